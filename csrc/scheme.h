@@ -64,7 +64,7 @@ typedef struct scheme_rates {
     double lost[MAX_STATES];
 } scheme_rates;
 
-/* ---- circles, see scheme_circle.c --------------------------------------------------------------- */
+/* ---- stretches, see scheme_circle.c ------------------------------------------------------------- */
 
 /* Terms of Taylor's series over a unit of time; doublings of it; and the row of what has left sight. */
 enum { CIRCLE_TERMS = 22, CIRCLE_LEVELS = 63, OUT = MAX_STATES };
@@ -75,6 +75,29 @@ typedef struct scheme_stretch {
     double e[MAX_STATES + 1][MAX_STATES];
     double x[MAX_STATES][MAX_STATES];
 } scheme_stretch;
+
+/* Terms of series over a unit of time, see scheme_value.c. What a response brings in, its L, R and F over a
+ * unit and over each doubling as rows, and the series of L and R. */
+enum { VALUE_TERMS = 24 };
+enum { FED_LEVEL, FED_RISE, FED_FALL };
+
+typedef struct scheme_fed {
+    int n_levels;
+    double of_level[CIRCLE_LEVELS][3][MAX_STATES];
+    double level_rows[VALUE_TERMS][MAX_STATES], rise_rows[VALUE_TERMS][MAX_STATES];
+    double level_of_start[VALUE_TERMS], rise_of_start[VALUE_TERMS];
+} scheme_fed;
+
+/* A row on its way, fed by begin + slope s at a time s from its begin on; fed NULL: by nothing. After the
+ * whole `units` of the time it is rows[0], after their binary digits from level k up rows[k], k <= n_digits;
+ * `series` is the population there, see scheme_value.c. */
+typedef struct scheme_trail {
+    int64_t units;
+    int n_digits;
+    scheme_fed *fed;
+    double begin, slope;
+    double rows[CIRCLE_LEVELS + 1][MAX_STATES], series[VALUE_TERMS];
+} scheme_trail;
 
 /* The way so far: the row of the target in exp(K s), exp(K s) of differences of states, and x. */
 typedef struct scheme_way {
@@ -92,7 +115,13 @@ typedef struct scheme_circle {
     int first[MAX_STATES]; /* of the block of each state                          */
     double start[MAX_STATES], motion[MAX_STATES], spread[MAX_STATES]; /* c, K c, K K c */
     scheme_way seen;       /* what goes on: nothing yet, or what an instrument has seen */
-    int n_levels;
+    scheme_way whole;      /* the same so many whole units later; -1: not known           */
+    double units;
+    double ahead[MAX_STATES][VALUE_TERMS]; /* (K + 1)^k c / k!                             */
+    scheme_trail trail;    /* of the value                                                */
+    double one[MAX_STATES + 1][MAX_STATES];                /* K + 1                       */
+    int stands;            /* all rates are 0                                             */
+    int n_powers, n_levels;
     scheme_stretch powers[CIRCLE_TERMS], levels[CIRCLE_LEVELS];
 } scheme_circle;
 
@@ -172,6 +201,14 @@ void pyspec_prepare_stretches(prepared_scheme *p, const int64_t *program, const 
 /* Where the integral over an instrument begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
 #define SCHEME_REACH 9.5
 
+/* A time in units of the fastest state, as far as there are levels for its binary digits: behind that
+ * populations stand still. */
+static inline double countable(double s)
+{
+    const double most = 9.2e18, time = s > 0.0 ? s : 0.0;
+    return time < most ? time : most;
+}
+
 /* scheme_rates.c: rates and the start, and the unit of rates; d start / d parameter; and (K - x) v. */
 void pyspec_load_rates(scheme_rates *r, const int64_t *program, const double *params, int64_t stride,
                        double *fastest);
@@ -190,12 +227,24 @@ void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
 void pyspec_see_circle(prepared_scheme *p, const double *weight);
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 
+/* scheme_stretch.c: exp(K s) over a unit of time, doubled `level` times; made when it is first needed. */
+scheme_stretch *pyspec_level(prepared_scheme *p, int level);
+
 /* A start that comes in bit by bit, as a response r feeds it: from what has been seen on by a time s, in
  * which r is a straight line with that slope and that end; `rise` is the row of the same of the derivative
- * of r, and without slopes means nothing. And the derivatives by all parameters there, as of pyspec_circle_go_on. */
+ * of r. And the derivatives there by all parameters but the height. Both with slopes alone. */
 void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
                         scheme_way *seen, double *rise);
 void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const double *rise, double *out);
+
+/* scheme_value.c: what values need, of a start that is fed as well; a row that sets out, fed or not; the row,
+ * and eight populations of it, a time s >= 0 later. */
+void pyspec_prepare_values(prepared_scheme *p);
+void pyspec_prepare_fed(prepared_scheme *p, scheme_fed *f);
+void pyspec_begin_trail(const prepared_scheme *p, scheme_trail *t, const double *row, scheme_fed *fed,
+                        double begin, double slope);
+void pyspec_trail_row(prepared_scheme *p, scheme_trail *t, double s, double *row);
+void pyspec_trail_values(prepared_scheme *p, scheme_trail *t, const double *s, double *out);
 
 /* scheme_flow.c: whether steps have two states on a side; and the panel on which a time lies, or -1 where
  * there is none. scheme_seen.c: eight times after the onset. */

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pyspec._library import KernelCall
+from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import ModelError
 from pyspec.formula import op_of
 
@@ -273,6 +273,30 @@ def test_extreme_rates_are_finite(scale: float, under: bool) -> None:
         assert np.all(np.isfinite(value))
         assert np.all(np.abs(value) <= HEIGHT * 1.5 * (1 + 1e-9))
         assert np.all(np.isfinite(slopes))
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_an_onset_that_is_not_a_number_gives_none(scheme: str, under: bool) -> None:
+    """Branched schemes and circles used to give the populations of the longest time, or 0."""
+    op, params = _case(scheme, "apart", under)
+    params[op.params.index("t0")] = np.nan
+    value, slopes = _run(op, params)
+    assert np.all(np.isnan(value))
+    assert np.all(np.isnan(slopes))
+
+
+@pytest.mark.parametrize("isa", supported_isas())
+def test_the_time_at_which_an_instrument_has_passed(isa: str) -> None:
+    """9.5 widths after the onset; rounded once, it lay before: NaN where rates are fast."""
+    op = op_of(SCHEMES["branched"].replace("):", ", gaussIRF):", 1))
+    given = {"A": 1.0, "t0": 0.05, "SD": 0.1, "k1": 1e17, "k2": 1.0, "k3": 1.0, "k4": 1.0}
+    params = np.array([[given[name]] for name in op.params])
+    time = 0.05 + 9.5 * 0.1 * (1 + np.arange(-4, 5) * 2.0**-52)
+    value = np.empty((1, time.size))
+    KernelCall(op, time, params, value, None, isa=isa).run()
+    exact = 1 - np.exp(-0.95 + 0.1**2 / 2)  # B is there at once, and becomes D
+    np.testing.assert_allclose(value[0], exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
