@@ -220,8 +220,25 @@ static void run_rows(const measured_rows *r)
     }
 }
 
+/* Whether all lanes have the same parameters. */
+static int is_one_row(const pyspec_block *b, const double *params)
+{
+    for (int64_t k = 0; k < measured_head(b->program)->n_params; k++)
+        for (int l = 1; l < L; l++)
+            if (!(params[k * L + l] == params[k * L]))
+                return 0;
+    return b->across != 0;
+}
+
 void k_measured(const pyspec_block *b, const double *params, double *value, double *const *partials)
 {
+    if (is_one_row(b, params)) {
+        const measured_rows all = {.program = b->program, .n_rows = 1, .n = b->n * L, .x = b->x,
+                                   .params = params, .x_step = 1, .stride = L, .to_step = 1,
+                                   .value = value, .partials = partials};
+        run_rows(&all);
+        return;
+    }
     const measured_rows r = {.program = b->program, .n_rows = L, .n = b->n, .x = b->x, .params = params,
                              .x_row = b->across ? 1 : 0, .x_step = b->across ? L : 1, .stride = L,
                              .to_row = 1, .to_step = L, .value = value, .partials = partials};
