@@ -15,6 +15,11 @@
  *     pyspec_prepare(&call, what)                        once a point
  *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows
  *
+ * An entry that returns an int returns a status, 0 where all went well, unless it says otherwise: the numbers
+ * and their messages stand in status.def, and pyspec_describe lists them. After another status what was to be
+ * written is undefined. Plans and problems are verified by pyspec_check alone, a program by the entry that
+ * takes it: all others trust them, and look only at pointers and the sizes of memory.
+ *
  * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754 binary64. Of the
  * floating point environment formulas read whether an operation was invalid, and leave it noted.
  */
