@@ -90,18 +90,20 @@ typedef struct scheme_fed {
 
 /* A row on its way, fed by begin + slope s at a time s from its begin on; fed NULL: by nothing. After the
  * whole `units` of the time it is rows[0], after their binary digits from level k up rows[k], k <= n_digits;
- * `series` is the population there, see scheme_value.c. */
+ * `series` is the population there, once it is needed, and powers[k], k < n_powers, the row times
+ * (K + 1)^k / k!, see scheme_value.c. */
 typedef struct scheme_trail {
     int64_t units;
-    int n_digits;
+    int n_digits, n_powers, has_series;
     scheme_fed *fed;
     double begin, slope;
-    double rows[CIRCLE_LEVELS + 1][MAX_STATES], series[VALUE_TERMS];
+    double rows[CIRCLE_LEVELS + 1][MAX_STATES], series[VALUE_TERMS], powers[VALUE_TERMS][MAX_STATES];
 } scheme_trail;
 
-/* The way so far: the row of the target in exp(K s), exp(K s) of differences of states, and x. */
+/* The way so far: the row of the target in exp(K s), exp(K s) of differences of states, and x; where a
+ * response feeds it, the row of its derivative by time, which nothing else has. */
 typedef struct scheme_way {
-    double row[MAX_STATES];
+    double row[MAX_STATES], rise[MAX_STATES];
     double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
 } scheme_way;
 
@@ -111,18 +113,28 @@ typedef struct scheme_moments {
     scheme_way of_level[CIRCLE_LEVELS][2];
 } scheme_moments;
 
+/* A way on its way, as a trail is one of a row: after the binary digits of `units` from level k up it is
+ * ways[at[k]], and ways[CIRCLE_LEVELS] where it began. fed NULL: by nothing. */
+typedef struct scheme_track {
+    int64_t units;
+    int n_digits;
+    scheme_moments *fed;
+    double begin, slope;
+    int at[CIRCLE_LEVELS + 1];
+    scheme_way ways[CIRCLE_LEVELS + 1];
+} scheme_track;
+
 typedef struct scheme_circle {
     int first[MAX_STATES]; /* of the block of each state                          */
     double start[MAX_STATES], motion[MAX_STATES], spread[MAX_STATES]; /* c, K c, K K c */
-    scheme_way seen;       /* what goes on: nothing yet, or what an instrument has seen */
-    scheme_way whole;      /* the same so many whole units later; -1: not known           */
-    double units;
     double ahead[MAX_STATES][VALUE_TERMS]; /* (K + 1)^k c / k!                             */
     scheme_trail trail;    /* of the value                                                */
+    scheme_track track;    /* of the derivatives: only with slopes                        */
     double one[MAX_STATES + 1][MAX_STATES];                /* K + 1                       */
     int stands;            /* all rates are 0                                             */
     int n_powers, n_levels;
     scheme_stretch powers[CIRCLE_TERMS], levels[CIRCLE_LEVELS];
+    double apart[CIRCLE_LEVELS][MAX_STATES][MAX_STATES]; /* levels as differences: with slopes */
 } scheme_circle;
 
 /* ---- steps of two states, see scheme_flow.c ------------------------------------------------------- */
@@ -230,19 +242,18 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 /* scheme_stretch.c: exp(K s) over a unit of time, doubled `level` times; made when it is first needed. */
 scheme_stretch *pyspec_level(prepared_scheme *p, int level);
 
-/* A start that comes in bit by bit, as a response r feeds it: from what has been seen on by a time s, in
- * which r is a straight line with that slope and that end; `rise` is the row of the same of the derivative
- * of r. And the derivatives there by all parameters but the height. Both with slopes alone. */
-void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
-                        scheme_way *seen, double *rise);
-void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const double *rise, double *out);
+/* A way that sets out, fed by begin + slope s or, NULL, by nothing; the way a time s >= 0 later; and the
+ * derivatives there by all parameters of a fed scheme but the height. All with slopes alone. */
+void pyspec_begin_track(prepared_scheme *p, const scheme_way *way, scheme_moments *fed, double begin,
+                        double slope);
+void pyspec_track_way(prepared_scheme *p, double s, scheme_way *way);
+void pyspec_fed_slopes(prepared_scheme *p, double s, double *out);
 
 /* scheme_value.c: what values need, of a start that is fed as well; a row that sets out, fed or not; the row,
  * and eight populations of it, a time s >= 0 later. */
 void pyspec_prepare_values(prepared_scheme *p);
 void pyspec_prepare_fed(prepared_scheme *p, scheme_fed *f);
-void pyspec_begin_trail(const prepared_scheme *p, scheme_trail *t, const double *row, scheme_fed *fed,
-                        double begin, double slope);
+void pyspec_begin_trail(scheme_trail *t, const double *row, scheme_fed *fed, double begin, double slope);
 void pyspec_trail_row(prepared_scheme *p, scheme_trail *t, double s, double *row);
 void pyspec_trail_values(prepared_scheme *p, scheme_trail *t, const double *s, double *out);
 

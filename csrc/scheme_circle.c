@@ -8,7 +8,8 @@
  * the square of the one before, and one for the rest. With the state out of sight K loses nothing, so
  * that every column of exp(K s) sums to 1; all numbers are positive, and columns are made to sum to 1
  * after each squaring. Slow rates beside fast ones then keep their digits, as they do in W. K. Grassmann,
- * M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985).
+ * M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985). From one time to the next the product of the
+ * digits that did not change is kept.
  *
  * The derivative by the rate of a step from i to a is the integral over s' of (l_a - l_i)(s - s') c_i(s'),
  * where c_i are the populations and l_a is that of the target a time after all was in a. Of states in
@@ -20,69 +21,31 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- a time ------------------------------------------------------------------------------------- */
+/* ---- ways --------------------------------------------------------------------------------------- */
 
-/* row = row exp(K s) of a stretch */
-static void move_row(int n, double (*e)[MAX_STATES], double *row)
+/* What follows a way by a stretch: `apart` is that as differences, or NULL where nobody goes on. */
+static void add_stretch(int n, scheme_way *from, scheme_stretch *s, double (*apart)[MAX_STATES],
+                        scheme_way *to)
 {
-    double sum[MAX_STATES] = {0.0};
-    for (int k = 0; k < n; k++)
-        for (int j = 0; j < MAX_STATES; j++)
-            sum[j] += row[k] * e[k][j];
-    memcpy(row, sum, sizeof sum);
+    pyspec_move_row(n, from->row, s->e, to->row);
+    pyspec_move_row(n, from->rise, s->e, to->rise);
+    pyspec_two_products(n, s->e, from->x, s->x, from->differences, to->x);
+    if (apart)
+        pyspec_product(n, from->differences, apart, to->differences);
 }
 
-/* What follows the way so far by a stretch. */
-static void add_stretch(const scheme_circle *c, int n, scheme_stretch *s, scheme_way *way)
+static void add_row(const double *row, double factor, double *sum)
 {
-    double row[MAX_STATES], differences[MAX_STATES][MAX_STATES] = {{0.0}};
-    double x[MAX_STATES][MAX_STATES];
-    move_row(n, s->e, way->row);
-    pyspec_take_differences(c, n, s->e, 1.0, differences);
-    pyspec_two_products(n, s->e, way->x, s->x, way->differences, x);
-    memcpy(way->x, x, (size_t)n * sizeof *x);
-    for (int i = 0; i < n; i++) {
-        memset(row, 0, sizeof row);
-        for (int k = 0; k < n; k++)
-            for (int j = 0; j < MAX_STATES; j++)
-                row[j] += way->differences[i][k] * differences[k][j];
-        memcpy(way->differences[i], row, sizeof row);
-    }
-}
-
-/* From a way on by a time 0 <= s, and a row beside it unless NULL. */
-static void go_far(prepared_scheme *p, double s, scheme_way *way, double *beside)
-{
-    const scheme_circle *c = &p->circle;
-    const int n = p->n;
-    const double time = countable(s);
-    uint64_t digits = (uint64_t)time;
-    scheme_stretch rest;
-    if (time > (double)digits) {
-        pyspec_short_stretch(c, n, 1, time - (double)digits, &rest);
-        add_stretch(c, n, &rest, way);
-        if (beside)
-            move_row(n, rest.e, beside);
-    }
-    for (int level = 0; digits; level++, digits >>= 1) {
-        if (!(digits & 1))
-            continue;
-        scheme_stretch *own = pyspec_level(p, level);
-        add_stretch(c, n, own, way);
-        if (beside)
-            move_row(n, own->e, beside);
-    }
+    for (int j = 0; j < MAX_STATES; j++)
+        sum[j] += factor * row[j];
 }
 
 static void add_way(int n, const scheme_way *way, double factor, scheme_way *sum)
 {
-    for (int i = 0; i < MAX_STATES; i++)
-        sum->row[i] += factor * way->row[i];
+    add_row(way->row, factor, sum->row);
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < MAX_STATES; j++) {
-            sum->differences[i][j] += factor * way->differences[i][j];
-            sum->x[i][j] += factor * way->x[i][j];
-        }
+        add_row(way->differences[i], factor, sum->differences[i]);
+        add_row(way->x[i], factor, sum->x[i]);
     }
 }
 
@@ -123,13 +86,180 @@ static void add_steps(const prepared_scheme *p, const scheme_way *way, double *b
 /* By all parameters but the height, the onset and those of the instrument. */
 static void read_way(const prepared_scheme *p, const scheme_way *way, double *out)
 {
-    const int onset = p->n_params - 1 - (int)scheme_head(p->program)->under;
-    for (int k = 1; k < onset; k++) {
-        double begins[MAX_STATES];
-        pyspec_start_change(p->program, k, begins);
-        out[k] = dot(way->row, begins);
-    }
+    const int64_t *start = scheme_starts(p->program);
+    for (int k = 1; k < p->n_params; k++)
+        out[k] = 0.0;
+    for (int64_t k = 0; k < scheme_head(p->program)->n_starts; k++, start += 3)
+        if (start[1] > 0)
+            out[start[1]] += way->row[start[0]];
     add_steps(p, way, out);
+}
+
+/* ---- what comes in bit by bit ------------------------------------------------------------------- */
+
+/* out[m] = int_0^length exp(-w) w^m dw, m < count, length <= 1, which is m! times the sum of
+ * exp(-length) length^j / j! over all j > m. */
+static void fading_powers(double length, int count, double *out)
+{
+    enum { MORE = 16 }; /* 1 / (24 25 ... 39) is 1e-24 */
+    double terms[CIRCLE_TERMS + 2], sum = 0.0, factorial = 1.0;
+    terms[0] = exp(-length);
+    for (int j = 1; j <= count; j++)
+        terms[j] = terms[j - 1] * (length / j);
+    double term = terms[count];
+    for (int j = count + 1; j < count + MORE && term > 0x1p-60 * terms[count]; j++)
+        sum += term *= length / j;
+    for (int m = count - 1; m >= 0; m--)
+        out[m] = sum += terms[m + 1];
+    for (int m = 1; m < count; m++)
+        out[m] *= factorial *= m;
+}
+
+/* The integral of a way of w over a length, or of w times it; `powers` are those of exp(-w) w^k or of
+ * exp(-w) w^(k + 1), `total` that of 1 or w. */
+static void integrate(const prepared_scheme *p, const double *powers, double total, scheme_way *out)
+{
+    const int n = p->n, target = (int)scheme_head(p->program)->target;
+    double e[MAX_STATES + 1][MAX_STATES];
+    memset(out, 0, sizeof *out);
+    pyspec_sum_powers(&p->circle, n, powers, e, out->x);
+    pyspec_sum_columns_to(n, total, e);
+    memcpy(out->row, e[target], sizeof out->row);
+    pyspec_take_differences(&p->circle, n, e, total, out->differences);
+}
+
+/* Over a unit of time, and over twice as long each. */
+static void need_moments(prepared_scheme *p, scheme_moments *m, int level)
+{
+    for (; m->n_levels <= level; m->n_levels++) {
+        const int before = m->n_levels - 1;
+        scheme_way *own = m->of_level[m->n_levels];
+        if (before < 0) {
+            double powers[CIRCLE_TERMS + 1];
+            fading_powers(1.0, CIRCLE_TERMS + 1, powers);
+            integrate(p, powers, 1.0, &own[0]);
+            integrate(p, powers + 1, 0.5, &own[1]);
+            continue;
+        }
+        scheme_stretch *stretch = pyspec_level(p, before);
+        scheme_way *half = m->of_level[before];
+        for (int order = 0; order < 2; order++)
+            add_stretch(p->n, &half[order], stretch, p->circle.apart[before], &own[order]);
+        add_way(p->n, &own[0], (double)((uint64_t)1 << before), &own[1]);
+        for (int order = 0; order < 2; order++)
+            add_way(p->n, &half[order], 1.0, &own[order]);
+    }
+}
+
+/* What a response that ends at `end` brings in over a level. */
+static void feed_level(prepared_scheme *p, const scheme_track *t, int level, double end, scheme_way *way)
+{
+    need_moments(p, t->fed, level);
+    const scheme_way *own = t->fed->of_level[level];
+    add_way(p->n, &own[0], end, way);
+    add_way(p->n, &own[1], -t->slope, way);
+    add_row(own[0].row, t->slope, way->rise);
+}
+
+/* The same over a time 0 < length <= 1; `is_last`: nobody goes on, and differences are left out. */
+static void feed_short(const prepared_scheme *p, const scheme_track *t, double length, double end,
+                       int is_last, scheme_way *way)
+{
+    const int n = p->n, target = (int)scheme_head(p->program)->target;
+    double powers[CIRCLE_TERMS + 1], factors[CIRCLE_TERMS];
+    double e[MAX_STATES + 1][MAX_STATES], differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
+    double row[MAX_STATES];
+    fading_powers(length, CIRCLE_TERMS + 1, powers);
+    for (int k = 0; k < CIRCLE_TERMS; k++)
+        factors[k] = end * powers[k] - t->slope * powers[k + 1];
+    pyspec_sum_row(&p->circle, n, target, factors, row);
+    add_row(row, 1.0, way->row);
+    pyspec_sum_row(&p->circle, n, target, powers, row);
+    add_row(row, t->slope, way->rise);
+    pyspec_sum_powers(&p->circle, n, factors, is_last ? NULL : e, x);
+    for (int i = 0; i < n; i++)
+        add_row(x[i], 1.0, way->x[i]);
+    if (is_last)
+        return;
+    memset(differences, 0, sizeof differences);
+    pyspec_take_differences(&p->circle, n, e, length * (end - 0.5 * t->slope * length), differences);
+    for (int i = 0; i < n; i++)
+        add_row(differences[i], 1.0, way->differences[i]);
+}
+
+/* ---- a time ------------------------------------------------------------------------------------- */
+
+void pyspec_begin_track(prepared_scheme *p, const scheme_way *way, scheme_moments *fed, double begin,
+                        double slope)
+{
+    scheme_track *t = &p->circle.track;
+    t->units = 0;
+    t->n_digits = 0;
+    t->fed = begin == 0.0 && slope == 0.0 ? NULL : fed;
+    t->begin = begin;
+    t->slope = slope;
+    t->at[0] = CIRCLE_LEVELS;
+    t->ways[CIRCLE_LEVELS] = *way;
+}
+
+/* On to the whole units of a time. The binary digits of the units from the highest on that differs from those
+ * of the time before are gone again. */
+static scheme_way *go_to(prepared_scheme *p, int64_t units)
+{
+    scheme_track *t = &p->circle.track;
+    const int64_t other = units ^ t->units;
+    int level = 0;
+    while (other >> level)
+        level++;
+    for (; t->n_digits < level; t->n_digits++)
+        t->at[t->n_digits + 1] = CIRCLE_LEVELS;
+    for (level--; level >= 0; level--) {
+        t->at[level] = t->at[level + 1];
+        if (!(units >> level & 1))
+            continue;
+        scheme_way *own = &t->ways[level];
+        add_stretch(p->n, &t->ways[t->at[level]], pyspec_level(p, level), p->circle.apart[level], own);
+        if (t->fed)
+            feed_level(p, t, level, t->begin + t->slope * (double)(units >> level << level), own);
+        t->at[level] = level;
+    }
+    t->units = units;
+    return &t->ways[t->at[0]];
+}
+
+/* The way a time later; `is_last`: nobody goes on from there, and differences are left out. */
+static void go_on(prepared_scheme *p, double s, int is_last, scheme_way *way)
+{
+    const scheme_track *t = &p->circle.track;
+    const double time = countable(s);
+    const int64_t units = (int64_t)time;
+    const double rest = time - (double)units;
+    scheme_way *from = go_to(p, units);
+    if (!(rest > 0.0)) {
+        *way = *from;
+        return;
+    }
+    scheme_stretch stretch;
+    double apart[MAX_STATES][MAX_STATES] = {{0.0}};
+    pyspec_short_stretch(&p->circle, p->n, 1, rest, &stretch);
+    if (!is_last)
+        pyspec_take_differences(&p->circle, p->n, stretch.e, 1.0, apart);
+    add_stretch(p->n, from, &stretch, is_last ? NULL : apart, way);
+    if (t->fed)
+        feed_short(p, t, rest, t->begin + t->slope * time, is_last, way);
+}
+
+void pyspec_track_way(prepared_scheme *p, double s, scheme_way *way)
+{
+    go_on(p, s, 0, way);
+}
+
+void pyspec_fed_slopes(prepared_scheme *p, double s, double *out)
+{
+    scheme_way way;
+    go_on(p, s, 1, &way);
+    read_way(p, &way, out);
+    out[p->n_params - 1] = -p->fastest * dot(way.rise, p->circle.start);
 }
 
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
@@ -137,21 +267,14 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
     scheme_circle *c = &p->circle;
     const int under = (int)scheme_head(p->program)->under, onset = p->n_params - 1 - under;
     pyspec_trail_values(p, &c->trail, s, out[0]);
-    FOR_LANES
-    {
+    for (int l = 0; p->slopes && l < L; l++) {
         double own[MAX_PARAMS];
-        for (int k = 1; p->slopes && k < p->n_params; k++)
+        scheme_way way;
+        for (int k = 1; k < p->n_params; k++)
             out[k][l] = NAN;
-        if (!p->slopes || isnan(out[0][l]))
+        if (isnan(out[0][l]))
             continue;
-        const double time = countable(s[l]), units = floor(time);
-        if (units != c->units) {
-            c->units = units;
-            c->whole = c->seen;
-            go_far(p, units, &c->whole, NULL);
-        }
-        scheme_way way = c->whole;
-        go_far(p, time - units, &way, NULL);
+        go_on(p, s[l], 1, &way);
         read_way(p, &way, own);
         for (int k = 1; k < onset; k++)
             out[k][l] = own[k];
@@ -159,107 +282,6 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
         if (under) /* a response G obeys dG/dSD = SD d2G/dt2 */
             out[onset + 1][l] = p->width * p->fastest * dot(way.row, c->spread);
     }
-}
-
-/* ---- what comes in bit by bit ------------------------------------------------------------------- */
-
-/* out[m] = int_0^length exp(-w) w^m dw, m < count, length <= 1: of the last one a series, and each of the
- * others from the one behind it, of positive terms alone. */
-static void fading_powers(double length, int count, double *out)
-{
-    enum { SERIES = 16 }; /* 1 / (24 25 ... 39) is 1e-24 */
-    const double fade = exp(-length);
-    double powers[CIRCLE_TERMS + 2] = {1.0};
-    for (int m = 1; m <= count; m++)
-        powers[m] = powers[m - 1] * length;
-    double term = powers[count] * fade / count;
-    out[count - 1] = term;
-    for (int k = 1; k < SERIES; k++)
-        out[count - 1] += term *= length / (count + k);
-    for (int m = count - 1; m > 0; m--)
-        out[m - 1] = (out[m] + powers[m] * fade) / m;
-}
-
-/* The integrals of a way of w from its begin on, and of w times it, over 0 <= w <= length <= 1. */
-static void short_moments(const prepared_scheme *p, double length, scheme_way *moments)
-{
-    const scheme_circle *c = &p->circle;
-    const int n = p->n, target = (int)scheme_head(p->program)->target;
-    double powers[CIRCLE_TERMS + 1];
-    memset(moments, 0, 2 * sizeof *moments);
-    if (!(length > 0.0) && length == length)
-        return;
-    fading_powers(length, CIRCLE_TERMS + 1, powers);
-    for (int order = 0; order < 2; order++) {
-        scheme_way *own = &moments[order];
-        double e[MAX_STATES + 1][MAX_STATES] = {{0.0}};
-        pyspec_sum_powers(c, n, 1, powers + order, e, own->x);
-        const double total = order ? 0.5 * length * length : length;
-        pyspec_sum_columns_to(n, total, e);
-        memcpy(own->row, e[target], sizeof own->row);
-        pyspec_take_differences(c, n, e, total, own->differences);
-    }
-}
-
-/* The same of a way that begins with the stretch of a level, without the stretch itself. */
-static void put_off(prepared_scheme *p, int level, scheme_way *moments)
-{
-    scheme_stretch *own = pyspec_level(p, level);
-    add_way(p->n, &moments[0], (double)((uint64_t)1 << level), &moments[1]);
-    add_stretch(&p->circle, p->n, own, &moments[0]);
-    add_stretch(&p->circle, p->n, own, &moments[1]);
-}
-
-static void need_moments(prepared_scheme *p, scheme_moments *m, int level)
-{
-    for (; m->n_levels <= level; m->n_levels++) {
-        scheme_way *own = m->of_level[m->n_levels];
-        const int before = m->n_levels - 1;
-        if (before < 0) {
-            short_moments(p, 1.0, own);
-            continue;
-        }
-        memcpy(own, m->of_level[before], sizeof m->of_level[before]);
-        put_off(p, before, own);
-        for (int order = 0; order < 2; order++)
-            add_way(p->n, &m->of_level[before][order], 1.0, &own[order]);
-    }
-}
-
-/* Over 0 <= w <= s. */
-static void find_moments(prepared_scheme *p, scheme_moments *m, double s, scheme_way *moments)
-{
-    const double time = countable(s);
-    uint64_t digits = (uint64_t)time;
-    short_moments(p, time - (double)digits, moments);
-    for (int level = 0; digits; level++, digits >>= 1) {
-        if (!(digits & 1))
-            continue;
-        need_moments(p, m, level);
-        put_off(p, level, moments);
-        for (int order = 0; order < 2; order++)
-            add_way(p->n, &m->of_level[level][order], 1.0, &moments[order]);
-    }
-}
-
-void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
-                        scheme_way *seen, double *rise)
-{
-    scheme_way moments[2];
-    go_far(p, s, seen, rise);
-    if (end == 0.0 && slope == 0.0)
-        return;
-    find_moments(p, m, s, moments);
-    add_way(p->n, &moments[0], end, seen);
-    add_way(p->n, &moments[1], -slope, seen);
-    for (int i = 0; i < p->n; i++)
-        rise[i] += slope * moments[0].row[i];
-}
-
-void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const double *rise, double *out)
-{
-    read_way(p, seen, out);
-    out[p->n_params - 1] = -p->fastest * dot(rise, p->circle.start);
 }
 
 /* ---- before a time is known -------------------------------------------------------------------- */
@@ -283,10 +305,12 @@ void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
     pyspec_scheme_shifted(r, 0.0, c->start, c->motion);
     pyspec_scheme_shifted(r, 0.0, c->motion, c->spread);
     pyspec_begin_stretches(p, r);
-    c->units = -1.0;
-    stand(p, &c->seen);
+    scheme_way way;
+    stand(p, &way);
     pyspec_prepare_values(p);
-    pyspec_begin_trail(p, &c->trail, c->seen.row, NULL, 0.0, 0.0);
+    pyspec_begin_trail(&c->trail, way.row, NULL, 0.0, 0.0);
+    if (p->slopes)
+        pyspec_begin_track(p, &way, NULL, 0.0, 0.0);
 }
 
 /* What the instrument reads at the points of the integral, and has seen at `late`. */
@@ -295,24 +319,23 @@ void pyspec_see_circle(prepared_scheme *p, const double *weight)
     scheme_circle *c = &p->circle;
     const double norm = 0.39894228040143267794 / p->width;
     double seen[MAX_STATES] = {0.0}, row[MAX_STATES], own[MAX_PARAMS];
-    memset(&c->seen, 0, sizeof c->seen);
+    scheme_way way, seen_way;
+    memset(&seen_way, 0, sizeof seen_way);
     for (int q = 0; q < p->n_points; q++) {
         const double away = (p->late - p->at[q]) / p->width, share = norm * weight[q];
         const double factor = v_exp(-0.5 * away * away) * share;
         pyspec_trail_row(p, &c->trail, p->at[q], row);
         p->seen[q] = share * dot(row, c->start);
-        for (int i = 0; i < p->n; i++)
-            seen[i] += factor * row[i];
+        add_row(row, factor, seen);
         if (!p->slopes)
             continue;
-        scheme_way way;
-        stand(p, &way);
-        go_far(p, p->at[q], &way, NULL);
+        pyspec_track_way(p, p->at[q], &way);
         read_way(p, &way, own);
         for (int k = 1; k < p->n_params - 2; k++)
             p->change[k][q] = share * own[k];
-        add_way(p->n, &way, factor, &c->seen);
+        add_way(p->n, &way, factor, &seen_way);
     }
-    c->units = -1.0;
-    pyspec_begin_trail(p, &c->trail, seen, NULL, 0.0, 0.0);
+    pyspec_begin_trail(&c->trail, seen, NULL, 0.0, 0.0);
+    if (p->slopes)
+        pyspec_begin_track(p, &seen_way, NULL, 0.0, 0.0);
 }

@@ -17,9 +17,9 @@ typedef struct fed_scheme {
     scheme_fed fed;
     scheme_trail trail;
     double rows[MAX_SAMPLES][MAX_STATES];
+    int64_t begin[MAX_SAMPLES], end[MAX_SAMPLES]; /* of the times, in any row, on a piece */
     scheme_moments moments;
-    scheme_way seen, whole; /* at the begin, and so many whole units later; -1: not known */
-    double rise[MAX_STATES], whole_rise[MAX_STATES], units;
+    scheme_way seen;
 } fed_scheme;
 
 /* A piece of the response, per time; behind the last sample it is 0, for good. */
@@ -46,7 +46,7 @@ static piece piece_of(const int64_t *program, int64_t k)
 static void begin_piece(fed_scheme *f, int64_t k, const piece *on)
 {
     const double fastest = f->scheme.fastest;
-    pyspec_begin_trail(&f->scheme, &f->trail, f->rows[k], &f->fed, on->from / fastest,
+    pyspec_begin_trail(&f->trail, f->rows[k], &f->fed, on->from / fastest,
                        on->slope / fastest / fastest);
 }
 
@@ -61,8 +61,18 @@ static void find_rows(fed_scheme *f, const int64_t *program)
     }
 }
 
+/* Notes that times i, ..., i + count - 1 of a row lie on a piece. */
+static int64_t note(fed_scheme *f, int64_t k, int64_t i, int64_t count)
+{
+    if (i < f->begin[k])
+        f->begin[k] = i;
+    if (i + count > f->end[k])
+        f->end[k] = i + count;
+    return count;
+}
+
 /* The populations of one row at the times i, ..., at most L of them, that lie on the same piece as the first;
- * returns how many. Before the response begins they are 0, and NaN at none. */
+ * returns how many. Before the response begins they are 0, and NaN at none: these belong to the first piece. */
 static int64_t see_together(fed_scheme *f, const measured_rows *r, int64_t row, int64_t i, int64_t *piece_now,
                             double *out)
 {
@@ -74,7 +84,7 @@ static int64_t see_together(fed_scheme *f, const measured_rows *r, int64_t row, 
     int64_t count = 0;
     if (!(u >= measured_time(program, 0))) {
         out[0] = u == u ? 0.0 : u;
-        return 1;
+        return note(f, 0, i, 1);
     }
     const int64_t k = measured_sample(program, u);
     const piece on = piece_of(program, k);
@@ -89,7 +99,7 @@ static int64_t see_together(fed_scheme *f, const measured_rows *r, int64_t row, 
     for (int64_t l = count; l < L; l++)
         s[l] = s[count - 1];
     pyspec_trail_values(&f->scheme, &f->trail, s, out);
-    return count;
+    return note(f, k, i, count);
 }
 
 static void put_values(fed_scheme *f, const measured_rows *r, int64_t first, int64_t end)
@@ -97,6 +107,10 @@ static void put_values(fed_scheme *f, const measured_rows *r, int64_t first, int
     int64_t piece_now = -1;
     double *const by_height = r->partials ? r->partials[0] : NULL;
     find_rows(f, r->program);
+    for (int64_t k = 0; k < measured_head(r->program)->n_samples; k++) {
+        f->begin[k] = r->n;
+        f->end[k] = 0;
+    }
     for (int64_t row = first; row < end; row++)
         for (int64_t i = 0, count; i < r->n; i += count) {
             double own[L];
@@ -112,77 +126,53 @@ static void put_values(fed_scheme *f, const measured_rows *r, int64_t first, int
 
 /* ---- derivatives -------------------------------------------------------------------------------- */
 
-/* On by a time s, in units, up to a time `to` from the begin of a piece. */
-static void feed(fed_scheme *f, const piece *on, double s, double to, scheme_way *seen, double *rise)
-{
-    const double fastest = f->scheme.fastest, slope = on->slope / fastest / fastest;
-    pyspec_feed_circle(&f->scheme, &f->moments, s, on->from / fastest + slope * to, slope, seen, rise);
-}
-
-/* On by a time s from the begin of a piece. What whole units do serves all times in that unit. */
-static void feed_up_to(fed_scheme *f, const piece *on, double s, scheme_way *seen, double *rise)
-{
-    const double units = floor(s);
-    if (units != f->units) {
-        f->units = units;
-        f->whole = f->seen;
-        memcpy(f->whole_rise, f->rise, sizeof f->whole_rise);
-        feed(f, on, units, units, &f->whole, f->whole_rise);
-    }
-    *seen = f->whole;
-    memcpy(rise, f->whole_rise, sizeof f->whole_rise);
-    feed(f, on, s - units, s, seen, rise);
-}
-
 /* Those at u after the onset; 0 before the response begins, NaN at none. */
 static void see_slopes(fed_scheme *f, const piece *on, double u, double *out)
 {
-    scheme_way seen;
-    double rise[MAX_STATES];
     for (int k = 1; k < f->scheme.n_params; k++)
         out[k] = u == u ? 0.0 : NAN;
-    if (!(u >= on->begin))
-        return;
-    feed_up_to(f, on, countable((u - on->begin) * f->scheme.fastest), &seen, rise);
-    pyspec_read_circle(&f->scheme, &seen, rise, out);
+    if (u >= on->begin)
+        pyspec_fed_slopes(&f->scheme, (u - on->begin) * f->scheme.fastest, out);
 }
 
 /* All times of some rows that lie on a piece. Those before the first one, and NaN, belong to that. */
-static void put_piece(fed_scheme *f, const piece *on, const measured_rows *r, int64_t first, int64_t end)
+static void put_piece(fed_scheme *f, int64_t k, const piece *on, const measured_rows *r, int64_t first,
+                      int64_t end)
 {
     const int n_params = f->scheme.n_params;
     double own[MAX_PARAMS];
     for (int64_t row = first; row < end; row++) {
         const double height = r->params[row], onset = r->params[(n_params - 1) * r->stride + row];
-        for (int64_t i = 0; i < r->n; i++) {
+        for (int64_t i = f->begin[k]; i < f->end[k]; i++) {
             const int64_t to = row * r->to_row + i * r->to_step;
             const double u = r->x[row * r->x_row + i * r->x_step] - onset;
             if ((!on->is_first && !(u >= on->begin)) || (!on->is_last && u >= on->end))
                 continue;
             see_slopes(f, on, u, own);
-            for (int k = 1; k < n_params; k++)
-                if (r->partials[k])
-                    r->partials[k][to] = height * own[k];
+            for (int by = 1; by < n_params; by++)
+                if (r->partials[by])
+                    r->partials[by][to] = height * own[by];
         }
     }
 }
 
 static void put_slopes(fed_scheme *f, const measured_rows *r, int64_t first, int64_t end)
 {
+    const double fastest = f->scheme.fastest;
     const int64_t target = scheme_head(f->scheme.program)->target;
     const int64_t last = measured_head(r->program)->n_samples - 1;
     f->moments.n_levels = 0;
     memset(&f->seen, 0, sizeof f->seen);
-    memset(f->rise, 0, sizeof f->rise);
-    f->rise[target] = measured_value(r->program, 0) / f->scheme.fastest;
+    f->seen.rise[target] = measured_value(r->program, 0) / fastest;
     for (int64_t k = 0; k <= last; k++) {
         const piece on = piece_of(r->program, k);
         if (on.is_last)
-            f->rise[target] -= measured_value(r->program, k) / f->scheme.fastest;
-        f->units = -1.0;
-        put_piece(f, &on, r, first, end);
+            f->seen.rise[target] -= measured_value(r->program, k) / fastest;
+        pyspec_begin_track(&f->scheme, &f->seen, &f->moments, on.from / fastest,
+                           on.slope / fastest / fastest);
+        put_piece(f, k, &on, r, first, end);
         if (!on.is_last)
-            feed_up_to(f, &on, countable((on.end - on.begin) * f->scheme.fastest), &f->seen, f->rise);
+            pyspec_track_way(&f->scheme, (on.end - on.begin) * fastest, &f->seen);
     }
 }
 

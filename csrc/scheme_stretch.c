@@ -27,72 +27,116 @@ void pyspec_take_differences(const scheme_circle *c, int n, double (*e)[MAX_STAT
     }
 }
 
-/* out = a b + c d */
-void pyspec_two_products(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES],
-                         double (*c)[MAX_STATES], double (*d)[MAX_STATES],
-                         double (*out)[MAX_STATES])
+static ALWAYS_INLINE void product(int width, int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES],
+                                  double (*out)[MAX_STATES])
+{
+    for (int i = 0; i < n; i++)
+        row_of_product(width, n, a[i], b, out[i]);
+}
+
+static ALWAYS_INLINE void two_products(int width, int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES],
+                                       double (*c)[MAX_STATES], double (*d)[MAX_STATES],
+                                       double (*out)[MAX_STATES])
 {
     for (int i = 0; i < n; i++) {
         double sum[MAX_STATES] = {0.0};
         for (int k = 0; k < n; k++)
-            for (int j = 0; j < MAX_STATES; j++)
+            for (int j = 0; j < width; j++)
                 sum[j] += a[i][k] * b[k][j] + c[i][k] * d[k][j];
         memcpy(out[i], sum, sizeof sum);
     }
 }
 
-void pyspec_sum_columns_to(int n, double total, double (*e)[MAX_STATES])
+void pyspec_move_row(int n, const double *row, double (*b)[MAX_STATES], double *out)
+{
+    BY_WIDTH(n, row_of_product, n, row, b, out);
+}
+
+void pyspec_product(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES], double (*out)[MAX_STATES])
+{
+    BY_WIDTH(n, product, n, a, b, out);
+}
+
+void pyspec_two_products(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES],
+                         double (*c)[MAX_STATES], double (*d)[MAX_STATES],
+                         double (*out)[MAX_STATES])
+{
+    BY_WIDTH(n, two_products, n, a, b, c, d, out);
+}
+
+static ALWAYS_INLINE void sum_columns_to(int width, int n, double total, double (*e)[MAX_STATES])
 {
     double factor[MAX_STATES];
     memcpy(factor, e[OUT], sizeof factor);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < MAX_STATES; j++)
+        for (int j = 0; j < width; j++)
             factor[j] += e[i][j];
-    for (int j = 0; j < MAX_STATES; j++)
+    for (int j = 0; j < width; j++)
         factor[j] = total / (j < n ? factor[j] : 1.0);
     for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
-        for (int j = 0; j < MAX_STATES; j++)
+        for (int j = 0; j < width; j++)
             e[i][j] *= factor[j];
 }
 
-/* e, and with slopes x, = the sum over k of factors[k] powers[k]. */
-void pyspec_sum_powers(const scheme_circle *c, int n, int slopes, const double *factors,
-                       double (*e)[MAX_STATES], double (*x)[MAX_STATES])
+void pyspec_sum_columns_to(int n, double total, double (*e)[MAX_STATES])
 {
-    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1) {
-        double sum[MAX_STATES] = {0.0}, of_x[MAX_STATES] = {0.0};
+    BY_WIDTH(n, sum_columns_to, n, total, e);
+}
+
+static ALWAYS_INLINE void sum_row(int width, const scheme_circle *c, int i, const double *factors,
+                                  double *out)
+{
+    double sum[MAX_STATES] = {0.0};
+    for (int k = 0; k < CIRCLE_TERMS; k++)
+        for (int j = 0; j < width; j++)
+            sum[j] += factors[k] * c->powers[k].e[i][j];
+    memcpy(out, sum, sizeof sum);
+}
+
+static ALWAYS_INLINE void sum_powers(int width, const scheme_circle *c, int n, const double *factors,
+                                     double (*e)[MAX_STATES], double (*x)[MAX_STATES])
+{
+    for (int i = 0; e && i <= OUT; i = i + 1 == n ? OUT : i + 1)
+        sum_row(width, c, i, factors, e[i]);
+    for (int i = 0; x && i < n; i++) {
+        double sum[MAX_STATES] = {0.0};
         for (int k = 0; k < CIRCLE_TERMS; k++)
-            for (int j = 0; j < MAX_STATES; j++)
-                sum[j] += factors[k] * c->powers[k].e[i][j];
-        memcpy(e[i], sum, sizeof sum);
-        if (!slopes || i == OUT)
-            continue;
-        for (int k = 0; k < CIRCLE_TERMS; k++)
-            for (int j = 0; j < MAX_STATES; j++)
-                of_x[j] += factors[k] * c->powers[k].x[i][j];
-        memcpy(x[i], of_x, sizeof of_x);
+            for (int j = 0; j < width; j++)
+                sum[j] += factors[k] * c->powers[k].x[i][j];
+        memcpy(x[i], sum, sizeof sum);
     }
 }
 
-static void next_power(const scheme_circle *c, int n, int slopes, int target, int k,
-                       const scheme_stretch *own, scheme_stretch *next)
+void pyspec_sum_row(const scheme_circle *c, int n, int i, const double *factors, double *out)
 {
-    const double(*one)[MAX_STATES] = c->one;
-    memset(next, 0, sizeof *next);
-    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
-        for (int j = 0; j < n; j++) {
-            double sum = i == OUT ? own->e[OUT][j] : 0.0;
-            for (int a = 0; a < n; a++)
-                sum += one[i][a] * own->e[a][j];
-            next->e[i][j] = sum / (k + 1);
-        }
-    for (int i = 0; slopes && i < n; i++)
-        for (int j = 0; j < n; j++) {
-            const double *row = own->e[target];
-            double sum = c->start[i] * (j == c->first[j] ? row[j] : row[j] - row[c->first[j]]);
-            for (int a = 0; a < n; a++)
-                sum += one[i][a] * own->x[a][j];
-            next->x[i][j] = sum / (k + 1);
+    BY_WIDTH(n, sum_row, c, i, factors, out);
+}
+
+void pyspec_sum_powers(const scheme_circle *c, int n, const double *factors,
+                       double (*e)[MAX_STATES], double (*x)[MAX_STATES])
+{
+    BY_WIDTH(n, sum_powers, c, n, factors, e, x);
+}
+
+static void next_power(scheme_circle *c, int n, int slopes, int target, int k, scheme_stretch *own,
+                       scheme_stretch *next)
+{
+    double own_target[MAX_STATES] = {0.0};
+    pyspec_product(n, c->one, own->e, next->e);
+    pyspec_move_row(n, c->one[OUT], own->e, next->e[OUT]);
+    for (int j = 0; j < n; j++) {
+        next->e[OUT][j] += own->e[OUT][j];
+        own_target[j] = own->e[target][j] - (j == c->first[j] ? 0.0 : own->e[target][c->first[j]]);
+    }
+    if (slopes)
+        pyspec_product(n, c->one, own->x, next->x);
+    for (int j = 0; j < n; j++)
+        next->e[OUT][j] /= k + 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < MAX_STATES; j++) {
+            next->e[i][j] /= k + 1;
+            if (slopes)
+                next->x[i][j] = (next->x[i][j] + c->start[i] * own_target[j]) / (k + 1);
         }
 }
 
@@ -111,25 +155,17 @@ void pyspec_short_stretch(const scheme_circle *c, int n, int slopes, double leng
     double factors[CIRCLE_TERMS] = {exp(-length)};
     for (int k = 1; k < CIRCLE_TERMS; k++)
         factors[k] = factors[k - 1] * length;
-    memset(out, 0, sizeof *out);
-    pyspec_sum_powers(c, n, slopes, factors, out->e, out->x);
+    pyspec_sum_powers(c, n, factors, out->e, slopes ? out->x : NULL);
     pyspec_sum_columns_to(n, 1.0, out->e);
 }
 
 /* Twice the length. */
-static void double_stretch(const scheme_circle *c, int n, int slopes, scheme_stretch *s,
-                           scheme_stretch *out)
+static void double_stretch(int n, scheme_stretch *s, double (*apart)[MAX_STATES], scheme_stretch *out)
 {
-    double differences[MAX_STATES][MAX_STATES] = {{0.0}};
-    memset(out, 0, sizeof *out);
-    if (slopes) {
-        pyspec_take_differences(c, n, s->e, 1.0, differences);
-        pyspec_two_products(n, s->e, s->x, s->x, differences, out->x);
-    }
-    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
-        for (int k = 0; k < n; k++)
-            for (int j = 0; j < n; j++)
-                out->e[i][j] += s->e[i][k] * s->e[k][j];
+    if (apart)
+        pyspec_two_products(n, s->e, s->x, s->x, apart, out->x);
+    pyspec_product(n, s->e, s->e, out->e);
+    pyspec_move_row(n, s->e[OUT], s->e, out->e[OUT]);
     for (int j = 0; j < n; j++)
         out->e[OUT][j] += s->e[OUT][j];
     pyspec_sum_columns_to(n, 1.0, out->e);
@@ -142,10 +178,14 @@ scheme_stretch *pyspec_level(prepared_scheme *p, int level)
         take_powers(p, CIRCLE_TERMS);
     for (; c->n_levels <= level; c->n_levels++) {
         scheme_stretch *own = &c->levels[c->n_levels];
+        double(*apart)[MAX_STATES][MAX_STATES] = &c->apart[c->n_levels];
         if (c->n_levels)
-            double_stretch(c, p->n, p->slopes, own - 1, own);
+            double_stretch(p->n, own - 1, p->slopes ? apart[-1] : NULL, own);
         else
             pyspec_short_stretch(c, p->n, p->slopes, 1.0, own);
+        memset(apart, 0, sizeof *apart);
+        if (p->slopes)
+            pyspec_take_differences(c, p->n, own->e, 1.0, *apart);
     }
     return &c->levels[level];
 }

@@ -13,21 +13,11 @@
  *
  * e the row of the target. Where the response falls, it is counted from its end, of which R(w) becomes
  * F(w) = int_0^w v e exp(K v) dv. Series of L and R have sums of the coefficients before. */
-#include "scheme.h"
+#include "scheme_stretch.h"
 #include "vmath.h"
 
 #include <math.h>
 #include <string.h>
-
-/* out = row m */
-static void times_matrix(int n, const double *row, double (*m)[MAX_STATES], double *out)
-{
-    double sum[MAX_STATES] = {0.0};
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < MAX_STATES; j++)
-            sum[j] += row[i] * m[i][j];
-    memcpy(out, sum, sizeof sum);
-}
 
 static void add_row(double *sum, double factor, const double *row)
 {
@@ -73,7 +63,7 @@ void pyspec_prepare_fed(prepared_scheme *p, scheme_fed *f)
         }
         add_row(rise, 1.0, level);
         add_row(level, 1.0, own);
-        times_matrix(p->n, own, p->circle.one, own);
+        pyspec_move_row(p->n, own, p->circle.one, own);
     }
 }
 
@@ -98,7 +88,7 @@ static void need_fed(prepared_scheme *p, scheme_fed *f, int level)
         const double length = (double)((int64_t)1 << (f->n_levels - 1));
         memcpy(own, half, sizeof *f->of_level);
         for (int k = 0; k < 3; k++) {
-            times_matrix(p->n, half[k], stretch, later);
+            pyspec_move_row(p->n, half[k], stretch, later);
             add_row(own[k], 1.0, later);
             if (k == FED_LEVEL)
                 add_row(own[FED_FALL], length, later);
@@ -114,7 +104,7 @@ static void go_on(prepared_scheme *p, scheme_trail *t, int level, double since, 
                   double *to)
 {
     double row[MAX_STATES];
-    times_matrix(p->n, from, pyspec_level(p, level)->e, row);
+    pyspec_move_row(p->n, from, pyspec_level(p, level)->e, row);
     if (t->fed) {
         const double begin = t->begin + t->slope * since, length = (double)((int64_t)1 << level);
         need_fed(p, t->fed, level);
@@ -143,18 +133,17 @@ static void take_series(const prepared_scheme *p, scheme_trail *t)
             sum[k] += begin * t->fed->level_of_start[k] + t->slope * t->fed->rise_of_start[k];
     }
     memcpy(t->series, sum, sizeof sum);
+    t->has_series = 1;
 }
 
-void pyspec_begin_trail(const prepared_scheme *p, scheme_trail *t, const double *row, scheme_fed *fed,
-                        double begin, double slope)
+void pyspec_begin_trail(scheme_trail *t, const double *row, scheme_fed *fed, double begin, double slope)
 {
     t->units = 0;
-    t->n_digits = 0;
+    t->n_digits = t->n_powers = t->has_series = 0;
     t->fed = begin == 0.0 && slope == 0.0 ? NULL : fed;
     t->begin = begin;
     t->slope = slope;
     memcpy(t->rows[0], row, sizeof t->rows[0]);
-    take_series(p, t);
 }
 
 /* On to the whole units of a time; returns what is left, NaN of NaN. The binary digits of the units from the
@@ -181,29 +170,58 @@ static double go_to(prepared_scheme *p, scheme_trail *t, double s)
             memcpy(t->rows[level], t->rows[level + 1], sizeof t->rows[0]);
     }
     t->units = units;
-    take_series(p, t);
+    t->n_powers = t->has_series = 0;
     return time - (double)units;
 }
 
 /* ---- a time ------------------------------------------------------------------------------------- */
 
+/* Rows of the series that are needed for a rest t < 1 of the time. The first n + 1 may be 0, in R as well;
+ * where t < 1 / 8, twelve behind them are left: (1 / 8)^12 / 12! is 3e-20. */
+static int count_rows(const prepared_scheme *p, double rest)
+{
+    return rest < 0.125 ? p->n + 14 : VALUE_TERMS;
+}
+
+/* Those of the unit that the row is in, where they are not there yet. */
+static ALWAYS_INLINE void take_rows(int width, prepared_scheme *p, scheme_trail *t, int count)
+{
+    if (!t->n_powers)
+        memcpy(t->powers[t->n_powers++], t->rows[0], sizeof t->rows[0]);
+    for (; t->n_powers < count; t->n_powers++) {
+        double *own = t->powers[t->n_powers];
+        row_of_product(width, p->n, t->powers[t->n_powers - 1], p->circle.one, own);
+        for (int j = 0; j < width; j++)
+            own[j] *= 1.0 / t->n_powers;
+    }
+}
+
+/* The row where factors are exp(-t) t^k. */
+static ALWAYS_INLINE void sum_rows(int width, const scheme_trail *t, int count, const double *factors,
+                                   double *row)
+{
+    const double begin = t->begin + t->slope * (double)t->units;
+    double sum[MAX_STATES] = {0.0};
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < width; j++)
+            sum[j] += factors[k] * t->powers[k][j];
+    for (int k = 0; t->fed && k < count; k++)
+        for (int j = 0; j < width; j++) {
+            const double own = begin * t->fed->level_rows[k][j] + t->slope * t->fed->rise_rows[k][j];
+            sum[j] += factors[k] * own;
+        }
+    memcpy(row, sum, sizeof sum);
+}
+
 void pyspec_trail_row(prepared_scheme *p, scheme_trail *t, double s, double *row)
 {
-    const double rest = go_to(p, t, s), begin = t->begin + t->slope * (double)t->units;
-    double own[MAX_STATES], sum[MAX_STATES] = {0.0}, power = v_exp(-rest);
-    memcpy(own, t->rows[0], sizeof own);
-    for (int k = 0; k < VALUE_TERMS; power *= rest) {
-        add_row(sum, power, own);
-        if (t->fed) {
-            add_row(sum, power * begin, t->fed->level_rows[k]);
-            add_row(sum, power * t->slope, t->fed->rise_rows[k]);
-        }
-        times_matrix(p->n, own, p->circle.one, own);
-        const double next = 1.0 / ++k;
-        for (int j = 0; j < MAX_STATES; j++)
-            own[j] *= next;
-    }
-    memcpy(row, sum, sizeof sum);
+    const double rest = go_to(p, t, s);
+    const int count = count_rows(p, rest);
+    double factors[VALUE_TERMS] = {v_exp(-rest)};
+    for (int k = 1; k < count; k++)
+        factors[k] = factors[k - 1] * rest;
+    BY_WIDTH(p->n, take_rows, p, t, count);
+    BY_WIDTH(p->n, sum_rows, t, count, factors, row);
 }
 
 void pyspec_trail_values(prepared_scheme *p, scheme_trail *t, const double *s, double *out)
@@ -212,6 +230,8 @@ void pyspec_trail_values(prepared_scheme *p, scheme_trail *t, const double *s, d
     FOR_LANES
     {
         rest[l] = go_to(p, t, s[l]);
+        if (!t->has_series)
+            take_series(p, t);
         for (int k = 0; k < VALUE_TERMS; k++)
             series[k][l] = t->series[k];
     }

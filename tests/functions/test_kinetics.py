@@ -54,10 +54,10 @@ def _case(scheme: str, rates: str, under: bool):
     return op, np.array([values[name] for name in op.params])
 
 
-def _run(op, params, slopes=True):
-    value = np.empty((1, TIMES.size))
-    partials = [np.empty((1, TIMES.size)) if slopes else None for _ in op.params]
-    KernelCall(op, TIMES, np.ascontiguousarray(params[:, None]), value, partials).run()
+def _run(op, params, slopes=True, time=TIMES):
+    value = np.empty((1, time.size))
+    partials = [np.empty((1, time.size)) if slopes else None for _ in op.params]
+    KernelCall(op, time, np.ascontiguousarray(params[:, None]), value, partials).run()
     return value[0], np.array([one[0] for one in partials]) if slopes else None
 
 
@@ -313,6 +313,20 @@ def test_the_bits_of_the_value_do_not_depend_on_slopes_or_neighbours(scheme: str
         np.testing.assert_array_equal(value[0], alone)
         third = rows[:, 2]
         np.testing.assert_array_equal(value[2], _run(op, third, slopes=False)[0])
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_long_axes_in_any_order(scheme: str, under: bool) -> None:
+    """What is kept from one time to the next changes no bit, and slopes those of one time alone."""
+    op, params = _case(scheme, "apart", under)
+    up = np.concatenate([[-0.2, 0.1, 0.1], np.geomspace(0.2, 3e5, 40), [np.nan, 1e17, 1e300]])
+    time = np.random.default_rng(5).permutation(np.concatenate([up, up[::2]]))
+    found = _run(op, params, time=time)
+    for k, at in enumerate(time):
+        value, slopes = _run(op, params, time=np.array([at]))
+        np.testing.assert_array_equal(found[0][k], value[0])
+        np.testing.assert_array_equal(found[1][:, k], slopes[:, 0])
 
 
 @pytest.mark.parametrize(

@@ -157,16 +157,24 @@ def test_times_in_any_order_and_without_sense(n_rows: int) -> None:
     """Each time by itself, whatever stands beside it; nothing before the response."""
     _, row = _op("back", "B", "uneven")
     values = _values("apart")
-    time = np.array([2.0, -9.0, np.nan, 0.3, 40.0, -0.18, 0.3, np.inf])
+    time = np.array([2.0, -9.0, np.nan, 0.3, 40.0, -0.18, 0.3, 900.0, 41.0, 0.83, np.inf, 901.0])
     params = np.repeat(np.array([values[name] for name in row.params])[:, None], n_rows, axis=1)
     params[1, n_rows // 2 :] *= 1.5
+    params[row.params.index("t0")] += 0.3 * np.arange(n_rows)
     found, alone = np.full((n_rows, time.size), 7.0), np.empty((n_rows, 1))
-    KernelCall(row, time, params, found, None).run()
+    slopes = np.full((len(params), n_rows, time.size), 7.0)
+    slopes_alone = np.empty((len(params), n_rows, 1))
+    KernelCall(row, time, params, found, slopes).run()
     for k, at in enumerate(time):
         KernelCall(row, np.array([at]), params, alone, None).run()
         np.testing.assert_array_equal(found[:, k], alone[:, 0])
+        KernelCall(row, np.array([at]), params, alone, slopes_alone).run()
+        np.testing.assert_array_equal(found[:, k], alone[:, 0])
+        np.testing.assert_array_equal(slopes[..., k], slopes_alone[..., 0])
     assert not found[:, 1].any()
+    assert not slopes[..., 1].any()
     assert np.isnan(found[:, 2]).all()
+    assert np.isnan(slopes[..., 2]).all()
     assert np.isfinite(np.delete(found, 2, axis=1)).all()
 
 
