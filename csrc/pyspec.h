@@ -9,16 +9,13 @@
  *     pyspec_work_size(plan, problem)                    once
  *     pyspec_prepared_size(plan, problem, what)          once
  *     pyspec_residual(&call)                             as often as an optimizer asks
- *
  * or, where rows are divided among threads, chunks or machines,
- *
  *     pyspec_prepare(&call, what)                        once a point
  *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows
  *
- * An entry that returns an int returns a status, 0 where all went well, unless it says otherwise: the numbers
- * and their messages stand in status.def, and pyspec_describe lists them. After another status what was to be
- * written is undefined. Plans and problems are verified by pyspec_check alone, a program by the entry that
- * takes it: all others trust them, and look only at pointers and the sizes of memory.
+ * Entries that return an int return a status, 0 where all went well, unless they say otherwise (status.def);
+ * after another one what was to be written is undefined. pyspec_check alone verifies plans and problems, an
+ * entry that takes a program that one: all others trust them, and look at pointers and sizes of memory alone.
  *
  * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754 binary64. Of the
  * floating point environment formulas read whether an operation was invalid, and leave it noted.
@@ -101,11 +98,10 @@ enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
 
 enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
 
-/* What is summed over rows: chi^2 alone; the Gram matrix of the columns of [J r]; its Cholesky
- * factor R, by orthogonal transformations, without ever squaring a condition; the Gram matrix with
- * the expected curvature of the loss in place of J (differs for PYSPEC_LOSS_POISSON). Always as the
- * rows j <= k of an upper triangle of order n_theta + 1, the last column being r's; J is minus the
- * derivative of the residual. */
+/* What is summed over rows: chi^2 alone; the Gram matrix of the columns of [J r]; its Cholesky factor R, by
+ * orthogonal transformations, without ever squaring a condition; the Gram matrix with the expected curvature of
+ * the loss in place of J (differs for PYSPEC_LOSS_POISSON). Always as the rows j <= k of an upper triangle of
+ * order n_theta + 1, the last column being r's; J is minus the derivative of the residual. */
 enum {
     PYSPEC_FORM_VALUE = 0,
     PYSPEC_FORM_GRAM = 1,
@@ -473,11 +469,10 @@ PYSPEC_API int pyspec_team_begin(pyspec_team *team);
 PYSPEC_API int pyspec_help(pyspec_team *team);
 PYSPEC_API int pyspec_dismiss(pyspec_team *team);
 
-/* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum
- * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params
- * pointers, each NULL or [n_rows][n_x] for the derivative by that parameter (a spectrum-fed
- * op's derivative by its own parameters, the spectrum held). Bounds are not applied. An op that
- * reads whole rows writes all partials or none. */
+/* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum [n_rows][n_x] is what a
+ * spectrum-fed op reads (NULL: zeros). partials is NULL or n_params pointers, each NULL or [n_rows][n_x] for
+ * the derivative by that parameter (a spectrum-fed op's derivative by its own parameters, the spectrum held).
+ * Bounds are not applied. An op that reads whole rows writes all partials or none. */
 PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, const double *spectrum,
                                double *value, double *const *partials);
