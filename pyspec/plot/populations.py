@@ -40,12 +40,12 @@ def plot_populations(
     Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
     """
     fit = fit_of(result, "plot_populations")
-    linear = fit.linear if isinstance(fit, FitResult) else None
-    if linear is None or linear.axis != "energy" or not isinstance(fit, FitResult):
+    if not isinstance(fit, FitResult) or fit.linear is None or fit.linear.axis != "energy":
         raise PlotError(
             f"{fit.model_name} has no free spectra, which populations are multiplied with; "
             "plot_moving draws populations that move a parameter"
         )
+    linear = fit.linear
     given: Any = {**options, "config": _without_data(options.get("config"))}
     sheet, look = opened(fit, given, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
