@@ -11,6 +11,8 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
+from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
+from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
@@ -19,13 +21,11 @@ from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.plain import judged
-from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.start_pool import FromStarts, best_of_pool
 from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks

@@ -16,7 +16,7 @@ from support.native_cases import CASES
 
 from pyspec.errors import ClusterError, FitError
 from pyspec.fit import bootstrap, fit_joint, fit_many, fit_model, fit_slices
-from pyspec.fit.pools import make_pool
+from pyspec.fit.batch.pools import make_pool
 from pyspec.model import Measurement, load_model
 
 pytest.importorskip("distributed")

@@ -163,8 +163,8 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
         for k, (function, args) in enumerate(calls):
             yield k, None if k == 1 else function(*args)
 
-    monkeypatch.setattr("pyspec.fit.slices.workers.run_parts", lose)
-    monkeypatch.setattr("pyspec.fit.start_pool.run_parts", lose)
+    monkeypatch.setattr("pyspec.fit.batch.run.run_parts", lose)
+    monkeypatch.setattr("pyspec.fit.batch.from_starts.run_parts", lose)
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
         assert list(fit_many(model, [measured] * 5, n_workers=2)) == list(fits)
     with pytest.warns(UserWarning, match="1 starts are fitted here; a script that starts workers"):

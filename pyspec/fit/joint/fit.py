@@ -14,6 +14,8 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
+from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
+from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
@@ -22,13 +24,11 @@ from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pairs
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
-from pyspec.fit.start_pool import FromStarts, best_of_pool
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.slices.job import Case
+from pyspec.fit.batch.batch import Case
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]

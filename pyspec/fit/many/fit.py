@@ -13,16 +13,16 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import CallError, FitError, suggest
 from pyspec.executor import backend_name, make_executor
+from pyspec.fit.batch.batch import Job
+from pyspec.fit.batch.pools import make_pool
+from pyspec.fit.batch.run import run_job
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.pools import make_pool
 from pyspec.fit.progress import Steps
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.job import Job
-from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
+from pyspec.fit.batch.fits import Fits
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.fits import Fits
 from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.table import format_value, need_pandas, text_table
 

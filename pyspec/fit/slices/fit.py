@@ -13,14 +13,14 @@ import numpy.typing as npt
 from pyspec.calls import answered, real
 from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
+from pyspec.fit.batch.batch import SliceJob, Slices
+from pyspec.fit.batch.pools import check_workers, make_pool
+from pyspec.fit.batch.run import run_job
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.pools import check_workers, make_pool
 from pyspec.fit.progress import Steps
-from pyspec.fit.slices.job import SliceJob, Slices
 from pyspec.fit.slices.results import SliceFit, SliceResults
-from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_starts

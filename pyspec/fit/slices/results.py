@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.batch.fits import Fits
 from pyspec.fit.export import need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
 from pyspec.fit.slices.cautions import gathered
-from pyspec.fit.slices.fits import Fits
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.fit.trace import fit_trace
@@ -63,7 +63,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
     names : all parameters, in the order of the model
     values, stderr : name → (n,); NaN where a slice has no value, or the value no standard error
     redchi, chisqr, nfev : (n,)
-    status, message : one of :data:`pyspec.fit.slices.fits.STATUS` and a sentence for each slice
+    status, message : one of :data:`pyspec.fit.batch.fits.STATUS` and a sentence for each slice
     data, fit, residual : (n, n_energy) over the window, on demand
     backend, seconds, interrupted : how it ran
     model_name, file_name, fit_type : where it belongs; fit_type is "sbs"

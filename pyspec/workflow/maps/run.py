@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.executor.cluster import agree_on_fits, need_client
+from pyspec.fit.batch.pools import LARGE, LOOK, as_agreed, ended
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import LARGE, LOOK, as_agreed, ended
 from pyspec.io.optional import need
 
 #: Tasks that wait for a worker, for each worker: it never runs out, and few hold data.

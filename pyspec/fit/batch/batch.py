@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor, Executors
+from pyspec.fit.batch.fits import Fit
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.fits import Fit
 from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pyspec.errors import FitError
+from pyspec.fit.batch.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult

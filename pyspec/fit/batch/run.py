@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 
+from pyspec.fit.batch.batch import Job
+from pyspec.fit.batch.fits import Fit
+from pyspec.fit.batch.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.progress import Steps
-from pyspec.fit.slices.fits import Fit
-from pyspec.fit.slices.job import Job
 
 
 def run_job(
