@@ -1,4 +1,4 @@
-"""What many fits of one model share, and one of them; those of slices."""
+"""What many fits of one model share, and one of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor, Executors
@@ -20,14 +19,10 @@ from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.fit.statistics import state_of
 from pyspec.model import Measurement, Model
-from pyspec.model.measurement import row_of
-
-Array = npt.NDArray[np.float64]
 
 
 class _Stop(Silent):
@@ -46,7 +41,7 @@ Case = tuple[Measurement, Mapping[str, float]]
 
 
 class Cases(Protocol):
-    """What each fit of a job is of."""
+    """What each fit of a batch is of."""
 
     def case(self, place: int) -> Case: ...
     def part(self, places: slice) -> Cases: ...
@@ -55,14 +50,14 @@ class Cases(Protocol):
 #: What a problem is of: model, measurement, backend, executor and fixed values.
 Described = tuple[Model, Measurement, str, Executor, Mapping[str, float] | None]
 
-#: What a job makes for itself, in each process.
+#: What a batch makes for itself, in each process.
 _MADE_AGAIN = ("_executors", "_like")
 
 
 @dataclass
-class Job(ABC, Generic[Fit]):
+class Batch(ABC, Generic[Fit]):
     """What all fits share: the model and the options. Fits are known by their numbers; a part of a
-    job begins with the number `first`."""
+    batch begins with the number `first`."""
 
     model: Model
     cases: Cases
@@ -86,11 +81,12 @@ class Job(ABC, Generic[Fit]):
     _like: FitProblem | None = field(default=None, init=False, repr=False)
 
     @abstractmethod
-    def fit(self, number: int) -> Fit:
-        """What is kept of one fit; a failure becomes its status."""
+    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
+        """What is kept of a fit: one of :data:`pyspec.fit.batch.fits.STATUS`, what it says, and
+        its result where there is one."""
 
-    def part(self, numbers: Sequence[int]) -> Job[Fit]:
-        """The job of fits that follow each other, with their cases alone."""
+    def part(self, numbers: Sequence[int]) -> Batch[Fit]:
+        """The batch of fits that follow each other, with their cases alone."""
         own = slice(numbers[0] - self.first, numbers[-1] + 1 - self.first)
         cases, seeds = self.cases.part(own), self.start_seeds[own]
         return replace(self, first=numbers[0], cases=cases, start_seeds=seeds)
@@ -103,17 +99,17 @@ class Job(ABC, Generic[Fit]):
     def _executors(self) -> Executors:
         return Executors(self.model, self.backend)
 
-    def ended(self, number: int, row: int) -> SliceFit:
-        """One fit with its result."""
+    def fit(self, number: int) -> Fit:
+        """What is kept of one fit; a failure becomes its status."""
         try:
             result = self.result(number)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
-            return SliceFit(number, row, "failed", str(error), None)
+            return self.kept(number, "failed", str(error), None)
         said = state_of(result.success, result.without_effect, result.message)
         status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
         if result.interrupted:
             status = "interrupted"
-        return SliceFit(number, row, status, result.message, result)
+        return self.kept(number, status, result.message, result)
 
     def result(self, number: int) -> FitResult:
         """The result of one fit."""
@@ -155,42 +151,3 @@ class Job(ABC, Generic[Fit]):
         result.fit_type = self.fit_type
         problem.use(None)
         return result
-
-
-@dataclass(frozen=True)
-class Slices:
-    """The slices of a series, with values by name in place of those of the model, or none."""
-
-    series: Measurement
-    seeds: Sequence[Mapping[str, float]]
-
-    def case(self, place: int) -> Case:
-        row = row_of(self.series, self._begin + place)
-        return row, self.seeds[place] if self.seeds else {}
-
-    @property
-    def _begin(self) -> int:
-        return 0 if self.series.rows is None else self.series.rows[0]
-
-    def part(self, places: slice) -> Slices:
-        series, rows = self.series, slice(self._begin + places.start, self._begin + places.stop)
-        assert series.data is not None
-        weight = series.weight
-        if weight is not None:
-            weight = np.broadcast_to(weight, series.data.shape)[rows]
-        keep = None if series.keep is None else series.keep[rows]
-        cut = replace(series, data=series.data[rows], rows=None, weight=weight, keep=keep)
-        return Slices(cut, self.seeds[places])
-
-
-@dataclass
-class SliceJob(Job[SliceFit]):
-    """The slices of a series, which are these `rows` of its data."""
-
-    rows: Sequence[int] = ()
-
-    fit_type: ClassVar[str] = "slice"
-    plural: ClassVar[str] = "slices"
-
-    def fit(self, number: int) -> SliceFit:
-        return self.ended(number, self.rows[number])

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pyspec.errors import FitError
-from pyspec.fit.batch.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
+from pyspec.fit.batch.pools import Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
@@ -103,10 +103,6 @@ def best_of_pool(
         for k in left:
             hold.check()
             take([k], _part(job, [starts[k]]))
-    except Interrupted as stop:
-        interrupted = True
-        for k, found in stop.found:
-            take(parts[k], found)
     except KeyboardInterrupt:
         interrupted = True
     finally:

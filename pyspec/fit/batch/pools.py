@@ -1,4 +1,4 @@
-"""Where parts of a job of many fits run: threads or processes of this machine, or a cluster."""
+"""Where parts of many fits run: threads or processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pyspec.calls import is_whole, stack_outside
 from pyspec.errors import FitError, shortened
@@ -37,13 +37,6 @@ PAUSE = 0.01
 
 #: From which size on dask warns of a task that holds data, as those of data in memory do.
 LARGE = "distributed.admin.large-graph-warning-threshold"
-
-
-class Interrupted(Exception, Generic[Found]):  # noqa: N818  (carries what is done)
-    """A signal came; `found` are the parts that are done and were not handed over."""
-
-    def __init__(self, found: list[tuple[int, Found]]) -> None:
-        self.found = found
 
 
 class Pool(Protocol):
@@ -143,7 +136,7 @@ def ended(futures: Sequence[Any]) -> Sequence[Any]:
 def make_pool(
     label: str, client: Any, n_workers: int | None, workers: str = "processes"
 ) -> Pool | None:
-    """Where the parts of a job run; None: here, one after the other.
+    """Where the parts run; None: here, one after the other.
 
     Raises :class:`FitError` for a number of workers that is none, or beside a client.
     """
@@ -186,7 +179,8 @@ def run_parts(
 ) -> Iterator[tuple[int, Found | None]]:
     """(k, what call k returned) as they end; None where its worker was lost.
 
-    Raises what a call raises, and :class:`Interrupted` where a signal comes, which sets `stop`.
+    Raises what a call raises, and KeyboardInterrupt where a signal comes, which sets `stop`; what
+    had ended by then is handed over first.
     """
     pending: dict[Any, int] = {}
     try:
@@ -204,8 +198,10 @@ def run_parts(
         if stop is not None:
             stop.set()
         pool.close()
-        ended = [(k, future) for future, k in pending.items() if _has_result(future)]
-        raise Interrupted([(k, future.result()) for k, future in ended]) from None
+        for future, k in pending.items():
+            if _has_result(future):
+                yield k, future.result()
+        raise
     finally:
         pool.close()
 

@@ -1,87 +1,95 @@
-"""Runs the fits of a job: one after the other, in threads, or in processes."""
+"""Runs the fits of a batch: one after the other, in threads, in processes, or on a cluster."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from pyspec.fit.batch.batch import Job
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.fits import Fit
-from pyspec.fit.batch.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
+from pyspec.fit.batch.pools import Pool, make_pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 
 
-def run_job(
-    job: Job[Fit], n: int, pool: Pool | None, steps: Steps, hold: Hold, workers: str = "processes"
-) -> tuple[dict[int, Fit], bool]:
-    """The fits by their numbers, all `n` of them unless a signal ended the job, and whether it did.
+def run_batch(
+    batch: Batch[Fit],
+    n: int,
+    hold: Hold,
+    progress: bool | Callable[[int, int], object] | None,
+    client: Any,
+    n_workers: int | None,
+    workers: str = "processes",
+) -> tuple[list[Fit], bool]:
+    """All `n` fits in their order, and whether a signal ended them: then the status of those that
+    did not begin is "not run".
 
     Raises KeyboardInterrupt where a signal came before the first fit, or a second one.
     """
+    pool = make_pool(batch.model.name, client, n_workers, workers)
+    steps = Steps(progress, f"{batch.model.name}, {batch.plural}")
     done: dict[int, Fit] = {}
     interrupted = False
     try:
-        for fit in _as_they_end(job, n, pool, hold, workers):
+        for fit in _as_they_end(batch, n, pool, hold, workers):
             done[fit.index] = fit
             interrupted |= fit.status == "interrupted"
             steps.update(len(done), n)
-    except Interrupted as stop:
-        interrupted = True
-        done |= {fit.index: fit for _, fits in stop.found for fit in fits}
     except KeyboardInterrupt:
         interrupted = True
     finally:
         steps.close()
     if hold.insists or (interrupted and not done):
         raise KeyboardInterrupt
-    return done, interrupted
+    left = "not run", "interrupted before it began", None
+    return [done.get(k) or batch.kept(k, *left) for k in range(n)], interrupted
 
 
 def _as_they_end(
-    job: Job[Fit], n: int, pool: Pool | None, hold: Hold, workers: str
+    batch: Batch[Fit], n: int, pool: Pool | None, hold: Hold, workers: str
 ) -> Iterator[Fit]:
-    """The fits, one after the other without a pool. Raises KeyboardInterrupt or
-    :class:`Interrupted` (whose parts are lists of fits) where a signal comes."""
+    """The fits, one after the other without a pool. Raises KeyboardInterrupt where a signal
+    comes."""
     if pool is None:
-        yield from _one_by_one(job, range(n), hold)
+        yield from _one_by_one(batch, range(n), hold)
         return
     parts = parts_of(range(n), pool)
     if workers == "threads":
-        job.stop = threading.Event()
-        calls = [(_fits, (job, part)) for part in parts]
+        batch.stop = threading.Event()
+        calls = [(_fits, (batch, part)) for part in parts]
     else:
-        calls = [(_fits, (job.part(part), part)) for part in parts]
+        calls = [(_fits, (batch.part(part), part)) for part in parts]
     left: list[int] = []
     try:
-        for k, fits in run_parts(pool, calls, hold, job.stop):
+        for k, fits in run_parts(pool, calls, hold, batch.stop):
             if fits is None:
                 left += parts[k]
             else:
                 yield from fits
     finally:
-        job.stop = None
+        batch.stop = None
     if left:
-        warn_lost(job.model.name, len(left), job.plural)
-        yield from _one_by_one(job, sorted(left), hold)
+        warn_lost(batch.model.name, len(left), batch.plural)
+        yield from _one_by_one(batch, sorted(left), hold)
 
 
-def _one_by_one(job: Job[Fit], numbers: Sequence[int], hold: Hold) -> Iterator[Fit]:
+def _one_by_one(batch: Batch[Fit], numbers: Sequence[int], hold: Hold) -> Iterator[Fit]:
     for number in numbers:
         hold.check()
-        fit = job.fit(number)
+        fit = batch.fit(number)
         yield fit
         if fit.status == "interrupted":
             return
 
 
-def _fits(job: Job[Fit], numbers: Sequence[int]) -> list[Fit]:
+def _fits(batch: Batch[Fit], numbers: Sequence[int]) -> list[Fit]:
     fits = []
     for number in numbers:
-        if job.stop is not None and job.stop.is_set():
+        if batch.stop is not None and batch.stop.is_set():
             break
         try:
-            fits.append(job.fit(number))
+            fits.append(batch.fit(number))
         except KeyboardInterrupt:  # before the first point of this one
             break
     return fits

@@ -13,15 +13,13 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import CallError, FitError, suggest
 from pyspec.executor import backend_name, make_executor
-from pyspec.fit.batch.batch import Job
-from pyspec.fit.batch.pools import make_pool
-from pyspec.fit.batch.run import run_job
+from pyspec.fit.batch.batch import Batch
+from pyspec.fit.batch.run import run_batch
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.progress import Steps
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
@@ -40,14 +38,14 @@ KINDS = ("noise", "residuals")
 
 
 @dataclass
-class ManyJob(Job[OneFit]):
+class ManyBatch(Batch[OneFit]):
     """Fits of which no results are kept, but their numbers."""
 
     fit_type: ClassVar[str] = "many"
     plural: ClassVar[str] = "fits"
 
-    def fit(self, number: int) -> OneFit:
-        return OneFit.of(self.ended(number, number))
+    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> OneFit:
+        return OneFit.of(number, status, message, result)
 
 
 @answered
@@ -122,8 +120,8 @@ def fit_many(
     cases = Given(given, starts)
     start_seeds = range(seed, seed + len(cases))
     settings = (chosen, methods, own, max_nfev, max_seconds, scale_covar, n_starts, start_seeds)
-    job = ManyJob(model.copy(), cases, *settings)
-    return _run(job, len(cases), given[0], progress, client, n_workers)
+    batch = ManyBatch(model.copy(), cases, *settings)
+    return _run(batch, len(cases), given[0], progress, client, n_workers)
 
 
 @answered
@@ -222,8 +220,8 @@ def bootstrap(
     )
     settings = {key: value for key, value in result.settings.items() if key != "seed"}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
-    job = ManyJob(problem.model, drawn, problem.backend, methods, settings, None, None, covar)
-    return _run(job, int(n), measurement, progress, client, n_workers)
+    batch = ManyBatch(problem.model, drawn, problem.backend, methods, settings, None, None, covar)
+    return _run(batch, int(n), measurement, progress, client, n_workers)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -238,25 +236,19 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 
 
 def _run(
-    job: ManyJob, n: int, first: Measurement, progress: Any, client: Any, n_workers: int | None
+    batch: ManyBatch, n: int, first: Measurement, progress: Any, client: Any, n_workers: int | None
 ) -> ManyFits:
     """All `n` fits, in their order; `first` is the measurement of one of them."""
-    label = job.model.name
+    label = batch.model.name
     if source_of(first.data) is not None:
         raise FitError(
             f"{label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
         )
-    if job.methods[-1] == NATIVE:
-        native_options(label, job.options)
-    make_executor(job.model, None, job.backend)  # what is wrong with the model is so in each fit
+    if batch.methods[-1] == NATIVE:
+        native_options(label, batch.options)
+    make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     begin = time.perf_counter()
     with Hold() as hold:
-        pool = make_pool(label, client, n_workers)
-        steps = Steps(progress, f"{label}, fits")
-        done, interrupted = run_job(job, n, pool, steps, hold)
-        fits = [
-            done.get(k) or OneFit(k, "not run", "interrupted before it began", {}, {})
-            for k in range(n)
-        ]
-        return hold.mark(ManyFits(fits, job, time.perf_counter() - begin, interrupted))
+        fits, interrupted = run_batch(batch, n, hold, progress, client, n_workers)
+        return hold.mark(ManyFits(fits, batch, time.perf_counter() - begin, interrupted))

@@ -13,7 +13,6 @@ from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.table import format_value, need_pandas, text_table
 
 Array = npt.NDArray[np.float64]
@@ -42,13 +41,12 @@ class OneFit:
     nfev: int = 0
 
     @classmethod
-    def of(cls, fit: SliceFit) -> OneFit:
-        """Of a fit that has ended."""
-        one = fit.result
+    def of(cls, index: int, status: str, message: str, one: FitResult | None) -> OneFit:
+        """What is kept of a fit."""
         if one is None:
-            return cls(fit.index, fit.status, fit.message, {}, {})
+            return cls(index, status, message, {}, {})
         facts = dict(one.values), dict(one.stderr), one.chisqr, one.redchi, one.nfev
-        return cls(fit.index, fit.status, fit.message, *facts)
+        return cls(index, status, message, *facts)
 
     @property
     def success(self) -> bool:
@@ -66,14 +64,16 @@ class ManyFits(Fits[OneFit]):
     model_name, backend, seconds, interrupted : what was fitted, and how it ran
     """
 
-    def __init__(self, fits: Sequence[OneFit], job: Any, seconds: float, interrupted: bool) -> None:
+    def __init__(
+        self, fits: Sequence[OneFit], batch: Any, seconds: float, interrupted: bool
+    ) -> None:
         self.fits = tuple(fits)
-        self._job = job
-        self.names, self.free_names = tuple(job.model.parameters), job.model.opt_param_names
-        parameters = job.model.parameters.items()
+        self._batch = batch
+        self.names, self.free_names = tuple(batch.model.parameters), batch.model.opt_param_names
+        parameters = batch.model.parameters.items()
         self._followers = [name for name, one in parameters if one.formula is not None]
-        self.model_name: str = job.model.name
-        self.backend: str = job.backend
+        self.model_name: str = batch.model.name
+        self.backend: str = batch.backend
         self.seconds, self.interrupted = seconds, interrupted
 
     def result(self, index: int) -> FitResult:
@@ -82,7 +82,7 @@ class ManyFits(Fits[OneFit]):
         Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
         k = row_of("index", index, len(self), "a fit")
-        found: FitResult = self._job.result(k)
+        found: FitResult = self._batch.result(k)
         return found
 
     @property

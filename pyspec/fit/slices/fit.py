@@ -13,14 +13,13 @@ import numpy.typing as npt
 from pyspec.calls import answered, real
 from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
-from pyspec.fit.batch.batch import SliceJob, Slices
-from pyspec.fit.batch.pools import check_workers, make_pool
-from pyspec.fit.batch.run import run_job
+from pyspec.fit.batch.pools import check_workers
+from pyspec.fit.batch.run import run_batch
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.progress import Steps
-from pyspec.fit.slices.results import SliceFit, SliceResults
+from pyspec.fit.slices.cases import SliceBatch, Slices
+from pyspec.fit.slices.results import SliceResults
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_starts
@@ -119,17 +118,11 @@ def fit_slices(
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     cases = Slices(series, [dict(one) for one in seeds])
-    job = SliceJob(model, cases, *settings, n_starts, start_seeds, rows=rows)
+    batch = SliceBatch(model, cases, *settings, n_starts, start_seeds, rows=rows)
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:
-        pool = make_pool(model.name, client, n_workers, workers)
-        steps = Steps(progress, f"{model.name}, slices")
-        done, interrupted = run_job(job, len(rows), pool, steps, hold, workers)
-        fits = [
-            done.get(index) or SliceFit(index, row, "not run", "interrupted before it began", None)
-            for index, row in enumerate(rows)
-        ]
+        fits, interrupted = run_batch(batch, len(rows), hold, progress, client, n_workers, workers)
         seconds = time.perf_counter() - begin
         return hold.mark(
             SliceResults(
