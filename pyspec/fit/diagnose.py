@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
-from pyspec.fit.doubts import MIXED, no_mixing
+from pyspec.fit.doubts.finished import MIXED, no_mixing
 from pyspec.formula import scheme_of
 from pyspec.functions import outside
 from pyspec.model import Model

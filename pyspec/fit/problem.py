@@ -18,12 +18,14 @@ from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
 from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite
-from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
+from pyspec.fit.doubts.bounds import at_the_bound
+from pyspec.fit.doubts.finished import doubts
 from pyspec.fit.evaluations import OUTSIDE, Evaluations
 from pyspec.fit.following import Followers, Following
 from pyspec.fit.known import Known, jumps_of
 from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
+from pyspec.fit.refusals import check_registered, refuse_idle
 from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch

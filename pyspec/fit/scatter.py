@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.fit.by_reference import fit_of
-from pyspec.fit.doubts import COUNTS
+from pyspec.fit.doubts.noise import COUNTS
 from pyspec.fit.same_data import need_chisqr, need_same
 from pyspec.fit.spikes import FAR, far_points
 from pyspec.model.source import source_of

@@ -17,9 +17,10 @@ from pyspec import (
     load_model,
     register_function,
 )
-from pyspec._library import OPS
+from pyspec._library import OPS, OpDef
 from pyspec.fit import FitResult
-from pyspec.fit.doubts import LATE
+from pyspec.fit.doubts.bounds import other_side
+from pyspec.fit.doubts.finished import is_late
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function
 from pyspec.functions.response import expFun_gaussIRF
@@ -269,10 +270,12 @@ def test_a_trace_far_from_zero_by_laws_that_are_zero_before_their_onset() -> Non
     assert not fit_trace(LAWS, "late", after, 300.0 * np.exp(-after / 40.0)).cautions
 
 
-@pytest.mark.parametrize("name", LATE)
-def test_these_laws_are_zero_before_their_onset(name: str) -> None:
+@pytest.mark.parametrize(
+    "op", [op for op in OPS.values() if op.kind == "DYNAMICS"], ids=lambda op: op.name
+)
+def test_laws_that_are_zero_before_their_onset(op: OpDef) -> None:
     before = np.array([-5.0, 0.99])
-    assert not np.any(reference(name)(before, *[1.0] * len(OPS[name].params)))
+    assert is_late(op) == (not np.any(reference(op)(before, *[1.0] * len(op.params))))
 
 
 @pytest.mark.parametrize("shape", ["GLP", "GLS"])
@@ -313,3 +316,22 @@ def test_a_tail_on_the_other_side(shape: str, rest: str, says: str) -> None:
     assert "line shape" not in found
     mirrored = said(fit_model(model, Measurement(data[::-1])))
     assert "side" not in mirrored
+
+
+#: What has the tail of a line on its other side: a parameter of it, or another line.
+TAILS = {
+    ("DS", "alpha"): "its tail lies below x0, that of DSBinding above, as of binding energies",
+    ("DSBinding", "alpha"): "its tail lies above x0, that of DS below, as of kinetic energies",
+    ("GLSAsym", "a"): "with a of the other sign its tail lies on the other side",
+    ("SkewGauss", "b"): "with b of the other sign its tail lies on the other side",
+    ("Mahan", "alpha"): "with xi of the other sign its tail lies on the other side",
+    ("Mahan", "xi"): "with xi of the other sign its tail lies on the other side",
+}
+
+
+def test_lines_with_a_tail_on_one_side_are_known_by_their_values() -> None:
+    """They stood in a list beside the table, in which xi of Mahan was missing."""
+    found = {
+        (op.name, name): other_side(op.name, name) for op in OPS.values() for name in op.params
+    }
+    assert {key: text for key, text in found.items() if text} == TAILS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pyspec import FitResult, Measurement, fit_joint, fit_model, load_model
-from pyspec.fit.roots import roots
+from pyspec.fit.doubts.noise import roots
 from pyspec.model import Model
 
 MODELS = """
@@ -107,5 +107,5 @@ def test_noise_that_rises_along_the_axis_is_no_root_of_data_around_zero() -> Non
     rng, sigma, told = np.random.default_rng(0), 0.02 * np.geomspace(1, 4, 20), 0
     for _ in range(500):
         given = Measurement(sigma * rng.normal(size=20), weight=1 / sigma)
-        told += len(roots(given, 4, lambda: 20.0))
+        told += len(roots(given, model().parameters, lambda: 20.0))
     assert told <= 4

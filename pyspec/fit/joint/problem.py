@@ -15,7 +15,6 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, JointExecutor, make_joint_executor
 from pyspec.executor.joint import join_names
 from pyspec.executor.linear.stacked import StackedExecutor
-from pyspec.fit.doubts import check_registered
 from pyspec.fit.following import Followers
 from pyspec.fit.joint.followers import FollowersOfFiles, Spanning, local
 from pyspec.fit.joint.left import left_in
@@ -23,6 +22,7 @@ from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.refusals import check_registered
 from pyspec.fit.solve.places import Places
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par

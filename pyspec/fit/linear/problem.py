@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import Executor, LinearExecutor, make_executor
-from pyspec.fit.doubts import check_registered
 from pyspec.fit.linear.coincide import coinciding
 from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.refusals import check_registered
 from pyspec.fit.same_data import need_same
 from pyspec.fit.solve.places import Places
 from pyspec.model import Measurement, Model, Par

@@ -1,16 +1,28 @@
-"""Declared noise that is the root of the data themselves, as weights 1 / sqrt(counts) are."""
+"""Noise of counts: data that look like counts and were not said to be, and declared noise that is
+the root of the data themselves, as weights 1 / sqrt(counts) are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model import Measurement
+from pyspec.model import Measurement, Par
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
+
+#: Whole numbers whose scatter about the fit is that of counts, within this factor, are counts.
+LIKE_COUNTS = 2.0
+
+#: What is said of them.
+COUNTS = (
+    "the data look like counts: whole numbers that scatter by their roots; fit them as such, "
+    'file.set_noise("poisson") or Measurement(loss="poisson"), for values without bias and '
+    "right errors"
+)
 
 #: Weights that are roots of the data follow them so much closer than those that know nothing of
 #: their noise: counts scatter by 1 / sqrt(counts) of themselves.
@@ -29,7 +41,32 @@ ALIKE = 0.05
 SAME = 1e-3
 
 
-def roots(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[str]:
+def counts(
+    measurement: Measurement, parameters: Mapping[str, Par], chisqr: Callable[[], float]
+) -> list[str]:
+    """A sentence on data without declared noise that are whole numbers and scatter about the fit by
+    their roots: the variance of counts is their expectation, so that the mean square of the
+    residual is near the mean of the data."""
+    data = measurement.data
+    if measurement.loss == "poisson" or data is None:
+        return []
+    if isinstance(data, np.ndarray) and data.dtype.kind == "f":
+        # The first value, and then the first row, tell most data apart from counts.
+        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
+        if not float(data.item(begin[-data.ndim :])).is_integer():
+            return []
+    n_points, mean = _whole_numbers(measurement)
+    if not mean > 0.0:
+        return []
+    scatter = chisqr() / max(n_points - _n_free(parameters), 1) / mean
+    if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
+        return []
+    return [COUNTS]
+
+
+def roots(
+    measurement: Measurement, parameters: Mapping[str, Par], chisqr: Callable[[], float]
+) -> list[str]:
     """A sentence where σ² of the points of a spectrum is proportional to their data: those that are
     low by chance count more, and what is fitted comes out low by about a count at each point."""
     if measurement.loss != "squares" or not _may_be(measurement):
@@ -48,7 +85,7 @@ def roots(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) ->
     varied = _rms((weight / _means(np.where(kept, weight, 0.0), kept) - 1.0)[kept])
     if follow > CLOSE * chance or varied < CLOSE / 2.0 * chance:
         return []
-    if chisqr() < SCATTER * max(int(kept.sum()) - n_free, 1):
+    if chisqr() < SCATTER * max(int(kept.sum()) - _n_free(parameters), 1):
         return []
     return [
         "the declared σ is the root of the data themselves, so that points that are low by chance "
@@ -107,3 +144,29 @@ def _means(values: Array, kept: npt.NDArray[np.bool_]) -> Array:
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
+
+
+def _n_free(parameters: Mapping[str, Par]) -> int:
+    return sum(par.vary and par.formula is None for par in parameters.values())
+
+
+def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
+    """How many points count, and their mean, where all are whole numbers and none is negative;
+    else zeros."""
+    if type(measurement.data) is not np.ndarray and source_of(measurement.data) is not None:
+        found = measurement.survey
+        return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data))
+    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
+        return 0, 0.0
+    kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
+    data = np.asarray(data[kept], dtype=np.float64).ravel()
+    if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():
+        return 0, 0.0
+    return data.size, float(data.mean())
+
+
+def _whole(data: npt.NDArray[Any]) -> bool:
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(np.isfinite(data)) and np.all(data == np.round(data)))

@@ -1,0 +1,83 @@
+"""Backgrounds that run against the axis of energies: the data rise where they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.components import spectrum_components
+from pyspec.model import Measurement, Model
+from pyspec.model.outline import Outline
+from pyspec.model.scales import losses_last
+from pyspec.model.source import source_of
+
+#: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
+#: highest value, that is one.
+END, RISE = 0.05, 0.02
+
+#: The rise from end to end in its standard errors that is one, however small, of one spectrum
+#: beside its lines, and the fewest points of an end whose scatter tells these.
+SURE, FEWEST = 5.0, 5
+
+#: Backgrounds that lie on one side of a line, whose direction counts.
+OF_LOSSES = ("Shirley", "Tougaard")
+
+
+def backwards(
+    model: Model,
+    outline: Outline,
+    values: Mapping[str, float],
+    measurement: Measurement,
+    sides: Mapping[str, str],
+) -> list[str]:
+    """Sentences on Shirley and Tougaard backgrounds that ended at 0 or below, or whose axis says
+    of itself that it runs against the losses."""
+    if measurement.data is None or model.energy is None:
+        return []
+    against = losses_last(measurement.labels, model.energy)
+    if against is not None:
+        return [
+            f"{name}: {against} along the axis, and this background sums up losses that stand "
+            "before their line; reverse both, energy[::-1] and data[..., ::-1]"
+            for name in outline.fed
+            if against and name.startswith(OF_LOSSES)
+        ]
+    names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
+    if not names:
+        return []
+    means, is_alone = _means(measurement), model.time is None
+    kept = ~np.isnan(means)
+    spectrum, least = means[kept], RISE * float(np.ptp(means[kept]))
+    if is_alone:  # the tail of a line near one end rises towards it, too
+        peaks, _ = spectrum_components(model, dict(values), measurement.columns)
+        spectrum = spectrum - np.sum([*peaks.values(), np.zeros(means.size)], axis=0)[kept]
+    n = max(1, int(END * spectrum.size))
+    first, last = spectrum[:n], spectrum[-n:]
+    rise = float(last.mean() - first.mean())
+    if n >= FEWEST and is_alone:
+        least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
+    if not rise > least:
+        return []
+    end = float(model.energy[slice(*(measurement.columns or (None, None)))][-1])
+    return [
+        f"{name} ended at {values[name]:.3g}: the data rise towards {end:g}, and this background "
+        "rises towards the other end of the axis; reverse both, energy[::-1] and data[..., ::-1]"
+        for name in names
+    ]
+
+
+def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
+    """The mean of each column of the window, NaN where every point is masked."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.means
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
+    if measurement.keep is not None:
+        data = np.where(measurement.window(measurement.keep), data, np.nan)
+    data = data.reshape(-1, data.shape[-1])
+    means = np.full(data.shape[-1], np.nan)
+    seen = ~np.isnan(data).all(axis=0)
+    means[seen] = np.nanmean(data[:, seen], axis=0)
+    return means
