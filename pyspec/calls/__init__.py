@@ -1,7 +1,7 @@
 """Answers to calls that do not fit: what was perhaps meant, and what to write instead."""
 
 from pyspec.calls.answered import answered
-from pyspec.calls.given import is_whole, real, real_array, row_of
+from pyspec.calls.given import is_whole, one_of, real, real_array, row_of
 from pyspec.calls.named import Named, meant
 from pyspec.calls.outside import stack_outside
 
@@ -10,6 +10,7 @@ __all__ = [
     "answered",
     "is_whole",
     "meant",
+    "one_of",
     "real",
     "real_array",
     "row_of",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, shortened
+from pyspec.errors import DataError, PyspecError, shortened, suggest
 
 #: No number that is counted with is as large.
 LARGEST = 2**63
@@ -54,3 +55,10 @@ def row_of(what: str, given: Any, n: int, of: str = "a row") -> int:
     if not whole or not -n <= given < n:
         raise DataError(f"{what} {shortened(given)} is not {of}; there are 0 to {n - 1}")
     return int(given) % n
+
+
+def one_of(what: str, given: Any, known: Sequence[str], error: type[PyspecError]) -> None:
+    """Raises `error` unless `given` is one of the words `known`."""
+    if not isinstance(given, str) or given not in known:
+        hint = suggest(given, list(known)) if isinstance(given, str) else ""
+        raise error(f"{what} must be one of {', '.join(known)}, not {shortened(given)}{hint}")

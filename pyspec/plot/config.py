@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from pyspec.calls.given import LARGEST
+from pyspec.calls.given import LARGEST, one_of
 from pyspec.errors import suggest
 from pyspec.plot.style import PlotError
 
@@ -210,12 +210,7 @@ class PlotConfig:
             ("z_colorbar", COLORBARS),
             ("residual_unit", RESIDUAL_UNITS),
         ):
-            value = getattr(self, name)
-            if value not in known:
-                hint = suggest(value, list(known))
-                raise PlotError(
-                    f"PlotConfig: {name} must be one of {', '.join(known)}, not {value!r}{hint}"
-                )
+            one_of(f"PlotConfig: {name}", getattr(self, name), known, PlotError)
         if min(self.panel_size) <= 0 or self.dpi_plot <= 0 or self.dpi_save <= 0:
             raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
         if self.ticksize is not None and self.ticksize <= 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, shortened, suggest
+from pyspec.errors import DataError, shortened
 
 Array = npt.NDArray[np.float64]
 
@@ -28,13 +28,6 @@ class Drawn:
     scale: float | None
     settings: Mapping[str, Any]
     values: dict[str, float]
-
-
-def one_of(what: str, given: str, known: tuple[str, ...]) -> None:
-    """Raises :class:`DataError` unless `given` is one of `known`."""
-    if given not in known:
-        hint = suggest(str(given), list(known))
-        raise DataError(f"{what} must be one of {', '.join(known)}, not {given!r}{hint}")
 
 
 def check_seed(seed: int | None, what: str = "seed") -> int | None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import real
-from pyspec.errors import DataError, suggest
+from pyspec.calls import one_of, real
+from pyspec.errors import DataError
 from pyspec.io import replacing, write_text
 from pyspec.io.optional import need
 from pyspec.model import Model
@@ -24,9 +24,7 @@ SUFFIXES = {"hdf5": ".h5", "npz": ".npz", "csv": ".csv"}
 
 def free_path(filepath: str | Path | None, save_format: str, overwrite: bool) -> Path:
     """Where to write. Raises :class:`DataError` for an unknown format, or a file that is there."""
-    if save_format not in SUFFIXES:
-        hint = suggest(str(save_format), list(SUFFIXES))
-        raise DataError(f"save_format must be hdf5, npz or csv, not {save_format!r}{hint}")
+    one_of("save_format", save_format, [*SUFFIXES], DataError)
     path = Path(filepath or f"simulated{SUFFIXES[save_format]}")
     if path.exists() and not overwrite:
         raise DataError(f"{path}: exists already; choose another name or overwrite=True")

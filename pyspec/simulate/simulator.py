@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.calls import is_whole, real, row_of
+from pyspec.calls import is_whole, one_of, real, row_of
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
 from pyspec.model import Model
-from pyspec.simulate.drawn import Drawn, check_seed, one_of, positive
+from pyspec.simulate.drawn import Drawn, check_seed, positive
 from pyspec.simulate.save import checked, free_path, save_data
 from pyspec.simulate.sweep import ParameterSweep
 from pyspec.simulate.sweep_file import run_sweep
@@ -71,7 +71,7 @@ class Simulator:
                 f"Simulator: the first argument is a Model, not {shortened(model)}; load one with "
                 "load_model('models.yaml', 'name'), and give it axes"
             )
-        one_of("detection", detection, DETECTIONS)
+        one_of("detection", detection, DETECTIONS, DataError)
         self.model = model
         self.detection = detection
         self.data_clean: Array | None = None
@@ -107,7 +107,7 @@ class Simulator:
     def set_noise_type(self, noise_type: str) -> None:
         """Sets the noise of analog detection: "poisson", "gaussian" or "none"."""
         kind = str(noise_type).lower()
-        one_of("noise_type", kind, NOISE_TYPES)
+        one_of("noise_type", kind, NOISE_TYPES, DataError)
         self.noise_type = kind
 
     def set_noise_level(self, noise_level: float) -> None:
@@ -271,7 +271,7 @@ class Simulator:
     def get_snr(self, scale: str = "linear") -> float:
         """Power of the last simulated clean data over the expected power of their noise; "dB" is
         10 log₁₀."""
-        one_of("scale", scale, SNR_SCALES)
+        one_of("scale", scale, SNR_SCALES, DataError)
         sigma = self.sigma_data
         power = 0.0 if sigma is None else float(np.mean(np.square(sigma)))
         if power == 0.0:

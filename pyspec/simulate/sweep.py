@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import is_whole
-from pyspec.errors import DataError, shortened, suggest
+from pyspec.calls import is_whole, one_of
+from pyspec.errors import DataError, shortened
 from pyspec.model import Model
 from pyspec.simulate.drawn import check_seed
 from pyspec.simulate.peer_names import also_named
@@ -38,11 +38,7 @@ class ParameterSweep:
     """
 
     def __init__(self, strategy: str = "auto", seed: int | None = None) -> None:
-        if strategy not in STRATEGIES:
-            hint = suggest(str(strategy), list(STRATEGIES))
-            raise DataError(
-                f"strategy must be one of {', '.join(STRATEGIES)}, not {strategy!r}{hint}"
-            )
+        one_of("strategy", strategy, STRATEGIES, DataError)
         self.strategy = strategy
         self.seed = check_seed(seed)
         self._values: dict[str, Array] = {}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspec.calls import one_of
 from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
@@ -36,9 +37,7 @@ def select_fits(
 ) -> list[Any]:
     """The fits of these models and types: "all", or of each pair the "latest" or the "best" (of
     the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none."""
-    if select not in SELECTIONS:
-        hint = suggest(str(select), list(SELECTIONS))
-        raise FitError(f"select must be one of {', '.join(SELECTIONS)}, not {select!r}{hint}")
+    one_of("select", select, SELECTIONS, FitError)
     models, types = (None if one is None else name_list(one) for one in (model, fit_type))
     for one in types or ():
         check_type(one)

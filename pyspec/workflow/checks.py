@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import CallError, DataError, suggest
+from pyspec.calls import one_of
+from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
 from pyspec.io.dataset import frozen
 from pyspec.io.source import beside_source
 from pyspec.model.beside import Kept, check_mask
 from pyspec.model.source import KEPT_TYPES, Source
 from pyspec.workflow.workspace import Workspace
+
+#: What becomes of values that are not finite: refused, or left out.
+NAN_POLICIES = ("raise", "omit")
 
 
 def need_project(given: object, path: object) -> None:
@@ -61,13 +65,6 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
     return array
 
 
-def check_nan_policy(nan_policy: str) -> None:
-    """Raises :class:`DataError` for anything but "raise" and "omit"."""
-    if nan_policy not in ("raise", "omit"):
-        hint = suggest(str(nan_policy), ["raise", "omit"])
-        raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
-
-
 def need_dataset(given: Any) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
     if isinstance(given, Dataset):
@@ -105,7 +102,7 @@ def check_data(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
     frozen. The second is False where a point is masked, or None without a mask."""
-    check_nan_policy(nan_policy)
+    one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
     data = _numbers(given, "data")
     if data.ndim not in (1, 2):
         raise DataError(

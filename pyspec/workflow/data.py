@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import one_of
 from pyspec.errors import DataError
 from pyspec.io.source import as_source
 from pyspec.model import Measurement
@@ -21,9 +22,9 @@ from pyspec.plot import plot_data
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.labels import labels_with
 from pyspec.workflow.checks import (
+    NAN_POLICIES,
     both_of,
     check_data,
-    check_nan_policy,
     check_pattern,
     held,
     kept_of,
@@ -112,7 +113,7 @@ class FileData:
 
     def _refer_to(self, source: Source, mask: Any, nan_policy: str) -> None:
         """Data that stay where they are; whether they are finite is seen when a fit reads them."""
-        check_nan_policy(nan_policy)
+        one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
         if nan_policy == "omit":
             raise DataError(
                 f"nan_policy='omit' needs data in memory, and {source.name} stays where it is; "

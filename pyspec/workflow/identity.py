@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import FitError, ModelError, suggest
+from pyspec.calls import one_of
+from pyspec.errors import FitError, ModelError
 from pyspec.model import Model
 from pyspec.model.digest import digest
 from pyspec.model.source import source_of
@@ -26,9 +27,8 @@ SELECTIONS = ("all", "latest", "best")
 
 def check_type(fit_type: str | None) -> None:
     """Raises :class:`FitError` for an unknown type of fit."""
-    if fit_type is not None and fit_type not in FIT_TYPES:
-        hint = suggest(str(fit_type), list(FIT_TYPES))
-        raise FitError(f"fit_type must be one of {', '.join(FIT_TYPES)}, not {fit_type!r}{hint}")
+    if fit_type is not None:
+        one_of("fit_type", fit_type, FIT_TYPES, FitError)
 
 
 def is_slices(fit: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyspec.calls import Named, meant, stack_outside
+from pyspec.calls import Named, meant, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
@@ -64,11 +64,7 @@ class FileModels:
         and not kept: :meth:`add_time_dependence` and :meth:`add_par_profile` do both.
         """
         source = self.project.resolve(model_yaml)
-        if model_type not in MODEL_TYPES:
-            hint = suggest(str(model_type), list(MODEL_TYPES))
-            raise ModelError(
-                f"model_type must be one of {', '.join(MODEL_TYPES)}, not {model_type!r}{hint}"
-            )
+        one_of("model_type", model_type, MODEL_TYPES, ModelError)
         if model_type == "dynamics":
             return load_dynamics(source, name_list(model_info), par_name)
         if model_type == "profile":

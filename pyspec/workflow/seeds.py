@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls.given import real
+from pyspec.calls import one_of, real
 from pyspec.errors import FitError, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult
@@ -77,11 +77,7 @@ def slice_seeds(
     another peak takes over moves nothing.
     """
     n = times.size
-    if source not in SEED_SOURCES:
-        hint = suggest(str(source), list(SEED_SOURCES))
-        raise FitError(
-            f"seed_source must be one of {', '.join(SEED_SOURCES)}, not {source!r}{hint}"
-        )
+    one_of("seed_source", source, SEED_SOURCES, FitError)
     if adapt not in (None, "argmax_shift"):
         raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {adapt!r}")
     if (values is not None) != (source == "explicit"):

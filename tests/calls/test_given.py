@@ -11,9 +11,9 @@ import pytest
 
 import pyspec
 from pyspec import MC, Measurement, Model, PlotConfig, Project, Simulator, bootstrap, fit_model
-from pyspec.calls import is_whole, real, real_array, row_of
+from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
-from pyspec.errors import DataError, PyspecError
+from pyspec.errors import DataError, FitError, PyspecError
 
 ENERGY = np.linspace(0.0, 10.0, 61)
 TIME = np.arange(12.0)
@@ -149,3 +149,15 @@ def test_rows_and_counts() -> None:
     assert all(is_whole(given, 1) for given in (1, 2.0, np.int64(3), np.float32(4)))
     for wrong in (0, True, 1.5, float("nan"), float("inf"), "1", None, 2**63, np.array([1])):
         assert not is_whole(wrong, 1)
+
+
+def test_a_word_among_others() -> None:
+    """Of an array NumPy said that its truth value is ambiguous."""
+    one_of("kind", "noise", ("noise", "residuals"), FitError)
+    wrong = ["noize", None, np.array([1.0, 2.0]), ["noise"]]
+    said = ["; did you mean 'noise'?", "None", "array([1., 2.])", "['noise']"]
+    for given, end in zip(wrong, said, strict=True):
+        with pytest.raises(FitError) as error:
+            one_of("kind", given, ("noise", "residuals"), FitError)
+        assert str(error.value).startswith("kind must be one of noise, residuals, not ")
+        assert str(error.value).endswith(end)

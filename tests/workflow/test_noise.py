@@ -199,7 +199,7 @@ def test_a_mask_of_columns(project: Project) -> None:
         ({"mask": np.zeros((8, 61))}, "give booleans"),
         ({"mask": np.zeros((61, 8), bool)}, "mask has shape"),
         ({"mask": np.ones((8, 61), bool)}, "every point of the data is masked"),
-        ({"nan_policy": "drop"}, "nan_policy must be 'raise' or 'omit'"),
+        ({"nan_policy": "drop"}, "nan_policy must be one of raise, omit, not 'drop'"),
         ({"aux_weights": [1.0]}, "aux_weights come together"),
     ],
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
-from pyspec.errors import CallError, FitError, suggest
+from pyspec.calls import answered, one_of
+from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.run import run_batch
@@ -174,10 +174,7 @@ def bootstrap(
     problem, label = result.problem, result.model_name
     check_whole("n", n, 1)
     check_whole("seed", seed, 0)
-    if kind not in KINDS:
-        raise FitError(
-            f"kind must be one of {', '.join(KINDS)}, not {kind!r}{suggest(str(kind), list(KINDS))}"
-        )
+    one_of("kind", kind, KINDS, FitError)
     if hasattr(problem, "problems") or result._of_many:
         raise FitError(
             f"{label}: bootstrap takes the fit of one file alone, not a joint fit or its part of a "

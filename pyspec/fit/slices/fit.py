@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, real
+from pyspec.calls import answered, one_of, real
 from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.pools import check_workers
@@ -95,9 +95,7 @@ def fit_slices(
         )
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
-    if workers not in ("processes", "threads"):
-        hint = suggest(str(workers), ["processes", "threads"])
-        raise FitError(f"workers must be 'processes' or 'threads', not {workers!r}{hint}")
+    one_of("workers", workers, ("processes", "threads"), FitError)
     check_workers(model.name, client, n_workers)
     rows = range(*(series.rows or (0, series.data.shape[0])))
     axis = real("times", np.arange(len(rows)) if times is None else times)
