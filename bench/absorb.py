@@ -43,7 +43,7 @@ def without(op: OpDef) -> OpDef:
     own = op.own
     assert isinstance(own, Definition)
     plain = dataclasses.replace(own)
-    plain.__dict__["words"] = encode(*own.compiled(own.value), absorb=False).words()
+    plain.__dict__["words"] = encode(own.work(own.value), absorb=False).words()
     return dataclasses.replace(op, own=plain)
 
 

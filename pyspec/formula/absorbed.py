@@ -37,8 +37,8 @@ class Absorbed:
 
 def absorbed(own: Definition) -> Absorbed:
     """What the pass does to a definition that runs in C."""
-    compiled = own.compiled(own.value)
-    done, left = encode(*compiled), encode(*compiled, absorb=False)
+    work = own.work(own.value)
+    done, left = encode(work), encode(work, absorb=False)
     return Absorbed(
         own.name,
         len(own.params),

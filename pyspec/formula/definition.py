@@ -44,7 +44,7 @@ from pyspec.formula.scheme import KINETICS, define_state
 from pyspec.formula.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.syntax import has_sums
 from pyspec.formula.traits import Traits, find_traits
-from pyspec.formula.values import Values
+from pyspec.formula.values import Values, Work
 
 #: For each domain the kind of its functions, its name in the op table and that of its axis.
 DOMAINS = {
@@ -160,20 +160,18 @@ class Definition:
         values, names = self.table()
         return values, values.lower(self.value.root, names)
 
-    def compiled(self, formula: Formula) -> tuple[Values, list[int], list[int], list[int]]:
-        """What a program is made of: the values of a formula of the definition, which of them are
-        the parameters, and the axis with the inputs; and the outputs: the value, then its
-        derivatives by all parameters."""
+    def work(self, formula: Formula) -> Work:
+        """A formula of the definition and its derivatives by all parameters."""
         values, names = self.table()
         root = values.lower(formula.root, names)
         params = [values.input(name) for name in self.params]
         slopes = differentiate(values, root, params)
         axes = [values.input(name) for name in (self.axis, *self.inputs)]
-        return values, params, axes, [root, *slopes]
+        return Work(values, params, axes, [root, *slopes])
 
     def program(self, formula: Formula) -> npt.NDArray[np.int64]:
         """The program of a formula of the definition and of its derivatives by all parameters."""
-        return encode(*self.compiled(formula)).words()
+        return encode(self.work(formula)).words()
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:

@@ -3,7 +3,6 @@ over which registers (see csrc/formula.h)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from pyspec._library import CONSTANTS, FUSED, RPN, TILED
 from pyspec.errors import ModelError
 from pyspec.formula.fuse import fuse
 from pyspec.formula.registers import PARTS, Group, points
-from pyspec.formula.values import Values
+from pyspec.formula.values import Work
 from pyspec.memory import Choice, plan_memory
 
 CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
@@ -83,17 +82,9 @@ class _Encoder:
     """Numbers registers: rows first, then vectors, as the memory planner lays them out, then
     outputs. Rows hold one value for each lane and are all kept."""
 
-    def __init__(
-        self,
-        values: Values,
-        params: Sequence[int],
-        axes: Sequence[int],
-        outputs: Sequence[int],
-        choice: Choice | None,
-    ) -> None:
-        self.values = values
-        self.outputs = outputs
-        self.choice = choice
+    def __init__(self, work: Work, choice: Choice | None) -> None:
+        values, params, axes, outputs = work
+        self.values, self.outputs, self.choice = values, outputs, choice
         self.needed = values.reachable(outputs)
         self.first = values.reachable(outputs[:1])
         self.moving = values.depends(axes)
@@ -293,16 +284,8 @@ def _passing(code: list[Instruction], outputs: int, live: set[int]) -> list[Inst
     return done[::-1]
 
 
-def encode(
-    values: Values,
-    params: Sequence[int],
-    axes: Sequence[int],
-    outputs: Sequence[int],
-    choice: Choice | None = None,
-    absorb: bool = True,
-) -> Program:
-    """The program of `outputs`, of which the first is the value, the others the derivatives by
-    `params`. `axes` are the axis and the inputs along it. The numbers do not depend on
-    `choice`, what the memory planner is asked for, and but for rounding not on `absorb`, see
+def encode(work: Work, choice: Choice | None = None, absorb: bool = True) -> Program:
+    """The program of a value and its derivatives. The numbers do not depend on `choice`, what the
+    memory planner is asked for, and but for rounding not on `absorb`, see
     :mod:`pyspec.formula.absorbed`. Raises :class:`ModelError` where it needs too many registers."""
-    return _Encoder(*fuse(values, params, axes, outputs, absorb), choice).encode()
+    return _Encoder(fuse(work, absorb), choice).encode()

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from pyspec.formula.rules import PARTIALS
-from pyspec.formula.values import COMPARISONS, Value, Values
+from pyspec.formula.values import COMPARISONS, Value, Values, Work
 
 #: Instructions that are not smooth in what they read: the last bit of an operand may decide.
 _DECIDE = COMPARISONS | {
@@ -33,17 +33,10 @@ _DECIDE = COMPARISONS | {
 _Scaled = tuple[int | None, int | None]
 
 
-def fuse(
-    values: Values,
-    params: Sequence[int],
-    axes: Sequence[int],
-    outputs: Sequence[int],
-    absorb: bool = True,
-) -> tuple[Values, list[int], list[int], list[int]]:
-    """The same outputs in a table of their own, with its parameters, axes and outputs. Without
-    `absorb` what is the same for a row stays where it is."""
-    scaled = _Scaling(values, params, axes, outputs, absorb)
-    return _fused(scaled.table, scaled.params, scaled.axes, scaled.outputs)
+def fuse(work: Work, absorb: bool = True) -> Work:
+    """The same outputs in a table of their own. Without `absorb` what is the same for a row stays
+    where it is."""
+    return _fused(_Scaling(work, absorb).work)
 
 
 # ---- what is the same for a row -----------------------------------------------------------------
@@ -52,14 +45,8 @@ def fuse(
 class _Scaling:
     """A table in which the slopes are products of what is the same for a row with what is not."""
 
-    def __init__(
-        self,
-        values: Values,
-        params: Sequence[int],
-        axes: Sequence[int],
-        outputs: Sequence[int],
-        absorb: bool,
-    ) -> None:
+    def __init__(self, work: Work, absorb: bool) -> None:
+        values, params, axes, outputs = work
         self.absorb = absorb
         self.values, self.table = values, Values()
         self.moving = values.depends(axes)
@@ -67,15 +54,16 @@ class _Scaling:
         self.first = values.reachable(outputs[:1])
         self.done: dict[int, _Scaled] = {}
         self.plain: dict[int, int] = {}
-        self.params = [self.table.input(values[number].name) for number in params]
-        self.axes = [self.table.input(values[number].name) for number in axes]
+        params, axes = (
+            [self.table.input(values[number].name) for number in own] for own in (params, axes)
+        )
         needed = values.reachable(outputs) | {n for slope in self.powers.values() for n in slope[1]}
         self.needed = needed
         for number in sorted(needed & self.first):
             self.plain[number] = self._copied(number)
         for number in sorted(needed - self.first):
             self.done[number] = self._scaled(number)
-        self.outputs = [self._whole(number) for number in outputs]
+        self.work = Work(self.table, params, axes, [self._whole(number) for number in outputs])
 
     def _copied(self, number: int) -> int:
         """A value as it is, of operands as they are."""
@@ -219,10 +207,9 @@ def _power_slopes(values: Values, outputs: Sequence[int]) -> dict[int, tuple[str
 # ---- what is one instruction ---------------------------------------------------------------------
 
 
-def _fused(
-    values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
-) -> tuple[Values, list[int], list[int], list[int]]:
+def _fused(work: Work) -> Work:
     """The same with instructions of fused.def: what only one other value reads goes into it."""
+    values, params, axes, outputs = work
     table = Values()
     needed = values.reachable([*outputs, *params, *axes])
     uses = Counter(outputs)
@@ -241,10 +228,7 @@ def _fused(
             instruction, operands = chances.of(number)
             done[number] = table.put(instruction, *(done[n] for n in operands))
 
-    def own(numbers: Sequence[int]) -> list[int]:
-        return [done[number] for number in numbers]
-
-    return table, own(params), own(axes), own(outputs)
+    return Work(table, *([done[number] for number in own] for own in (params, axes, outputs)))
 
 
 def _deciding(value: Value) -> tuple[int, ...]:

@@ -252,6 +252,16 @@ class Values:
         return found
 
 
+class Work(NamedTuple):
+    """What a program is made of: which values of a table are the parameters; which the axis and the
+    inputs along it; and which it puts out, the value and then its derivatives by the parameters."""
+
+    values: Values
+    params: list[int]
+    axes: list[int]
+    outputs: list[int]
+
+
 def evaluated(values: Values, root: int) -> Callable[[Mapping[str, Any]], Any]:
     """A value of a table in NumPy, as a function of what its inputs are."""
     order = [(number, values[number]) for number in sorted(values.reachable([root]))]

@@ -52,4 +52,4 @@ def formulas(graph: GraphIR) -> dict[str, Definition]:
 
 def registers(own: Definition, choice: Choice | None = None) -> int:
     """Registers of a chunk that the value and the derivatives of a function need."""
-    return encode(*own.compiled(own.value), choice).n_vectors
+    return encode(own.work(own.value), choice).n_vectors

@@ -76,9 +76,9 @@ AFTER = [
 def test_before_and_after() -> None:
     """Signs and the two equal terms of a square leave the slopes by place and width."""
     own = definition(LORENTZ)
-    compiled = own.compiled(own.value)
-    assert listed(encode(*compiled, absorb=False)) == BEFORE
-    assert listed(encode(*compiled)) == AFTER
+    work = own.work(own.value)
+    assert listed(encode(work, absorb=False)) == BEFORE
+    assert listed(encode(work)) == AFTER
     counts = absorbed(own)
     assert (counts.points, counts.points_without) == (9, 12)
     assert str(counts) == (
@@ -108,7 +108,7 @@ def test_two_terms_that_are_the_same_but_for_their_order_are_twice_one() -> None
     own = definition(
         "energy Same(A, w, b): A * (x * (w * exp(b * x))) + w * (x * (A * exp(b * x)))"
     )
-    done, left = (encode(*own.compiled(own.value), absorb=absorb) for absorb in (True, False))
+    done, left = (encode(own.work(own.value), absorb=absorb) for absorb in (True, False))
     assert "r5 = MUL(r4, 2)" in listed(done)
     assert len(done.code) < len(left.code)
     op, x, params = define(own.text), np.linspace(-1.0, 2.0, 9), np.array([[2.0], [3.0], [0.5]])
@@ -124,10 +124,10 @@ def test_with_every_choice_of_the_planner(name: str) -> None:
     """Both choices together leave the same instructions, over other registers."""
     own = as_formula(name).own
     assert isinstance(own, Definition)
-    compiled = own.compiled(own.value)
+    work = own.work(own.value)
     for absorb in (True, False):
         codes = {
-            tuple(sorted(one.code for one in encode(*compiled, choice, absorb).code))
+            tuple(sorted(one.code for one in encode(work, choice, absorb).code))
             for choice in (Choice(*pair) for pair in product(ORDERS, FITS))
         }
         assert len(codes) == 1

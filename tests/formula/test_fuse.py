@@ -11,8 +11,7 @@ import pytest
 from bench.formula_texts import KINDS, NOT_FORMULAS, TEXTS, missing
 from bench.formulas import as_formula
 from pyspec._library import FUSED, OPS, KernelCall, supported_isas
-from pyspec.formula import define, parse
-from pyspec.formula.derive import differentiate
+from pyspec.formula import Definition, define, parse
 from pyspec.formula.encode import Program, encode
 
 Array = npt.NDArray[np.float64]
@@ -41,11 +40,8 @@ def by_rules(text: str, x: Array, params: Array) -> Array:
 def program(text: str) -> Program:
     """The instructions of a definition."""
     own = define(text).own
-    assert own is not None
-    values, names = own.table()
-    root = values.lower(own.value.root, names)
-    params = [names[name] for name in own.params]
-    return encode(values, params, [names["x"]], [root, *differentiate(values, root, params)])
+    assert isinstance(own, Definition)
+    return encode(own.work(own.value))
 
 
 BASES = [

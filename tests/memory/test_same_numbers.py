@@ -78,12 +78,12 @@ def call(words: npt.NDArray[np.int64], own: Definition, *, slopes: bool) -> Arra
 def test_formulas_have_the_same_bits(count: int) -> None:
     smaller = 0
     for own in definitions(count):
-        values, params, axes, outputs = own.compiled(own.value)
-        apart = encode(values, params, axes, outputs, Choice("given", "apart"))
+        work = own.work(own.value)
+        apart = encode(work, Choice("given", "apart"))
         expected = call(apart.words(), own, slopes=True)
         sizes = set()
         for choice in CHOICES:
-            program = encode(values, params, axes, outputs, choice)
+            program = encode(work, choice)
             words = program.words()
             for slopes in (True, False):
                 found = call(words, own, slopes=slopes)
