@@ -8,12 +8,12 @@ language: numbers, symbols and the compiled library take them from the same text
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from pyspec._library import RPN
+from pyspec._library import RPN, RpnDef
 from pyspec.formula.parser import parse_text
 from pyspec.formula.syntax import Name, Node, Number, postorder
 from pyspec.functions import special
@@ -130,3 +130,11 @@ READS: dict[str, tuple[frozenset[int], ...]] = {
 def evaluate(node: Node, env: Mapping[str, Any]) -> Any:
     """The value of a syntax tree where names have the values `env`, in NumPy."""
     return prepared(node)(env)
+
+
+def written(row: RpnDef, operands: Sequence[str]) -> str:
+    """An instruction as the text of a formula: a call, or an operation in parentheses."""
+    if row.symbol.isidentifier():
+        return f"{row.symbol}({', '.join(operands)})"
+    inner = f"{row.symbol}{operands[0]}" if row.arity == 1 else f" {row.symbol} ".join(operands)
+    return f"({inner})"

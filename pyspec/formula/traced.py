@@ -19,6 +19,7 @@ from pyspec.formula.forest import is_leaf
 from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
 from pyspec.formula.kernel import KERNEL, PARTS, SIDES
 from pyspec.formula.linearize import AnyNode
+from pyspec.formula.rules import written
 
 #: A value is written as a line of its own where its text would be nested deeper.
 _DEEPEST = 30
@@ -308,11 +309,7 @@ def _text(
         raise ModelError(f"{node.label}: {type(node).__name__} has no formula; write it as nodes")
     operands = [known[operand][0] for operand in node.operands]
     depth = 1 + max(known[operand][1] for operand in node.operands)
-    if row.symbol.isidentifier():
-        return f"{row.symbol}({', '.join(operands)})", depth
-    if row.arity == 1:
-        return f"({row.symbol}{operands[0]})", depth
-    return f"({operands[0]} {row.symbol} {operands[1]})", depth
+    return written(row, operands), depth
 
 
 def _number(node: constant[Any]) -> str:

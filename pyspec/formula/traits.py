@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pyspec._library import RPN
 from pyspec.formula.derive import differentiate
+from pyspec.formula.rules import written
 from pyspec.formula.values import COMPARISONS, Values
 
 #: The height of a jump is a formula of so many characters at most; of a longer one it is not known.
@@ -195,8 +196,4 @@ def _text(values: Values, number: int, known: Mapping[int, str]) -> str:
         return f"({value.number!r})" if value.number < 0 else repr(value.number)
     row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
     operands = [known[operand] for operand in value.operands]
-    if row.symbol.isidentifier():
-        return f"{row.symbol}({', '.join(operands)})"
-    if row.arity == 1:
-        return f"({row.symbol}{operands[0]})"
-    return f"({operands[0]} {row.symbol} {operands[1]})"
+    return written(row, operands)
