@@ -186,6 +186,8 @@ def test_what_cannot_run_says_so() -> None:
         fit_many(model, data, weights=1)  # type: ignore[call-arg]
     with pytest.raises(FitError, match=r"n_workers must be|n_workers"):
         fit_many(model, data, n_workers=0)
+    with pytest.raises(FitError, match="linear='eliminate' is an option of method 'native'"):
+        fit_many(model, data, method="leastsq", linear="eliminate")  # gave one "failed"
     series, measured = CASES["a series"]()[0]
     held: Any = by_reference(np.asarray(measured.data))
     with pytest.raises(FitError, match="many fits need their data in memory"):

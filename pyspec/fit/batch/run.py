@@ -11,6 +11,8 @@ from pyspec.fit.batch.fits import Fit
 from pyspec.fit.batch.pools import Pool, make_pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
+from pyspec.fit.solve.methods import NATIVE, check_linear
+from pyspec.fit.solve.native import native_options
 
 
 def run_batch(
@@ -25,8 +27,12 @@ def run_batch(
     """All `n` fits in their order, and whether a signal ended them: then the status of those that
     did not begin is "not run".
 
-    Raises KeyboardInterrupt where a signal came before the first fit, or a second one.
+    Raises :class:`FitError` for options that no fit could have, KeyboardInterrupt where a signal
+    came before the first fit, or a second one.
     """
+    check_linear(batch.model.name, batch.methods, batch.options)
+    if batch.methods[-1] == NATIVE:
+        native_options(batch.model.name, batch.options)
     pool = make_pool(batch.model.name, client, n_workers, workers)
     steps = Steps(progress, f"{batch.model.name}, {batch.plural}")
     done: dict[int, Fit] = {}

@@ -21,8 +21,7 @@ from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
-from pyspec.fit.solve.native import native_options
+from pyspec.fit.solve.methods import fit_stages, without_intervals
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
@@ -242,8 +241,6 @@ def _run(
             f"{label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
         )
-    if batch.methods[-1] == NATIVE:
-        native_options(label, batch.options)
     make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     begin = time.perf_counter()
     with Hold() as hold:

@@ -20,8 +20,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
 from pyspec.fit.slices.results import SliceResults
-from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
-from pyspec.fit.solve.native import native_options
+from pyspec.fit.solve.methods import fit_stages, without_intervals
 from pyspec.fit.starts import check_numbers, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
@@ -107,9 +106,6 @@ def fit_slices(
     check_limits(max_nfev, max_seconds)
     check_scale(scale_covar)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
-    check_linear(model.name, methods, own)
-    if methods[-1] == NATIVE:
-        native_options(model.name, own)  # once, not for every slice
     model = copy.deepcopy(model)
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
