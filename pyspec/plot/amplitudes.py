@@ -19,8 +19,7 @@ from pyspec.plot.axes import (
     hold,
     line,
     reference_lines,
-    set_time,
-    set_x,
+    set_along,
 )
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
@@ -90,12 +89,8 @@ def _draw_amplitudes(
             error = linear.stderr[name][part]
             _band(ax, along, value, error, k, _label(fit, name, unit), look)
         _limit(ax, list(shown.values()), look)
-        if linear.axis == "time":
-            set_time(ax, along, look, "x")
-        else:
-            set_x(ax, along, look)
+        set_along(ax, along, look, over_time=linear.axis == "time")
         reference_lines(ax, look)
-        ax.set_xlabel(look.x_label if linear.axis == "energy" else look.y_label)
         ax.set_ylabel(look.z_label)
         return _finished(ax, sheet, look)
 
@@ -173,10 +168,9 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> Non
         label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
         _band(ax, own.along[part], own.known[k][part], own.stderr[k][part], k, label, look)
     _limit(ax, own.known[:, part], look)
-    set_x(ax, own.along[part], look)
+    set_along(ax, own.along[part], look)
     reference_lines(ax, look)
     ax.set_title(own.kind, fontsize=9.5)
-    ax.set_xlabel(look.x_label)
     ax.legend(loc="best", fontsize=8.0)
     bare(ax)
 
@@ -185,11 +179,9 @@ def _band(
     ax: Any, along: Array, value: Array, stderr: Array, k: int, label: str, look: PlotConfig
 ) -> None:
     """One line with a band of one standard error, where there is one."""
-    own, error = curve_look(look, k), np.nan_to_num(stderr)
+    own, error = curve_look(look, k, width=1.4), np.nan_to_num(stderr)
     if np.any(np.nan_to_num(value)) and not np.any(np.isfinite(stderr)):
         label += " (not determined)"
-    if look.linewidths is None:
-        own["lw"] = 1.4
     if look.legend:
         label = look.legend[k] if k < len(look.legend) else label
     x, low, high = broken(along, value - error, value + error)

@@ -134,6 +134,15 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
         getattr(ax, f"invert_{which}axis")()
 
 
+def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
+    """The axis below curves, with its label: energies, or times."""
+    if over_time:
+        set_time(ax, axis, config, "x")
+    else:
+        set_x(ax, axis, config)
+    ax.set_xlabel(config.y_label if over_time else config.x_label)
+
+
 def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
     if limits is None:
         seen = axis[axis > 0] if log else axis
@@ -317,17 +326,19 @@ def turn(given: list[Any] | None, index: int, default: Any) -> Any:
     return given[index % len(given)] if given is not None and len(given) else default
 
 
-def curve_look(config: PlotConfig, index: int, colour: Any = None) -> dict[str, Any]:
+def curve_look(
+    config: PlotConfig, index: int, colour: Any = None, *, width: float = 1.1, size: float = 3.0
+) -> dict[str, Any]:
     """Colour, line and marker of the index-th of several curves; of those beyond the last colour
-    other lines."""
+    other lines. `width` and `size` are those of lines and markers that nobody asked for."""
     own_line = ("-", "--", ":")[index // len(COLOURS) % 3]
     return {
         "color": turn(
             config.colors, index, COLOURS[index % len(COLOURS)] if colour is None else colour
         ),
         "ls": turn(config.linestyles, index, "-" if colour is not None else own_line),
-        "lw": turn(config.linewidths, index, 1.1),
+        "lw": turn(config.linewidths, index, width),
         "marker": turn(config.markers, index, ""),
-        "ms": turn(config.markersizes, index, 3.0),
+        "ms": turn(config.markersizes, index, size),
         "alpha": turn(config.alphas, index, 1.0),
     }

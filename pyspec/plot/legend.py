@@ -22,12 +22,16 @@ def curve_legend(ax: Any) -> None:
     entries = _entries(ax)
     place: dict[str, Any] = {"loc": "best"}
     if len(entries) > MAX_INSIDE:
-        if figure_root(ax.get_figure()).get_layout_engine() is not None:
-            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        else:  # nothing makes room beside the axes of the caller
-            place |= {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
+        place = beside(ax) or {**place, "ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
     ax.legend(handles, labels, **place)
+
+
+def beside(ax: Any) -> dict[str, Any]:
+    """The place of a legend beside its axes; {} where nothing makes room there, as beside the axes
+    of a caller."""
+    makes_room = figure_root(ax.get_figure()).get_layout_engine() is not None
+    return {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if makes_room else {}
 
 
 def _entries(ax: Any) -> list[tuple[Any, str]]:

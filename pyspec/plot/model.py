@@ -11,7 +11,7 @@ from pyspec.errors import DataError
 from pyspec.fit.components import background_curve, component_curves, component_traces
 from pyspec.model import Model
 from pyspec.model.handed import hand_in
-from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_x
+from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_along
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.data import plot_data
@@ -91,10 +91,9 @@ def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptio
         ax = sheet.panel((1.55 * width, 1.25 * height), look)
         for k, (name, curve) in enumerate(curves.items()):
             shown = look.legend[k] if look.legend and k < len(look.legend) else name
-            ax.plot(energy, curve[cut], **{"lw": 1.5, **curve_look(look, k), "label": shown})
+            ax.plot(energy, curve[cut], **curve_look(look, k), label=shown)
         enclose(ax, look)
-        set_x(ax, energy, look)
-        ax.set_xlabel(look.x_label)
+        set_along(ax, energy, look)
         ax.set_ylabel(look.z_label)
         ax.set_title(look.title or title, fontsize=9.5)
         reference_lines(ax, look)

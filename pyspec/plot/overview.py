@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.calls.kinds import shown
-from pyspec.plot.axes import bare, enclose, reference_lines, set_x
+from pyspec.plot.axes import bare, enclose, reference_lines, set_along
 from pyspec.plot.caption import literal
 from pyspec.plot.cells import cells
 from pyspec.plot.colours import add_bar, data_colours
@@ -104,8 +104,7 @@ def _draw_spread(ax: Any, spectra: Array, energy: Array, look: PlotConfig) -> No
     enclose(ax, look)
     ax.legend(loc="best")
     ax.set_title(f"{len(spectra)} spectra", fontsize=9.5, color=MUTED)
-    ax.set_xlabel(look.x_label)
     ax.set_ylabel(look.z_label)
-    set_x(ax, energy, look)
+    set_along(ax, energy, look)
     reference_lines(ax, look)
     bare(ax)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyspec.calls import answered
 from pyspec.fit import FitResult
 from pyspec.fit.linear import Amplitudes
-from pyspec.plot.axes import bare, curve_look, enclose, line, reference_lines, set_time
+from pyspec.plot.axes import bare, curve_look, enclose, line, reference_lines, set_along
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
@@ -56,16 +56,14 @@ def plot_populations(
         ax = sheet.panel(figsize or (6.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
         for k, (label, name) in enumerate(_amplitudes(linear).items()):
-            values, own = linear.basis[name], curve_look(look, k)
+            values, own = linear.basis[name], curve_look(look, k, width=1.4)
             if values.ndim > 1:
                 differs, values = True, values[column]
-            own["lw"] = 1.4 if look.linewidths is None else own["lw"]
             label = look.legend[k] if look.legend and k < len(look.legend) else label
             line(ax, linear.x[part], values[part], look.y_lim, **own, label=label)
         enclose(ax, look)
-        set_time(ax, linear.x[part], look, "x")
+        set_along(ax, linear.x[part], look, over_time=True)
         reference_lines(ax, look)
-        ax.set_xlabel(look.y_label)
         ax.set_ylabel(options.get("z_label") or ("population" if linear.kinetics else "law"))
         if look.title:
             ax.set_title(look.title)

@@ -17,8 +17,7 @@ from pyspec.plot.axes import (
     line,
     mark_beyond,
     reference_lines,
-    set_time,
-    set_x,
+    set_along,
     turn,
 )
 from pyspec.plot.between import Curves, curves_of
@@ -95,12 +94,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
 
 def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
     """The axis below: energies, or times of a trace."""
-    if is_trace(result):
-        set_time(ax, seen.energy, config, "x")
-        ax.set_xlabel(config.y_label)
-    else:
-        set_x(ax, seen.energy, config)
-        ax.set_xlabel(config.x_label)
+    set_along(ax, seen.energy, config, over_time=is_trace(result))
 
 
 def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
@@ -324,9 +318,7 @@ def data_line(
     with sheet.style():
         width, height = config.panel_size
         ax = sheet.panel((1.55 * width, 1.2 * height), config)
-        look = curve_look(config, 0, DATA)
-        look["lw"] = look["lw"] if config.linewidths else 0.8
-        look["ms"] = look["ms"] if config.markersizes else 2.2
+        look = curve_look(config, 0, DATA, width=0.8, size=2.2)
         limits = config.y_lim if is_trace else config.x_lim
         if not config.markers:
             look["marker"] = "" if are_many(axis, limits) else "o"
@@ -345,11 +337,7 @@ def data_line(
             ax.set_ylim(*limits)
         if ax.get_legend_handles_labels()[1]:
             ax.legend(loc="best")
-        if is_trace:
-            set_time(ax, axis, config, "x")
-        else:
-            set_x(ax, axis, config)
-        ax.set_xlabel(config.y_label if is_trace else config.x_label)
+        set_along(ax, axis, config, over_time=is_trace)
         ax.set_ylabel(config.z_label)
         ax.set_title(config.title or "data", fontweight="bold")
         reference_lines(ax, config)

@@ -25,8 +25,9 @@ from pyspec.plot.axes import (
 from pyspec.plot.between import spectra_of, traces_of
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
-from pyspec.plot.figure import Sheet, figure_root
+from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
+from pyspec.plot.legend import beside
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -157,11 +158,10 @@ def _draw(
             reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
         above.set_ylabel(look.z_label)
-        place: dict[str, Any] = {"loc": "best"}
-        if figure_root(figure).get_layout_engine() is not None:  # which makes room beside the axes
-            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
         title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
-        above.legend(fontsize=8.0, title=title, title_fontsize=8.0, **place)
+        above.legend(
+            fontsize=8.0, title=title, title_fontsize=8.0, **(beside(above) or {"loc": "best"})
+        )
         below.set_ylabel(left)
         below.set_xlabel(label)
         if look.title:
@@ -174,8 +174,7 @@ def _draw_one(
     cut: _Cut, k: int, above: Any, below: Any, look: PlotConfig, limits: Any, is_over_time: bool
 ) -> None:
     """One of the curves: points and fit above, the residual below."""
-    own = {**curve_look(look, k), "marker": ""}
-    own["lw"] = 1.5 if look.linewidths is None else own["lw"]
+    own = {**curve_look(look, k, width=1.5), "marker": ""}
     label, data = cut.names[k], cut.data[:, k]
     if look.legend is not None and k < len(look.legend):
         label = look.legend[k]

@@ -13,7 +13,7 @@ from pyspec.plot.axes import (
     line,
     mark_beyond,
     reference_lines,
-    set_x,
+    set_along,
     turn,
 )
 from pyspec.plot.colours import SPIKE, is_signed
@@ -71,7 +71,7 @@ def draw_waterfall(
                 drawn = np.append(drawn, offset)
             if drawn.size:
                 low, high = min(low, float(drawn.min())), max(high, float(drawn.max()))
-        set_x(ax, energy, config)
+        set_along(ax, energy, config)
         if np.isfinite(low) and np.isfinite(high):
             span = high - low or 1.0
             ax.set_ylim(low - 0.02 * span, high + 0.03 * span)
@@ -84,7 +84,6 @@ def draw_waterfall(
             levels = np.where(np.isfinite(levels), levels, of_fits)
         low_of, high_of = (np.where(np.isnan(end), levels, end) for end in spans.T)
         _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
-        ax.set_xlabel(config.x_label)
         ax.set_ylabel(_value_label(len(curves), step, config))
         ax.set_title(config.title or "spectra", fontweight="bold")
         if len(curves) > 1:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.model import Model
-from pyspec.plot.axes import bare, enclose, set_x
+from pyspec.plot.axes import bare, enclose, set_along
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figure import Sheet
@@ -54,8 +54,7 @@ def _spectra(
     ax.plot(energy, noisy, "o", mfc="white", mec=DATA, ms=3.0, mew=0.7, label="noisy")
     ax.plot(energy, clean, color=FIT, lw=1.6, label="clean")
     enclose(ax, look)
-    set_x(ax, energy, look)
-    ax.set_xlabel(look.x_label)
+    set_along(ax, energy, look)
     ax.set_ylabel(look.z_label)
     ax.set_title(title, fontsize=9.5)
     ax.legend()

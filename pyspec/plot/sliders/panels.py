@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import above_zero_ends, bare, reference_lines, set_log, set_time, set_x
+from pyspec.plot.axes import above_zero_ends, bare, reference_lines, set_along, set_log
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.steps import broken
 from pyspec.plot.style import COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
@@ -54,13 +54,9 @@ class Panel:
         if has_data:
             self._add_data(last)
         self._grey_outside()
-        if along == TIME:
-            set_time(last, axis, look, "x")
-        else:
-            set_x(last, axis, look)
+        set_along(last, axis, look, over_time=along == TIME)
         if look.z_type == "log":
             set_log(self._above, "y")
-        last.set_xlabel(look.y_label if along == TIME else look.x_label)
         self._above.set_ylabel(look.z_label)
         for ax in self._axes:
             reference_lines(ax, look, horizontal=ax is self._above)
