@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement
-from pyspec.model.source import LOADED, Source, source_of
+from pyspec.model.source import LOADED, Derived, Source, source_of
 
 _Array = npt.NDArray[np.float64]
 
@@ -34,22 +34,16 @@ class ModelRows(Source):
         return np.asarray(executor.run(self._theta, self._fixed))
 
 
-class Residual(Source):
+class Residual(Derived):
     """data - fit of a fit by reference, row by row."""
 
     def __init__(self, data: Source, fit: Source) -> None:
-        self._data, self._fit = data, fit
-        self.shape, self.dtype = data.shape, np.dtype(np.float64)
-        self.name, self.chunk = f"the residual of {data.name}", data.chunk
-
-    def bounds(self, row: int) -> tuple[int, int, int] | None:
-        return self._data.bounds(row)
-
-    def place(self, row: int, column: int = 0) -> tuple[int, int]:
-        return self._data.place(row, column)
+        super().__init__(data)
+        self._fit, self.dtype, self.readers = fit, np.dtype(np.float64), 1
+        self.name = f"the residual of {data.name}"
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
-        data = np.asarray(self._data.rows(begin, end), np.float64)
+        data = np.asarray(self.given.rows(begin, end), np.float64)
         return np.asarray(data - self._fit.rows(begin, end))
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.model.source import (
     KEPT_TYPES,
+    Derived,
     Held,
     Seen,
     Source,
@@ -21,19 +22,17 @@ from pyspec.model.source import (
 )
 
 
-class Beside(Source):
-    """Values of each point that are made of those of another source.
+class Beside(Derived):
+    """Weights or a mask, made of the values of a source as it was handed over.
 
     Attributes
     ----------
-    given : the source as it was handed over
     seen : checksums of its values as they were read first
     """
 
-    def __init__(self, given: Source) -> None:
-        self.given, self.seen = given, Seen()
-        self.shape, self.name, self.chunk = given.shape, given.name, given.chunk
-        self.readers = given.readers
+    def __init__(self, given: Source, dtype: type) -> None:
+        super().__init__(given)
+        self.seen, self.dtype = Seen(), np.dtype(dtype)
 
     def of_rows(self, begin: int, end: int) -> Any:
         """Rows begin to end - 1 for another process, with their checksums alone."""
@@ -41,24 +40,13 @@ class Beside(Source):
         own.seen = self.seen.within(begin, end)
         return own[begin:end]
 
-    def look(self) -> None:
-        self.given.look()
-
-    def bounds(self, row: int) -> tuple[int, int, int] | None:
-        return self.given.bounds(row)
-
-    def place(self, row: int, column: int = 0) -> tuple[int, int]:
-        return self.given.place(row, column)
-
 
 class Weights(Beside):
     """1 / σ of each point, from a source of σ, or of weights; -1 where there is none, which
     :meth:`refuse` finds for points that count."""
 
-    dtype = np.dtype(np.float64)
-
     def __init__(self, given: Source, are_sigma: bool = True) -> None:
-        super().__init__(given)
+        super().__init__(given, np.float64)
         self.are_sigma = are_sigma
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
@@ -90,10 +78,8 @@ class Kept(Beside):
     `columns` (n_energy,) is False where all points of a column are left out besides.
     """
 
-    dtype = np.dtype(np.bool_)
-
     def __init__(self, given: Source, columns: npt.NDArray[np.bool_] | None = None) -> None:
-        super().__init__(given)
+        super().__init__(given, np.bool_)
         self.columns = columns
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
@@ -189,43 +175,33 @@ def seen_rows(array: Any, begin: int, end: int) -> Any:
     return found
 
 
-class Veiled(Source):
+class Veiled(Derived):
     """Data of which rows that are masked as a whole are 0, and are not read where their chunk has
     no other rows.
 
     Parameters
     ----------
-    plain : the data
+    given : the data
     keep : False where a point is masked, of the rows from `first` on
     """
 
-    def __init__(self, plain: Source, keep: Any, first: int) -> None:
-        self.plain, self._keep, self._first = plain, keep, first
-        self.shape, self.dtype, self.name = plain.shape, plain.dtype, plain.name
-        self.chunk, self.readers = plain.chunk, plain.readers
+    def __init__(self, given: Source, keep: Any, first: int) -> None:
+        super().__init__(given)
+        self._keep, self._first = keep, first
 
     @property
     def collection(self) -> Any:
-        return self.plain.collection
+        return self.given.collection
 
     @property
     def step(self) -> int:
-        return self.plain.step
-
-    def look(self) -> None:
-        self.plain.look()
-
-    def bounds(self, row: int) -> tuple[int, int, int] | None:
-        return self.plain.bounds(row)
-
-    def place(self, row: int, column: int = 0) -> tuple[int, int]:
-        return self.plain.place(row, column)
+        return self.given.step
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         keep = np.asarray(rows_of(self._keep, begin - self._first, end - self._first))
         counts: npt.NDArray[np.bool_] = np.any(keep, axis=1)
         if counts.all():
-            return self.plain.rows(begin, end)
+            return self.given.rows(begin, end)
         kept_type = self.dtype in KEPT_TYPES and self.dtype.isnative
         found = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
 
@@ -237,7 +213,7 @@ class Veiled(Source):
                 spans = list(chunks)
                 first, last = spans[0][0], spans[-1][1]
                 own = counts[first - begin : last - begin]
-                rows = self.plain.rows(first, last)
+                rows = self.given.rows(first, last)
                 found[first - begin : last - begin][own] = rows[own]
         return found
 

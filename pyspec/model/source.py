@@ -274,6 +274,29 @@ class Source(NDArrayOperatorsMixin, ABC):
         return f"<{self.name}: {self.dtype} {self.shape}, by reference>"
 
 
+class Derived(Source):
+    """Values that are made of those of another source row by row, and lie where these lie.
+
+    Attributes
+    ----------
+    given : the other source
+    """
+
+    def __init__(self, given: Source) -> None:
+        self.given = given
+        self.shape, self.dtype, self.name = given.shape, given.dtype, given.name
+        self.chunk, self.readers = given.chunk, given.readers
+
+    def look(self) -> None:
+        self.given.look()
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self.given.bounds(row)
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        return self.given.place(row, column)
+
+
 class Held(Source):
     """The rows of another source, held by the workers of a cluster as a dask array."""
 

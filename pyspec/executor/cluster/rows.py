@@ -83,7 +83,7 @@ def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
         held: Any
         if isinstance(executor, SourceExecutor):
             source = executor.source
-            held = source.plain if isinstance(source, Veiled) else source
+            held = source.given if isinstance(source, Veiled) else source
         else:
             assert data is not None
             held = np.asarray(data[begin:end])
