@@ -7,18 +7,12 @@ from typing import Any
 
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
-from pyspec.formula.formula import Formula
 from pyspec.formula.graph import chain_product, cumsum, function_call, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import apply, constant
 from pyspec.formula.rules import PARTIALS
 from pyspec.formula.syntax import Name, Number
 from pyspec.formula.syntax import Node as Syntax
-
-
-def from_formula(formula: Formula, names: Mapping[str, AnyNode]) -> AnyNode:
-    """The node of a formula in which `names` stand for nodes."""
-    return from_syntax(formula.root, names)
 
 
 def from_syntax(syntax: Syntax, names: Mapping[str, AnyNode]) -> AnyNode:

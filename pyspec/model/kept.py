@@ -15,7 +15,7 @@ _ALL: weakref.WeakSet[Kept[Any]] = weakref.WeakSet()
 
 
 def forget() -> None:
-    """Empties all caches."""
+    """Empties all caches: the next model is looked at, lowered and laid out anew."""
     for one in list(_ALL):
         one.clear()
 

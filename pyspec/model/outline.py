@@ -118,8 +118,3 @@ def outline_of(model: Model) -> Outline:
     """
     key = structure_of(model)
     return _KEPT.get(key) or _KEPT.keep(key, Outline(model), MOST)
-
-
-def forget_outlines() -> None:
-    """Empties the cache."""
-    _KEPT.clear()

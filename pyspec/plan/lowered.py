@@ -17,7 +17,6 @@ import numpy as np
 from pyspec.ir import build_graph
 from pyspec.model import Model, Par
 from pyspec.model.kept import Kept
-from pyspec.model.kept import forget as forget_all
 from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
@@ -87,8 +86,3 @@ def lower(
     passes = frozenset({without} if isinstance(without, str) else without)
     key = outline or outline_of(model), passes, os.environ.get(VARIABLE)
     return _KEPT.get(key) or _KEPT.keep(key, Lowered(model, without), MOST)
-
-
-def forget() -> None:
-    """Empties this cache, and those of what is made of it: the next model is lowered anew."""
-    forget_all()

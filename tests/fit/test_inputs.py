@@ -19,6 +19,7 @@ from pyspec.formula.definition import define
 from pyspec.io import by_reference
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model
+from pyspec.model.kept import forget
 from pyspec.plan import lowered, schedule_2d
 
 Array = npt.NDArray[np.float64]
@@ -224,7 +225,7 @@ def project(tmp_path: Path) -> tuple[Project, list[File]]:
 
 def test_files_have_values_of_their_own_and_one_plan(tmp_path: Path) -> None:
     whole, files = project(tmp_path)
-    lowered.forget()
+    forget()
     alone = [file.fit_2d("seen") for file in files]
     assert len(lowered._KEPT) == 1
     for k, result in enumerate(alone):

@@ -18,8 +18,8 @@ from pyspec.fit.known import ATTRIBUTES, known_of, state_of
 from pyspec.fit.unchanged import Unchanged
 from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.model.kept import forget
 from pyspec.model.tree import Component, Dynamics, Free, Par, Profile
-from pyspec.plan.lowered import forget
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
 AUX = np.linspace(0.0, 1.0, 3)

@@ -19,7 +19,7 @@ from pyspec.executor.laid import arrays_of, layout_key
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.known import known_of
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.plan.lowered import forget
+from pyspec.model.kept import forget
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
 DECAY = """

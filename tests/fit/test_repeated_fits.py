@@ -19,9 +19,10 @@ from pyspec.executor import CompiledExecutor, make_executor, normal
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.model.outline import forget_outlines, outline_of
+from pyspec.model.kept import forget
+from pyspec.model.outline import outline_of
 from pyspec.plan import pack
-from pyspec.plan.lowered import forget, lower
+from pyspec.plan.lowered import lower
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
 WAVE = """
@@ -225,7 +226,7 @@ def test_samples_on_boundaries_of_cycles_are_those_of_the_times_and_the_window()
     def said(times: np.ndarray, rows: tuple[int, int] | None, again: bool) -> list[str]:
         model.set_axes(time=times)
         if again:
-            forget_outlines()
+            forget()
         known = outline_of(model), model.parameters, model.values
         return cautions(model, *known, Measurement(rows=rows))
 

@@ -22,7 +22,7 @@ from pyspec.formula.graph import Aux, Energy, Node, Time, constant, placeholder
 from pyspec.formula.jit import _OF_NUMBERS, _OPERATIONS
 from pyspec.formula.linearize import verify
 from pyspec.formula.node import OPERATIONS
-from pyspec.formula.symbolic import derivative, from_formula
+from pyspec.formula.symbolic import derivative, from_syntax
 
 WORKED = Path(__file__).parent / "worked"
 ROOT = Path(__file__).parents[2]
@@ -101,7 +101,7 @@ def test_derivatives_are_those_of_differences(instruction: str) -> None:
 
 def test_the_derivative_of_a_formula_and_of_sums() -> None:
     x, w = placeholder[Energy]("x"), placeholder[Any]("w")
-    peak = from_formula(parse("exp(-(x / w) ** 2) + 0 * w + min(x, 2)"), {"x": x, "w": w})
+    peak = from_syntax(parse("exp(-(x / w) ** 2) + 0 * w + min(x, 2)").root, {"x": x, "w": w})
     root = graph.total(graph.cumsum(peak) * 2 + w)
     values = {x: FIRST, w: 1.3}
     slope = evaluate_nodes(State(values), linearize.forest(derivative(root, w)))

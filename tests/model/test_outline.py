@@ -15,15 +15,16 @@ from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import read_inputs
-from pyspec.model.outline import MOST, forget_outlines, outline_of
+from pyspec.model.kept import forget
+from pyspec.model.outline import MOST, outline_of
 from pyspec.model.structure import structure_of
 
 
 @pytest.fixture(autouse=True)
 def empty() -> Iterator[None]:
-    forget_outlines()
+    forget()
     yield
-    forget_outlines()
+    forget()
 
 
 @pytest.mark.parametrize("name", ZOO)

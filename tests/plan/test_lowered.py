@@ -18,6 +18,7 @@ from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Component, Dynamics, Measurement, Model, Par, Profile
+from pyspec.model.kept import forget
 from pyspec.model.load import load_dynamics, load_model
 from pyspec.model.structure import structure_of
 from pyspec.passes import PASSES, jump_parameters
@@ -32,9 +33,9 @@ QUANTITIES = "parameters:\n  k: [1.5, true]\n  k2: ['2 * k']\n"
 @pytest.fixture(autouse=True)
 def empty() -> Iterator[None]:
     """No test sees the plans of another."""
-    lowered.forget()
+    forget()
     yield
-    lowered.forget()
+    forget()
 
 
 def everything() -> Model:
@@ -170,7 +171,7 @@ def test_each_change_is_seen(name: str) -> None:
     assert (lower(changed) is lower(kept)) == same
     found, packed = numbers(changed), lower(changed).packed.memory
     theta, fixed = make_plan(changed).theta, make_plan(changed).fixed
-    lowered.forget()
+    forget()
     assert np.array_equal(found, numbers(changed))
     assert np.array_equal(packed, lower(changed).packed.memory)
     assert np.array_equal(theta, make_plan(changed).theta)
@@ -188,14 +189,14 @@ def test_times_are_inputs_where_there_are_no_cycles(size: int) -> None:
     model.set_axes(time=np.linspace(-3, 5, size))
     found = numbers(model)
     assert lower(model) is first
-    lowered.forget()
+    forget()
     assert np.array_equal(found, numbers(model))
 
 
 @pytest.mark.parametrize("name", ZOO)
 def test_a_kept_plan_is_the_plan(name: str) -> None:
     first, second = make_plan(make_model(name)), make_plan(make_model(name))
-    lowered.forget()
+    forget()
     assert first == second == make_plan(make_model(name))
 
 
@@ -252,7 +253,7 @@ def test_a_function_that_is_registered_again_is_another() -> None:
         register_function("Bump", lambda x, A, x0: A / (2 + (x - x0) ** 2), "A, x0")
         found = numbers(model)
         assert not np.array_equal(found, before)
-        lowered.forget()
+        forget()
         assert np.array_equal(found, numbers(model))
     finally:
         forget_function("Bump")
@@ -282,7 +283,7 @@ def test_what_cannot_be_lowered_is_not_kept() -> None:
 def test_threads_may_lower_the_same_model() -> None:
     models = [everything() for _ in range(8)]
     expected = numbers(everything())
-    lowered.forget()
+    forget()
     found: list[npt.NDArray[np.float64]] = []
     threads = [
         threading.Thread(target=lambda own=model: found.append(numbers(own))) for model in models
