@@ -88,7 +88,7 @@ class LocalPool:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-class ClusterPool:
+class OfClient:
     """The workers of a client of dask.distributed, which use the library and build of this process.
 
     Raises :class:`pyspec.errors.ClusterError` where they do not.
@@ -97,40 +97,52 @@ class ClusterPool:
     def __init__(self, client: Any) -> None:
         self._client = need_client(client)
         self._terms = agree_on_fits(client)
-        self.width = max(1, sum(client.nthreads().values()))
         self._running: set[Any] = set()
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Submits the call; it carries its data, so that a worker that dies takes none along."""
+    @property
+    def threads(self) -> int:
+        """Those of the workers that are there, one at least."""
+        return max(1, int(sum(self._client.nthreads().values())))
+
+    def sent(self, send: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        """The future that `send` gives; it carries its data, so that a worker that dies takes none
+        along."""
         import dask
 
         with dask.config.set({LARGE: "1 GB"}):
-            future = self._client.submit(as_agreed, self._terms, function, *args, pure=False)
+            future = send(*given, **options)
         self._running.add(future)
         return future
 
     def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
-        """Those that have ended."""
-        done = ended(futures)
+        """Those that have ended, after a moment at most. To ask the engine to wait costs more than
+        to look now and then: each worker has a task that waits."""
+        done = [future for future in futures if future.done()]
+        if not done:
+            time.sleep(PAUSE)
         self._running.difference_update(done)
         return done
-
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a part was lost several times, or the cluster is gone."""
-        return type(error).__module__.split(".")[0] in ("distributed", "concurrent", "asyncio")
 
     def close(self) -> None:
         """Takes back what waits."""
         self._client.cancel([future for future in self._running if not future.done()])
 
 
-def ended(futures: Sequence[Any]) -> Sequence[Any]:
-    """The futures of a cluster that have ended, after a moment at most. To ask the engine to wait
-    costs more than to look now and then: each worker has a task that waits."""
-    done = [future for future in futures if future.done()]
-    if not done:
-        time.sleep(PAUSE)
-    return done
+class ClusterPool(OfClient):
+    """The workers of a client, for parts of many fits."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self.width = self.threads
+
+    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Submits the call."""
+        submit = self._client.submit
+        return self.sent(submit, as_agreed, self._terms, function, *args, pure=False)
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a part was lost several times, or the cluster is gone."""
+        return type(error).__module__.split(".")[0] in ("distributed", "concurrent", "asyncio")
 
 
 def make_pool(

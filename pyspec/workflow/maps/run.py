@@ -15,8 +15,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from pyspec.errors import DataError, FitError, one_line
-from pyspec.executor.cluster import agree_on_fits, need_client
-from pyspec.fit.batch.pools import LARGE, LOOK, as_agreed, ended
+from pyspec.fit.batch.pools import LOOK, OfClient, as_agreed
 from pyspec.fit.interrupts import Hold
 from pyspec.io.optional import need
 
@@ -154,17 +153,11 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Cluster:
-    """The workers of a client of dask.distributed, which use the library and the build of this
-    process.
-
-    Raises :class:`pyspec.errors.ClusterError` where they do not.
-    """
+class Cluster(OfClient):
+    """The workers of a client, which read what tasks are made of."""
 
     def __init__(self, client: Any) -> None:
-        self._client = need_client(client)
-        self._terms = agree_on_fits(client)
-        self._running: set[Any] = set()
+        super().__init__(client)
         self._counted, self._threads = -math.inf, 1
 
     @property
@@ -173,27 +166,14 @@ class Cluster:
         now = time.monotonic()
         if now > self._counted + 1.0:
             self._counted = now
-            self._threads = max(1, sum(self._client.nthreads().values()))
+            self._threads = self.threads
         return AHEAD * self._threads
 
     def start(self, task: Task) -> Any:
         """Sends the task, data in memory with it: a worker that dies takes none along."""
         function, args, arrays = task
         agreed: Task = as_agreed, (self._terms, function, *args), arrays
-        with need("dask", "a map", "zarr").config.set({LARGE: "1 GB"}):
-            future = self._client.compute(_delayed(agreed))
-        self._running.add(future)
-        return future
-
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
-        """Those that ended."""
-        done = ended(futures)
-        self._running.difference_update(done)
-        return done
-
-    def close(self) -> None:
-        """Takes back the tasks that wait."""
-        self._client.cancel(list(self._running))
+        return self.sent(self._client.compute, _delayed(agreed))
 
 
 def make_runner(client: Any, n_workers: int | None) -> Runner:
