@@ -12,7 +12,7 @@ from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
 from pyspec.fit.doubts.finished import MIXED, no_mixing
 from pyspec.formula import scheme_of
-from pyspec.functions import outside
+from pyspec.functions import holds, outside
 from pyspec.model import Model
 from pyspec.model.outline import outline_of
 from pyspec.plan import ScheduledPlan
@@ -23,8 +23,6 @@ Ints = npt.NDArray[np.int64]
 
 #: How a sentence on derivatives begins.
 _SLOPE = "that of the residual by"
-
-_HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
 
 def explain_nonfinite(model: Model, theta: Array) -> str:
@@ -103,13 +101,14 @@ def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array
     when = (
         f" at time {plan.time[at]:g} (row {at})" if plan.time is not None and not bad.all() else ""
     )
+    values = [param[at] for param in params]
     for guard in op.guards:
-        value = params[guard.param][at]
-        other = params[int(guard.other)][at] if guard.relative else guard.other
-        if not _HOLDS[guard.comparison](value, other):
-            limit = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
-            full = plan.row_names[rows[guard.param]]
-            shown = f"{limit} = {other:g}" if guard.relative else limit
+        if not holds(guard, values):
+            value, full = values[guard.param], plan.row_names[rows[guard.param]]
+            shown = f"{guard.other:g}"
+            if guard.relative:
+                other = int(guard.other)
+                shown = f"{op.params[other]} = {values[other]:g}"
             return (
                 f"{name} is outside of its domain{when}: {full} = {value:g}, but "
                 f"{op.params[guard.param]} {guard.comparison} {shown} is needed; "
