@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pyspec.formula import Definition, find_op
@@ -27,8 +26,8 @@ class Planned(NamedTuple):
     registers: dict[str, int]
 
 
-def planned(graph: GraphIR, choices: Sequence[Choice] = CHOICES) -> list[Planned]:
-    """What each choice needs for a graph, as the passes leave it."""
+def planned(graph: GraphIR) -> list[Planned]:
+    """What each of :data:`CHOICES` needs for a graph, as the passes leave it."""
     own = formulas(graph)
     return [
         Planned(
@@ -36,7 +35,7 @@ def planned(graph: GraphIR, choices: Sequence[Choice] = CHOICES) -> list[Planned
             assign_slots(graph, choice).n_slots,
             {name: registers(one, choice) for name, one in own.items()},
         )
-        for choice in choices
+        for choice in CHOICES
     ]
 
 

@@ -20,6 +20,7 @@ from pyspec.workflow.identity import (
     check_type,
     find_fit,
     handle_of,
+    kinds_of,
     label_of,
     matching,
     name_list,
@@ -43,8 +44,7 @@ def select_fits(
         check_type(one)
     chosen = matching(results, None, models, types)
     if not chosen:
-        done = ", ".join(f"{r.fit_type} of {r.model_name}" for r in results) or "none"
-        raise FitError(f"no such fit to save; fits so far: {done}; fit first")
+        raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")
     if select == "all":
         return chosen
     kept: dict[tuple[str, str], Any] = {}
@@ -102,12 +102,13 @@ class FileAnswers:
                 continue
             if model in (None, result.model_name) and fit_type in (None, result.fit_type):
                 return result
-        done = ", ".join(f"{r.fit_type} of {r.model_name}" for r in self.results) or "none"
         wanted = " ".join(str(part) for part in (fit_type, model, handle) if part)
         hint = suggest(model, [r.model_name for r in self.results]) if model else ""
         if fit_type == "sbs" and not hint:
             hint = "; fit the slices first: file.fit_slice_by_slice('name')"
-        raise FitError(f"no fit {wanted} yet{hint}; fits so far: {done}".replace("  ", " "))
+        raise FitError(
+            f"no fit {wanted} yet{hint}; fits so far: {kinds_of(self.results)}".replace("  ", " ")
+        )
 
     def get_parameters(
         self,

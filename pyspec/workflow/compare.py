@@ -15,6 +15,7 @@ from pyspec.workflow.identity import (
     SHORT,
     handle_of,
     is_slices,
+    kinds_of,
     measured_by,
     selection_of,
     sigma_of,
@@ -157,12 +158,11 @@ def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[A
     missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
     if chosen and not missing:
         return
-    done = ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in made)) or "none"
     known = list(dict.fromkeys(fit.model_name for fit in made))
     wrong = next((name for name in missing if name not in known), "")
     hint = "".join(f" of {name!r}" for name in missing[:1])
     hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else hint
-    raise FitError(f"no fits to compare{hint}; fits so far: {done}")
+    raise FitError(f"no fits to compare{hint}; fits so far: {kinds_of(made)}")
 
 
 def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:

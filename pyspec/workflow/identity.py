@@ -110,7 +110,7 @@ def find_fit(fits: Sequence[Any], ref: str) -> Any:
         found = {handle_of(fit): fit for fit in labelled}
     if len(found) == 1:
         return next(iter(found.values()))
-    shown = ", ".join(described(fit) for fit in (found.values() if found else fits)) or "none"
+    shown = in_words(found.values() if found else fits)
     if found:
         raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
     is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
@@ -124,6 +124,16 @@ def described(fit: Any) -> str:
     named = f" {label!r}" if label else ""
     where = f" to {fit.file_name}" if fit.file_name else ""
     return f"{handle_of(fit)[:SHORT]}{named} ({fit.fit_type} of {fit.model_name}{where})"
+
+
+def in_words(fits: Iterable[Any]) -> str:
+    """Fits in a few words, one after the other; "none" for none."""
+    return ", ".join(described(fit) for fit in fits) or "none"
+
+
+def kinds_of(fits: Iterable[Any]) -> str:
+    """Of which types and models fits are, each once; "none" for none."""
+    return ", ".join(dict.fromkeys(f"{one.fit_type} of {one.model_name}" for one in fits)) or "none"
 
 
 def selection_of(fit: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from pyspec.workflow.identity import (
     described,
     find_fit,
     handle_of,
+    in_words,
     inputs_of,
     label_of,
     listed,
@@ -118,10 +119,9 @@ class FitResults(list[Any]):
             return find_fit(self, handle)
         found = self.find(file=file, model=model, fit_type=fit_type)
         if len({handle_of(fit) for fit in found}) != 1:
-            shown = ", ".join(described(fit) for fit in (found or self)) or "none"
             what = "several such fits" if found else "no such fit; there are"
             more = "; name one by handle=" if found else ""
-            raise FitError(f"{what}: {shown}{more}")
+            raise FitError(f"{what}: {in_words(found or self)}{more}")
         return found[-1]
 
     def last(
@@ -137,8 +137,7 @@ class FitResults(list[Any]):
             return find_fit(self, handle)
         found = self.find(file=file, model=model, fit_type=fit_type)
         if not found:
-            shown = ", ".join(described(fit) for fit in self) or "none"
-            raise FitError(f"no such fit; there are: {shown}")
+            raise FitError(f"no such fit; there are: {in_words(self)}")
         return found[-1]
 
     def find_joint(self, *, model: str | None = None, files: Any = None) -> list[JointResult]:

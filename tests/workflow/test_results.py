@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pyspec import DataError, File, FitError, FitResults, Project
 from pyspec.io import save_fit
 from pyspec.model import load_model
+from pyspec.workflow.identity import kinds_of
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -370,3 +372,12 @@ def test_free_spectra_are_exported_with_their_errors(tmp_path: Path) -> None:
 def test_a_path_in_the_place_of_a_fit(project: Project, path: str) -> None:
     with pytest.raises(FitError, match=f"no fit '{path}'.*written is filepath='{path}'"):
         project[0].export_fit(path)
+
+
+def test_errors_name_each_kind_of_fit_once() -> None:
+    """All fits were listed, each in the same words."""
+    fits = [SimpleNamespace(fit_type="2d", model_name="peak")] * 200
+    assert kinds_of([*fits, SimpleNamespace(fit_type="sbs", model_name="peak")]) == (
+        "2d of peak, sbs of peak"
+    )
+    assert kinds_of([]) == "none"

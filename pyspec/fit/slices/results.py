@@ -27,6 +27,9 @@ from pyspec.model.units import parameter_units
 
 Array = npt.NDArray[np.float64]
 
+#: Slices that a table shows: the first and the last of more.
+MOST_ROWS = 20
+
 
 @dataclass(frozen=True)
 class SliceFit:
@@ -304,11 +307,11 @@ class SliceResults(Fits[SliceFit], SlotNames):
         where = f" to {self.file_name}" if self.file_name else ""
         return self._head_of(f"slices of {self.model_name}{where}")
 
-    def _cells(self, limit: int = 20) -> list[list[str]]:
+    def _cells(self) -> list[list[str]]:
         head = ["time", *self.free_names, "redchi", "status"]
         shown = list(range(len(self)))
-        if len(shown) > limit:
-            shown = [*shown[: limit // 2], -1, *shown[-limit // 2 :]]
+        if len(shown) > MOST_ROWS:
+            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
         values, errors, redchi = self.values, self.stderr, self.redchi
         rows = []
         for k in shown:
