@@ -43,10 +43,9 @@ class Fits(Sequence[Fit]):
     backend: str
     seconds: float
 
-    def _of_one(self, fit: Fit, what: str) -> Mapping[str, float | None]:
-        """The "values", "stderr" or "start" of one fit by name; empty where there are none."""
-        found: Mapping[str, float | None] = getattr(fit, what)
-        return found
+    def _facts_of(self, fit: Fit) -> Any:
+        """What has the values, errors and statistics of one fit; None where there are none."""
+        return fit
 
     @overload
     def __getitem__(self, key: int) -> Fit: ...
@@ -86,9 +85,28 @@ class Fits(Sequence[Fit]):
         """Name → (n,) standard errors, NaN where there are none."""
         return self._columns("stderr")
 
+    @property
+    def redchi(self) -> Array:
+        """(n,) reduced chi², NaN where there is none."""
+        return self._numbers("redchi")
+
+    @property
+    def chisqr(self) -> Array:
+        """(n,) chi², NaN where there is none."""
+        return self._numbers("chisqr")
+
+    def _numbers(self, what: str) -> Array:
+        facts = map(self._facts_of, self.fits)
+        return np.array(
+            [np.nan if one is None else getattr(one, what) for one in facts], np.float64
+        )
+
     def _columns(self, what: str) -> dict[str, Array]:
-        names = self.names
-        rows = [[*map(self._of_one(fit, what).get, names)] for fit in self.fits]
+        names, facts = self.names, map(self._facts_of, self.fits)
+        found: Iterator[Mapping[str, Any]] = (
+            {} if one is None else getattr(one, what) for one in facts
+        )
+        rows = [[*map(one.get, names)] for one in found]
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None is NaN
         return Named(zip(names, np.ascontiguousarray(table.T), strict=True))
 

@@ -86,16 +86,6 @@ class ManyFits(Fits[OneFit]):
         return found
 
     @property
-    def chisqr(self) -> Array:
-        """(n,) chi²."""
-        return np.array([fit.chisqr for fit in self.fits])
-
-    @property
-    def redchi(self) -> Array:
-        """(n,) reduced chi²."""
-        return np.array([fit.redchi for fit in self.fits])
-
-    @property
     def nfev(self) -> npt.NDArray[np.int64]:
         """(n,) residual evaluations."""
         return np.array([fit.nfev for fit in self.fits], dtype=np.int64)

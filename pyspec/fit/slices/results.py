@@ -117,25 +117,8 @@ class SliceResults(Fits[SliceFit], SlotNames):
         """Name → (n,) values that the fits started from."""
         return self._columns("start")
 
-    def _of_one(self, fit: SliceFit, what: str) -> Mapping[str, float | None]:
-        found: Mapping[str, float | None] = {} if fit.result is None else getattr(fit.result, what)
-        return found
-
-    def _numbers(self, what: str) -> Array:
-        return np.array(
-            [np.nan if fit.result is None else getattr(fit.result, what) for fit in self.fits],
-            dtype=np.float64,
-        )
-
-    @property
-    def redchi(self) -> Array:
-        """(n,) reduced chi²."""
-        return self._numbers("redchi")
-
-    @property
-    def chisqr(self) -> Array:
-        """(n,) chi²."""
-        return self._numbers("chisqr")
+    def _facts_of(self, fit: SliceFit) -> FitResult | None:
+        return fit.result
 
     @property
     def nfev(self) -> Array:
