@@ -34,11 +34,11 @@ def change(
     verifies the model afterwards. Raises :class:`ModelError`.
     """
     before = {name: getattr(par, name) for name in _CHANGED}
-    entry = _entry(par, owner, value, low, high, vary, expr)
+    limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
+    entry = _entry(par, limits, value, low, high, vary, expr)
     try:
         par.formula = None
-        limits = (-math.inf, math.inf)
-        fill(par, entry, *(limits if owner is None else owner.op.default_bounds(par.argument)))
+        fill(par, entry, *limits)
         if owner is not None:
             check_domain(owner)
         if part_of is not None:
@@ -52,14 +52,15 @@ def change(
 
 def _entry(
     par: Par,
-    owner: Component | None,
+    limits: tuple[float, float],
     value: float | None,
     low: float | Unchanged | None,
     high: float | Unchanged | None,
     vary: bool | str | None,
     expr: str | None,
 ) -> Sequence:
-    """What a model file would say of the parameter after the change."""
+    """What a model file would say of the parameter, which has these bounds without any of its own,
+    after the change."""
     has_bounds = not (isinstance(low, Unchanged) and isinstance(high, Unchanged))
     if expr:
         if value is not None or vary is not None or has_bounds:
@@ -88,7 +89,6 @@ def _entry(
             ("max", high, par.max, math.inf),
         )
     ]
-    limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
     if has_bounds or (par.min, par.max) != limits:
         words += bounds
     return Sequence(tuple(Scalar(word, True, 0) for word in words), 0)
