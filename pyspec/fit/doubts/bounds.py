@@ -50,9 +50,10 @@ def at_the_bound(
 def other_side(function: str, argument: str) -> str:
     """What has the tail of a line on the other side, where `argument` is its asymmetry, which is
     none at 0; "" of any other parameter, and of lines that are not of the table."""
-    op = OPS.get(function)
-    if op is None or op.kind != "PEAK":
+    lines = {op.name: op for op in OPS.values() if op.kind == "PEAK" and not op.external}
+    if function not in lines:
         return ""
+    op = lines[function]
     shape = [name for name in op.params if name not in PLACE]
     signed = [name for name in shape if op.default_bounds(name)[0] < 0.0]
     if argument not in signed:
@@ -67,8 +68,8 @@ def other_side(function: str, argument: str) -> str:
     where, there, binding = "below", "above", "binding"
     if above > below:
         where, there, binding = "above", "below", "kinetic"
-    for other in OPS.values():
-        if other.kind == "PEAK" and other.params == op.params and _mirrored(line, _sides(other)):
+    for other in lines.values():
+        if other.params == op.params and _mirrored(line, _sides(other)):
             end = f"that of {other.name} {there}, as of {binding} energies"
             return f"its tail lies {where} x0, {end}"
     return ""

@@ -143,4 +143,5 @@ def _without_constant(
 def is_late(law: OpDef) -> bool:
     """Whether a law of the table is 0 before its onset: it jumps there, or is 0 at all times.
     Kernels and instruments keep it so."""
-    return law.name in OPS and (not law.params or "t0" in dict(law.jumps))
+    in_table = law.name in OPS and not law.external
+    return in_table and (not law.params or "t0" in dict(law.jumps))
