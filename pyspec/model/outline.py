@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pyspec._library import OPS
 from pyspec.formula import Definition
 from pyspec.model.check import PROFILE, movers, resolution_order
 from pyspec.model.inputs import read_inputs
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 #: Structures that are kept; those used least recently go first.
 MOST = 64
-
-#: Lines whose parameter m says how much of a Lorentzian they are.
-MIXED = ("GLS", "GLP", "GLSAsym")
 
 #: Kinds of functions that do something to what stands below them.
 _ACTING = ("KERNEL", "IRF", "RESOLUTION")
@@ -40,7 +38,8 @@ class Outline:
     is_idle : whether a component at the end of the model, or of what moves a parameter, needs
         something below it
     lines : peaks whose place does not move: name of the component, name of its place
-    mixings : the parameters that mix a Gaussian, at 0, and a Lorentzian, at 1
+    mixings : the parameters m of lines of the table, which mix a Gaussian, at 0, and a Lorentzian,
+        at 1
     onsets : the parameters that are onsets of laws, but for those on sub-cycles
     fed : the first parameter of each component that reads the spectrum below it
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
@@ -73,8 +72,15 @@ class Outline:
                 if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE))
             ]
         )
-        mixed = [component for component in components if component.op.name in MIXED]
-        self.mixings = tuple([p.name for one in mixed for p in one.parameters if p.argument == "m"])
+        self.mixings = tuple(
+            [
+                par.name
+                for component in components
+                for par in component.parameters
+                if component.op.kind == "PEAK" and par.argument == "m"
+                if component.op.name in OPS and not component.op.external
+            ]
+        )
         laws = [law for group in groups for law in group if law.subcycle == 0]
         onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
         self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
