@@ -104,7 +104,7 @@ def chunk_nodes(
         for frame in (first, *others):
             stack.callback(frame.problem.__setitem__, ..., frame.problem.copy())
             stack.callback(frame.call.__setitem__, ..., frame.call.copy())
-        free = executor.plan.values(theta, executor.opt_param_names, executor.plan.theta, "free")
+        free = executor.plan.values(theta, "free")
         external = None if executor.helper is None else executor.helper.external(free, fixed)
         for frame in (first, *others):
             frame.theta[:] = free

@@ -161,9 +161,9 @@ class CompiledExecutor(PlanExecutor):
         """One call into C; `external` in place of what functions in Python give."""
         plan = self.plan
         frame = self.take_frame()
-        frame.theta[:] = plan.values(theta, plan.opt_param_names, plan.theta, "free")
+        frame.theta[:] = plan.values(theta, "free")
         if fixed is not None:
-            frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+            frame.fixed[:] = plan.values(fixed, "fixed")
         if self.helper is not None:
             frame.fill_external(*(external or self.helper.external(frame.theta, fixed)))
         frame.send_to(out)
@@ -262,7 +262,7 @@ class CompiledExecutor(PlanExecutor):
             raise DataError("sums of residuals need data; give the measurement some")
         if form not in FORMS:
             raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
-        given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
+        given = self.plan.values(theta, "free")
         ranges = None if chunks is None else self._checked(list(chunks))
         return sum_rows(self, given, fixed, form, ranges, threads, in_strips)
 

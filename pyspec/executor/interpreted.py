@@ -62,8 +62,8 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         plan = self.plan
-        free = plan.values(theta, plan.opt_param_names, plan.theta, "free")
-        given = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+        free = plan.values(theta, "free")
+        given = plan.values(fixed, "fixed")
         with np.errstate(all="ignore"):
             traces = self._resolve(free, given)
             if plan.is_trace:
@@ -93,10 +93,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         """Every parameter resolved over time: (n_params, n_time)."""
         plan = self.plan
         with np.errstate(all="ignore"):
-            return self._resolve(
-                plan.values(theta, plan.opt_param_names, plan.theta, "free"),
-                plan.values(fixed, plan.fixed_names, plan.fixed, "fixed"),
-            )
+            return self._resolve(plan.values(theta, "free"), plan.values(fixed, "fixed"))
 
     def external(self, theta: Values, fixed: Values = None) -> tuple[Array, Array]:
         """What registered functions give: traces (n, n_time), and components over the full

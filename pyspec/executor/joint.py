@@ -7,7 +7,7 @@ one C call; a file that needs another executor slows down no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +29,7 @@ from pyspec.executor.protocol import (
     check_out,
 )
 from pyspec.model import Model, Par
+from pyspec.model.given import values_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -240,19 +241,4 @@ class JointExecutor:
         return FitParts(executors, self.names.gather, len(self.names.names), None)
 
     def _theta(self, theta: Values) -> Array:
-        names = self.names.names
-        if theta is None:
-            return self.names.start
-        if isinstance(theta, Mapping):
-            values = dict(zip(names, self.names.start.tolist(), strict=True))
-            unknown = sorted(set(theta) - set(names))
-            if unknown:
-                raise PlanError(f"{unknown[0]!r} is not a free parameter of the joint fit")
-            return np.array([{**values, **theta}[name] for name in names], np.float64)
-        given = np.asarray(theta, dtype=np.float64)
-        if given.shape != (len(names),):
-            raise PlanError(
-                f"theta has shape {given.shape}, expected ({len(names)},) in the order "
-                f"{', '.join(names)}"
-            )
-        return given
+        return values_of(theta, self.names.names, self.names.start, "free", "joint fit")

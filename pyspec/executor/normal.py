@@ -188,9 +188,7 @@ def sum_problems(
         parts = Parts(executors, gathers, order - 1, frames)
         problems = zip(executors, frames, thetas, given_fixed, strict=True)
         for executor, frame, theta, values in problems:
-            frame.theta[:] = executor.plan.values(
-                theta, executor.opt_param_names, executor.plan.theta, "free"
-            )
+            frame.theta[:] = executor.plan.values(theta, "free")
             if executor.helper is not None:
                 frame.fill_external(*executor.helper.external(frame.theta, values))
             frame.call["plan"] = first.address
@@ -207,7 +205,7 @@ def prepared(executor: InC, fixed: Any) -> Iterator[Any]:
     frame = executor.take_frame(slopes=True)
     try:
         if fixed is not None:
-            frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+            frame.fixed[:] = plan.values(fixed, "fixed")
         yield frame
     finally:
         frame.fixed[:] = plan.fixed
@@ -298,7 +296,7 @@ class FitParts(AbstractContextManager[Parts]):
                 frame, plan = executor.take_frame(slopes=True), executor.plan
                 self._frames.append(frame)
                 if fixed is not None:
-                    frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+                    frame.fixed[:] = plan.values(fixed, "fixed")
             n_threads = choose_threads(executors)
             if n_threads > 1:
                 threads = team_of(executors, n_threads)

@@ -58,7 +58,7 @@ class SumSlopes:
         """Adds to (n_free, n) derivatives of the model over the window, in place."""
         plan, helper = self.plan, executor.helper
         assert helper is not None
-        given = plan.values(theta, plan.opt_param_names, plan.theta, "free")
+        given = plan.values(theta, "free")
         external = helper.external(given, fixed)
         base = executor.run_with(external, given, fixed) if self.is_read else None
         for k, changed in self._changes(helper, given, fixed).items():

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pyspec._library import OpDef
-from pyspec.errors import DataError, ModelError, suggest
+from pyspec.errors import DataError, ModelError
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import parse
 from pyspec.formula.rules import evaluate
@@ -24,6 +24,7 @@ from pyspec.functions.quadrature import convolve
 from pyspec.functions.response_rows import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.given import values_of
 from pyspec.model.inputs import check_inputs, function_of, inputs_of
 from pyspec.model.instruments import seen_by
 from pyspec.model.resolved import as_seen
@@ -145,8 +146,15 @@ class TreeExecutor(ValuesOnly):
 
     def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
         """All plain values by name: free ones from theta, fixed ones from the model or given."""
-        free = _named(theta, self.opt_param_names, self._pars, "free")
-        return free | _named(fixed, self.fixed_names, self._pars, "fixed")
+        found: dict[str, float] = {}
+        for given, names, what in (
+            (theta, self.opt_param_names, "free"),
+            (fixed, self.fixed_names, "fixed"),
+        ):
+            start = np.array([self._pars[name].value for name in names], np.float64)
+            values = values_of(given, names, start, what, self.model.name)
+            found.update(zip(names, values.tolist(), strict=True))
+        return found
 
     def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
         """D(t) of every parameter that moves, over the whole time axis."""
@@ -332,25 +340,3 @@ def _arguments(component: Component, resolved: Mapping[str, float]) -> list[floa
 def _values(pars: Sequence[Par | None], resolved: Mapping[str, float]) -> list[float]:
     """The values of parameters; of one that was left out it is 0."""
     return [np.float64(0.0 if par is None else resolved[par.name]) for par in pars]
-
-
-def _named(
-    given: Values, names: tuple[str, ...], pars: Mapping[str, Par], what: str
-) -> dict[str, float]:
-    """Values by name from a mapping, a sequence in the order of `names`, or None."""
-    known = {name: float(pars[name].value) for name in names}
-    if given is None:
-        return known
-    if isinstance(given, Mapping):
-        for name, value in given.items():
-            if name not in known:
-                raise ModelError(f"{name!r} is not a {what} parameter{suggest(name, list(known))}")
-            known[name] = float(value)
-        return known
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape != (len(names),):
-        raise ModelError(
-            f"{what} values have shape {array.shape}, expected ({len(names)},) in the order "
-            f"{', '.join(names)}"
-        )
-    return dict(zip(names, array.tolist(), strict=True))

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
-from pyspec.errors import DataError, PlanError, shortened, suggest
+from pyspec.errors import DataError, PlanError, suggest
 from pyspec.formula import op_of
+from pyspec.model.given import values_of
 from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input
 from pyspec.plan.jumping import Jump, jumps_in
 
@@ -302,35 +303,13 @@ class ScheduledPlan:
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def values(self, given: Any, names: tuple[str, ...], default: Array, what: str) -> Array:
-        """`given` (None, mapping by name, or sequence in the order of `names`) as an array."""
-        if given is None:
-            return default
-        if isinstance(given, Mapping):
-            unknown = sorted(set(given) - set(names))
-            if unknown:
-                raise PlanError(
-                    f"{self.name}: {unknown[0]!r} is not a {what} parameter of this plan; "
-                    f"it has {', '.join(names) or 'none'}"
-                )
-            start = dict(zip(names, default.tolist(), strict=True))
-            given = [{**start, **given}[name] for name in names]
-        try:
-            values = np.asarray(given)
-            if values.dtype.kind not in "biuf":
-                raise TypeError("no real numbers")
-            values = values.astype(np.float64, copy=False)
-        except (TypeError, ValueError):
-            raise PlanError(
-                f"{self.name}: {what} values are {shortened(given)}; give numbers in the order "
-                f"{', '.join(names)}, or by name"
-            ) from None
-        if values.shape != (len(names),):
-            raise PlanError(
-                f"{self.name}: {what} values have shape {values.shape}, expected "
-                f"({len(names)},) in the order {', '.join(names)}"
-            )
-        return values
+    def values(self, given: Any, what: Literal["free", "fixed"]) -> Array:
+        """The "free" or the "fixed" values as `given`, or those of the plan; see
+        :func:`pyspec.model.given.values_of`."""
+        names, start = self.opt_param_names, self.theta
+        if what == "fixed":
+            names, start = self.fixed_names, self.fixed
+        return values_of(given, names, start, what, self.name)
 
 
 @dataclass(frozen=True, eq=False)

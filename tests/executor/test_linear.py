@@ -99,7 +99,7 @@ def test_values_by_name_by_place_and_those_of_the_model() -> None:
         executor.run(None, {"Gauss_01_A": 1.0})
     with pytest.raises(PlanError, match=r"fixed values have shape \(2,\), expected \(1,\)"):
         executor.run(None, [1.0, 2.0])
-    with pytest.raises(PlanError, match=r"theta has shape \(1,\), expected \(2,\)"):
+    with pytest.raises(PlanError, match=r"free values have shape \(1,\), expected \(2,\)"):
         executor.run([84.0])
 
 

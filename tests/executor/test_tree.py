@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyspec.executor.tree
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor.tree import TreeExecutor
 from pyspec.functions import reference
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -235,11 +235,11 @@ def test_what_is_refused() -> None:
     executor = TreeExecutor(model())
     with pytest.raises(DataError, match="needs data"):
         executor.residual(None)
-    with pytest.raises(ModelError, match=r"free values have shape \(2,\), expected \(9,\)"):
+    with pytest.raises(PlanError, match=r"free values have shape \(2,\), expected \(9,\)"):
         executor.run([1.0, 2.0])
-    with pytest.raises(ModelError, match="'GLP_1_A' is not a free parameter; did you mean"):
+    with pytest.raises(PlanError, match="'GLP_1_A' is not a free parameter; did you mean"):
         executor.run({"GLP_1_A": 2.0})
-    with pytest.raises(ModelError, match="'GLP_01_A' is not a fixed parameter"):
+    with pytest.raises(PlanError, match="'GLP_01_A' is not a fixed parameter"):
         executor.run(None, {"GLP_01_A": 2.0})
     for measurement, message in (
         (Measurement(np.zeros(3)), r"data has shape \(3,\)"),

@@ -80,7 +80,7 @@ class ClusterExecutor:
 
     def job(self, theta: Values, fixed: Values, form: str, reading: Reading | None = None) -> Job:
         """What the workers are asked for."""
-        given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
+        given = self.plan.values(theta, "free")
         return Job(self.file, given, fixed, form, self.local.in_strips(form), reading)
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:

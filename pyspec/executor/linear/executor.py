@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from threading import RLock
@@ -11,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, ModelError, PlanError, suggest
+from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor.linear.columns import Make
 from pyspec.executor.linear.counts import Counts
 from pyspec.executor.linear.design import Design, Designer
@@ -26,6 +25,7 @@ from pyspec.executor.protocol import (
     each_by_itself,
 )
 from pyspec.model import Measurement, Model
+from pyspec.model.given import values_of
 from pyspec.model.taken import check_weight
 
 
@@ -73,6 +73,8 @@ class LinearExecutor:
         self.designer = Designer(model, self.measurement, make, direct)
         self.opt_param_names = self.designer.names
         self.fixed_names = tuple(n for n in model.fixed_names if n not in self.designer.free)
+        held = [model.parameters[name].value for name in self.fixed_names]
+        self._start, self._held = model.theta(), np.array(held, np.float64)
         self.by_energy = self.designer.axis == "energy"
         self.shape = self._shape()
         self._data, self._weight = self._weighted()
@@ -298,36 +300,13 @@ class LinearExecutor:
                 self._projection.rest()
 
     def _theta(self, theta: Values) -> Array:
-        names = self.opt_param_names
-        if theta is None:
-            return self.model.theta()
-        if isinstance(theta, Mapping):
-            values = dict(zip(names, self.model.theta().tolist(), strict=True))
-            unknown = sorted(set(theta) - set(names))
-            if unknown:
-                raise PlanError(
-                    f"{unknown[0]!r} is not a free parameter{suggest(unknown[0], list(names))}"
-                )
-            return np.array([{**values, **theta}[name] for name in names], np.float64)
-        given = np.asarray(theta, dtype=np.float64)
-        if given.shape != (len(names),):
-            raise PlanError(f"theta has shape {given.shape}, expected ({len(names)},)")
-        return given
+        return values_of(theta, self.opt_param_names, self._start, "free", self.model.name)
 
-    def _fixed(self, fixed: Values) -> Mapping[str, float]:
+    def _fixed(self, fixed: Values) -> dict[str, float]:
         if fixed is None:
             return {}
         names = self.fixed_names
-        if isinstance(fixed, Mapping):
-            unknown = sorted(set(fixed) - set(names))
-            if unknown:
-                raise PlanError(
-                    f"{unknown[0]!r} is not a fixed parameter{suggest(unknown[0], list(names))}"
-                )
-            return fixed
-        given = np.asarray(fixed, dtype=np.float64)
-        if given.shape != (len(names),):
-            raise PlanError(f"fixed values have shape {given.shape}, expected ({len(names)},)")
+        given = values_of(fixed, names, self._held, "fixed", self.model.name)
         return dict(zip(names, given.tolist(), strict=True))
 
 
