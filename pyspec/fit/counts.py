@@ -84,7 +84,7 @@ class Expected(NamedTuple):
 
 def refuse_nothing(problem: FitProblem) -> None:
     """Raises :class:`FitError` for counts that are all 0."""
-    if problem.is_poisson and problem.data_square == 0.0:
+    if problem.data_square == 0.0:
         raise FitError(
             f"{problem.label}: there is not a single count among {problem.n_points} points: no "
             "parameter can be determined from them; widen the window, or leave these data out"

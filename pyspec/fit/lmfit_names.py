@@ -38,12 +38,13 @@ class Result(Protocol):
     """What these names need of a result."""
 
     problem: FitProblem
-    theta: Array
     start: dict[str, float]
     model_name: str
     method: str
     backend: str
 
+    @property
+    def theta(self) -> Array: ...
     @property
     def lmfit(self) -> Any: ...
     @property
@@ -73,14 +74,18 @@ class LmfitNames:
     _outcome: Any
     _minimizer: Any
     _of_many: bool
-    _scale_covar: bool
     _message: str | Ended
     nfev: int
+    settings: dict[str, Any]
 
     @cached_property
     def message(self) -> str:
         """How the fit ended."""
         return self._message if isinstance(self._message, str) else f"{self._message.text}."
+
+    @property
+    def _scale_covar(self) -> bool:
+        return bool(self.settings["scale_covar"])
 
     @property
     def lmfit(self) -> Any:
@@ -93,7 +98,10 @@ class LmfitNames:
 
     @property
     def params(self) -> Any:
-        """The ``lmfit.Parameters`` of the fit; changing them changes no other number of it."""
+        """The ``lmfit.Parameters`` of the fit; changing them changes no other number of it. Free
+        and fixed parameters, then the followers (expression parameters) with value and propagated
+        standard error; ``expr`` and ``user_data`` have the text of an expression, which lmfit does
+        not evaluate."""
         return self.lmfit.params
 
     @property

@@ -131,7 +131,8 @@ class FitParameters:
         value = {name: one.value for name, one in objects.items()}
         began = {name: one.init_value for name, one in objects.items()}
         errors = {n: one.stderr for n, one in objects.items() if one.stderr is not None}
-        found = cls(value, began, limits, stderr=errors)
+        texts = {n: one.expr for n, one in objects.items() if one.expr is not None}
+        found = cls(value, began, limits, stderr=errors, expressions=texts)
         found.objects = objects
         return found
 

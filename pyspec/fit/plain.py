@@ -25,15 +25,11 @@ from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread
 
 
-def judged(run: Run, moved: tuple[str, ...], options: dict[str, Any]) -> FitResult:
-    """The result of a run that has ended; `moved` are the parameters that started on a bound and
-    were moved inside, `options` those of the method."""
-    settings = {"methods": list(run.methods), "scale_covar": run.scale_covar, **options}
-    result = None if moved else plain_result(run, settings)
-    if result is None:
-        facts = assess(run, moved)
-        result = FitResult(run.problem, run.minimizer, run.outcome, settings=settings, **facts)
-    return result
+def judged(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
+    """The result of a run that has ended."""
+    settings = {"methods": list(run.methods), "scale_covar": run.scale_covar, **run.options}
+    result = None if run.moved else plain_result(run, settings)
+    return assess(run, settings, kind) if result is None else result
 
 
 def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
@@ -86,52 +82,22 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     if followers is not NONE:
         _follow(followers, params, spread)
     cautions, warned = problem.said_of(params.value, chisqr)
-    theta = outcome.theta.copy()
-    theta.flags.writeable = False
-    result = FitResult.__new__(FitResult)
-    # As FitResult.__init__ has them, each of which takes a look-up there.
-    result.__dict__.update(
-        {
-            "problem": problem,
-            "_outcome": outcome,
-            "_minimizer": None,
-            "_of_many": False,
-            "_params": params,
-            "_scale_covar": run.scale_covar,
-            "backend": problem.backend,
-            "method": NATIVE,
-            "seconds": run.seconds,
-            "_message": outcome.ended,
-            "success": True,
-            "interrupted": False,
-            "at_bound": {},
-            "without_effect": (),
-            "degenerate": False,
-            "_cautions": cautions,
-            "_warned": warned,
-            "intervals": run.intervals,
-            "settings": settings,
-            "expressions": dict(params.expressions),
-            "start": Named(run.start),
-            "nfev": run.nfev,
-            "chisqr": chisqr,
-            "redchi": redchi,
-            "_variance": redchi,
-            "n_data": n_points,
-            "n_free": n_names,
-            "model_name": problem.model.name,
-            "fit_type": "",
-            "started_from": "",
-            "target": "",
-            "file_name": "",
-            "starts": (),
-            "spent": None,
-            "theta": theta,
-            "_names": tuple(problem.parameters),
-            "_fit": None,
-        }
+    return FitResult(
+        problem=problem,
+        _outcome=outcome,
+        _params=params,
+        _message=outcome.ended,
+        method=NATIVE,
+        backend=problem.backend,
+        settings=settings,
+        start=Named(run.start),
+        seconds=run.seconds,
+        nfev=run.nfev,
+        success=True,
+        intervals=run.intervals,
+        _cautions=cautions,
+        _warned=warned,
     )
-    return result
 
 
 def _follow(followers: Following, params: FitParameters, spread: Spread) -> None:

@@ -223,7 +223,8 @@ class FitProblem(Columns):
     def n_points(self) -> int:
         """Points of the window that count."""
         given = self.measurement
-        if given.keep is not None or source_of(given.weight) is not None:
+        weight = given.weight
+        if given.keep is not None or (weight is not None and source_of(weight) is not None):
             return count_kept(given)
         return self.n_residuals if self._layout is None else self._layout[0].n_points
 

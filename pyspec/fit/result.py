@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -27,8 +28,9 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
 from pyspec.fit.scatter import of_scatter
 from pyspec.fit.slot_names import SlotNames
+from pyspec.fit.solve.outcome import Ended
 from pyspec.fit.spread import Correlated, covariance_of
-from pyspec.fit.statistics import goodness, state_of
+from pyspec.fit.statistics import goodness, state_of, title_of
 from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable, correlation_matrix
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
@@ -36,99 +38,93 @@ from pyspec.model.show import html_table
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FitResult(LmfitNames, SlotNames):
     """One finished (or stopped) fit.
 
     Attributes
     ----------
-    params : lmfit.Parameters
-        free and fixed parameters, then the followers (expression parameters) with value and
-        propagated standard error; ``expr`` and ``user_data`` have the text of an expression, which
-        lmfit does not evaluate
-    chisqr, redchi : float
-        sum of the squared (weighted) residuals; the same over the degrees of freedom
-    nfev : int
-        residual evaluations, all of them
-    n_data, n_free : int
-        points that count; free parameters, amplitudes that are free along an axis included
-    success, message : bool, str
-        whether the method ended at an optimum and the data determine every free parameter, and
-        how it ended
-    degenerate : bool
-        True if the data do not determine some free parameters, `without_effect`
-    cautions : tuple of str
-        what to know before these numbers are used, such as noise that differs along an axis
-    interrupted : bool
-        True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit that had
-        just ended (`success` says which)
-    at_bound : dict
-        name → "min" or "max" for parameters that ended at a bound: no standard error
-    without_effect : tuple of str
-        free parameters that the data do not determine at all
-    intervals : dict
-        name → (low, high] for parameters that move a jump over the samples, such as an onset
-        without an instrument: all that the data say, in place of a standard error
-    method, backend, seconds
-        what ran, on which executor, for how long
-    model_name, fit_type, file_name : str
-        where the fit belongs; fit_type is "baseline", "spectrum", "2d", "trace", "sbs" or ""
-    started_from : str
-        where the start values come from, such as "the baseline fit"; "" where not known
-    starts : tuple of :class:`pyspec.fit.starts.Start`
-        how the fits from several starts ended (`n_starts=`)
-    energy, time : arrays of the fit window; time is None for one spectrum
-    target : str
-        what a trace shows, such as the name of a parameter
+    method, backend, seconds : what ran, on which executor, for how long
+    settings : method, tolerances and other options, to run the fit again
+    start : name → where a free or fixed parameter began
+    nfev : residual evaluations, all of them
+    success, message : whether the method ended at an optimum and the data determine every free
+        parameter, and how it ended
+    interrupted : True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit
+        that had just ended (`success` says which)
+    degenerate : True if the data do not determine some free parameters, `without_effect`
+    at_bound : name → "min" or "max" for parameters that ended at a bound: no standard error
+    without_effect : free parameters that the data do not determine at all
+    intervals : name → (low, high] for parameters that move a jump over the samples, such as an
+        onset without an instrument: all that the data say, in place of a standard error
+    started_from : where the start values come from, such as "the baseline fit"; "" if not known
+    starts : tuple of :class:`pyspec.fit.starts.Start`, how fits from several starts ended
+        (`n_starts=`)
+    model_name, fit_type, file_name : where the fit belongs; fit_type is "baseline", "spectrum",
+        "2d", "trace", "sbs" or ""
+    target : what a trace shows, such as the name of a parameter
     spent : how long an evaluation on a cluster took, in the sums and outside; None without one
-    settings : dict
-        method, tolerances and other options, to run the fit again
-    correl : dict of dicts
-        correlation of two free parameters
-    linear : :class:`pyspec.fit.linear.Amplitudes` or None
-        spectra or traces that were free, with standard errors; None where the model has none
+    chisqr, redchi : sum of the squared (weighted) residuals; the same over the degrees of freedom
+    n_data, n_free : points that count; free parameters, amplitudes free along an axis included
     """
 
-    def __init__(self, problem: FitProblem, minimizer: Any, outcome: Any, **facts: Any) -> None:
-        self.problem, self._outcome, self._minimizer = problem, outcome, minimizer
-        self._of_many: bool = facts.get("of_many", False)
-        self._params: FitParameters = facts["params"]
-        self._scale_covar: bool = facts["scale_covar"]
-        self.backend: str = facts["backend"]
-        self.method: str = facts["method"]
-        self.seconds: float = facts["seconds"]
-        self._message = facts["message"]
-        self.success: bool = facts["success"]
-        self.interrupted: bool = facts["interrupted"]
-        self.at_bound: dict[str, str] = facts["at_bound"]
-        self.without_effect: tuple[str, ...] = facts["without_effect"]
-        self.degenerate: bool = facts.get("degenerate", False)
-        self._cautions: tuple[str, ...] = facts.get("cautions", ())
-        self._warned: tuple[str, ...] = facts.get("warned", ())
-        self.intervals: dict[str, tuple[float, float]] = facts.get("intervals", {})
-        self.settings: dict[str, Any] = facts.get("settings", {})
-        self.expressions: dict[str, str] = facts["expressions"]
-        self.start: dict[str, float] = Named(facts["start"])
-        self.nfev: int = facts["nfev"]
+    problem: FitProblem
+    _outcome: Any
+    _params: FitParameters
+    _message: str | Ended
+    method: str
+    backend: str
+    settings: dict[str, Any]
+    start: dict[str, float]
+    seconds: float
+    nfev: int
+    success: bool
+    interrupted: bool = False
+    degenerate: bool = False
+    at_bound: dict[str, str] = field(default_factory=dict)
+    without_effect: tuple[str, ...] = ()
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    started_from: str = ""
+    starts: tuple[Any, ...] = ()
+    fit_type: str = ""
+    file_name: str = ""
+    target: str = ""
+    spent: Any = None
+    _cautions: tuple[str, ...] = ()
+    _warned: tuple[str, ...] = ()
+    _minimizer: Any = None
+    _of_many: bool = False
+    #: Where it is not `redchi`: that of all files of a joint fit, NaN where nothing scatters.
+    _variance: float | None = None
+    _fit: Array | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        problem, outcome = self.problem, self._outcome
         self.chisqr, self.redchi = float(outcome.chisqr), float(outcome.redchi)
-        self._variance = float(facts.get("variance", self.redchi))  # of all files of a joint fit
         self.n_data = int(outcome.ndata)
         self.n_free = len(problem.names) + problem.n_linear
         self.model_name: str = problem.model.name
-        self.fit_type = self.started_from = self.target = self.file_name = ""
-        self.starts: tuple[Any, ...] = ()
-        self.spent: Any = None
-        self.theta: Array = problem.theta_of(self._params.value)
-        self.theta.flags.writeable = False
-        self._names: tuple[str, ...] = tuple(problem.parameters)
-        self._fit: Array | None = None
+
+    @cached_property
+    def theta(self) -> Array:
+        """(n_free,) the best values of the free parameters, read-only."""
+        theta = self.problem.theta_of(self._params.value)
+        theta.flags.writeable = False
+        return theta
+
+    @cached_property
+    def expressions(self) -> dict[str, str]:
+        """Name → text of the expression that a parameter follows."""
+        return dict(self._params.expressions)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: one for name, one in self.__dict__.items() if name not in ("linear", "model")}
-        return {**kept, "_fit": None}
+        made = ("linear", "model", "_fit")
+        return {name: one for name, one in self.__dict__.items() if name not in made}
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Sentences. Those that the residual tells are worked out when they are first asked for."""
+        """What to know before these numbers are used, such as noise that differs along an axis.
+        What the residual tells is worked out when it is first asked for."""
         return (*self._cautions, *self._of_scatter)
 
     @cautions.setter
@@ -207,9 +203,7 @@ class FitResult(LmfitNames, SlotNames):
             return self.fit
         if at == "start" and not self.has_start:
             raise FitError(f"{self.model_name}: the start of this fit is not known")
-        theta = self.theta
-        if at == "start":
-            theta = np.array([self.start[name] for name in self.problem.names])
+        theta = self.problem.theta_of(self.start) if at == "start" else self.theta
         return self.problem.run(theta, whole=whole)
 
     @property
@@ -264,7 +258,8 @@ class FitResult(LmfitNames, SlotNames):
     def _spread(self) -> tuple[Array, float]:
         """The covariance of the parameters, and the variance of a point of weight 1."""
         covariance = covariance_of(self.problem.names, self.stderr, self.correl)
-        return covariance, self._variance if self.settings.get("scale_covar", True) else 1.0
+        variance = self.redchi if self._variance is None else self._variance
+        return covariance, variance if self._scale_covar else 1.0
 
     # what was fitted
 
@@ -295,7 +290,7 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def values(self) -> dict[str, float]:
         """Name → best-fit value of every parameter, in the order of the model."""
-        return Named({name: self._params.value[name] for name in self._names})
+        return Named({name: self._params.value[name] for name in self.problem.parameters})
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -305,14 +300,13 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return Named({name: self._params.error(name) for name in self._names})
+        return Named({name: self._params.error(name) for name in self.problem.parameters})
 
     @property
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
         rows = []
-        for name in self._names:
-            own = self.problem.parameters[name]
+        for name, own in self.problem.parameters.items():
             rows.append(
                 ParameterRow(
                     name=name,
@@ -366,9 +360,6 @@ class FitResult(LmfitNames, SlotNames):
     # for people
 
     def _lines(self) -> list[str]:
-        title = " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part)
-        if self.file_name:
-            title += f" to {self.file_name}"
         state = state_of(self.success, self.without_effect, self.message)
         origin = f", from {self.started_from}" if self.started_from else ""
         time = f" in {self.seconds:.3g} s" if np.isfinite(self.seconds) else ""  # a stored slice
@@ -376,7 +367,7 @@ class FitResult(LmfitNames, SlotNames):
             agree = sum(one.agrees for one in self.starts)
             origin += f"; {agree} of {len(self.starts)} starts agree"
         return [
-            title,
+            title_of(self.fit_type, self.model_name, self.file_name),
             f"{self.method} on {self.backend}: {state}. {self.message}",
             f"{self.nfev} evaluations{time}{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",

@@ -149,7 +149,7 @@ def fit_model(
         if n_starts == 1:
             reporter = Silent() if progress is None else make_progress(progress, model.name)
             limits = max_nfev, scale_covar, seeds, max_seconds
-            result = judged(*run_fit(problem, methods, given, reporter, *limits), given)
+            result = judged(run_fit(problem, methods, given, reporter, *limits))
         else:
             result = best()
         if result._warned:

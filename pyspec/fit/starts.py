@@ -180,7 +180,7 @@ class Ended:
         start = {name: result.start[name] for name in names}
         final = {name: values[name] for name in names}
         ended = Start(start, final, result.chisqr, result.success, result.message)
-        variance = result.redchi if result.settings.get("scale_covar", True) else 1.0
+        variance = result.redchi if result._scale_covar else 1.0
         return cls(ended, variance, result.nfev)
 
     @classmethod

@@ -68,3 +68,9 @@ def state_of(success: bool, lost: Sequence[str], message: str) -> str:
         return "converged"
     is_optimum = message.startswith(("Converged", "Fit succeeded"))
     return "NOT determined" if lost and is_optimum else "NOT converged"
+
+
+def title_of(fit_type: str, model_name: str, file_name: str) -> str:
+    """What a fit is called."""
+    to = f" to {file_name}" if file_name else ""
+    return " ".join(part for part in (fit_type, "fit of", model_name) if part) + to

@@ -120,9 +120,8 @@ def _columns(table: ParameterTable) -> dict[str, Any]:
 
 def _settings(result: FitResult) -> dict[str, Any]:
     """How the fit was run; options that are no plain values are left out."""
-    options = dict(getattr(result, "settings", {}))
-    methods = options.pop("methods", result.method.split(" then "))
-    scale = options.pop("scale_covar", result._scale_covar)
+    options = dict(result.settings)
+    methods, scale = options.pop("methods"), options.pop("scale_covar")
     plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
     return {
         "method": result.method,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import LinearProblem, problem_of
@@ -52,18 +53,17 @@ def restored_fit(
     if of_joint and lost and isinstance(problem, LinearProblem):
         n = len(problem.names)
         problem.left = left or (np.full((n, n), np.nan), np.zeros((n, 0)))
-    result = _result(
+    return _result(
         problem, table, covariance, statistics, settings,
-        of_many=of_joint,
-        variance=float(statistics.get("variance", statistics["redchi"])),
+        _of_many=of_joint,
+        _variance=float(statistics.get("variance", statistics["redchi"])),
         seconds=float(statistics["seconds"]),
         interrupted=bool(statistics["interrupted"]),
         without_effect=lost,
         degenerate=bool(statistics.get("degenerate", lost)),
         intervals=dict(intervals),
+        started_from=str(statistics.get("started_from", "")),
     )  # fmt: skip
-    result.started_from = str(statistics.get("started_from", ""))
-    return result
 
 
 def _result(
@@ -72,34 +72,27 @@ def _result(
     covariance: Array | None,
     statistics: Mapping[str, Any],
     settings: Mapping[str, Any],
-    *,
-    of_many: bool = False,
     **facts: Any,
 ) -> FitResult:
     """A FitResult of what was stored, and of `facts` as its own arguments."""
-    import lmfit
 
     from pyspec.fit.units import from_lmfit
 
-    params, scale_covar = _params(table, problem.names, covariance), bool(settings["scale_covar"])
-    outcome = _outcome(params, problem, statistics, covariance, settings)
-    minimizer = lmfit.Minimizer(problem, params, scale_covar=scale_covar, nan_policy="propagate")
+    params = _params(table, problem.names, covariance)
     result = FitResult(
-        problem, None if of_many else minimizer, outcome,
-        of_many=of_many,
-        params=FitParameters.of(from_lmfit(params)),
-        scale_covar=scale_covar,
-        backend=str(settings["backend"]),
+        problem=problem,
+        _outcome=_outcome(params, problem, statistics, covariance, settings),
+        _params=FitParameters.of(from_lmfit(params)),
+        _message=str(statistics["message"]),
         method=str(settings["method"]),
-        message=str(statistics["message"]),
+        backend=str(settings["backend"]),
+        settings=_settings(settings),
+        start=Named({row.name: row.init for row in table if row.init is not None}),
+        nfev=int(statistics["nfev"]),
         success=bool(statistics["success"]),
         at_bound={row.name: row.at_bound for row in table if row.at_bound},
-        settings=_settings(settings),
-        expressions={row.name: row.expr for row in table if row.expr is not None},
-        start={row.name: row.init for row in table if row.init is not None},
-        nfev=int(statistics["nfev"]),
         **facts,
-    )  # fmt: skip
+    )
     result.cautions = cautions_of(statistics)  # as they were: nothing is worked out anew
     return result
 

@@ -25,7 +25,7 @@ from pyspec.fit import (
 )
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
-from pyspec.fit.statistics import state_of
+from pyspec.fit.statistics import state_of, title_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.ends import Ends
@@ -160,8 +160,7 @@ class Stored(ABC):
     @property
     def title(self) -> str:
         """Type, model and file in words."""
-        to = f" to {self.file_name}" if self.file_name else ""
-        return " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part) + to
+        return title_of(self.fit_type, self.model_name, self.file_name)
 
     @abstractmethod
     def _lines(self) -> list[str]:

@@ -137,7 +137,7 @@ class Batch(ABC, Generic[Fit]):
         return self._like
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
-        run, moved = run_fit(
+        run = run_fit(
             problem,
             self.methods,
             self.options,
@@ -147,7 +147,7 @@ class Batch(ABC, Generic[Fit]):
             start,
             self.max_seconds,
         )
-        result = judged(run, moved, self.options)
+        result = judged(run)
         result.fit_type = self.fit_type
         problem.use(None)
         return result

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from pyspec.errors import FitError
 from pyspec.fit.batch.pools import Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
 
@@ -62,10 +62,8 @@ class FromStarts(ABC):
         """The fit from one start."""
         own = self.next_problem() if problem is None else problem
         limits = self.max_nfev, self.scale_covar, start, self.max_seconds
-        run, moved = run_fit(own, self.methods, self.options, reporter or Silent(), *limits)
-        settings = {"methods": list(self.methods), "scale_covar": run.scale_covar, **self.options}
-        facts = assess(run, moved)
-        return self.kind(own, run.minimizer, run.outcome, settings=settings, **facts)
+        run = run_fit(own, self.methods, self.options, reporter or Silent(), *limits)
+        return judged(run, self.kind)
 
 
 def best_of_pool(

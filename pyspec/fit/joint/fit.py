@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import Named, answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
@@ -118,9 +118,8 @@ def fit_joint(
         problem.settle(joint.theta, *joint._spread(), joint._lost())
         kinds = {_fit_type(one) for one in problem.problems}
         joint.model_name, joint.fit_type = label, kinds.pop() if len(kinds) == 1 else ""
-        files = [_file_result(joint, problem, index) for index in range(len(parts))]
-        for result, name in zip(files, names, strict=False):
-            result.file_name = name
+        called = list(names) or [""] * len(parts)
+        files = [_file_result(joint, problem, k, name) for k, name in enumerate(called)]
         joint.file_name = ", ".join(names)
         warn(problem.label, joint._warned)
         problem.give_back(given_data)
@@ -154,7 +153,7 @@ class _Fits(FromStarts):
         return own
 
 
-def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResult:
+def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name: str) -> FitResult:
     """What a joint fit says of one file."""
     own, full = problem.problems[index], problem.shared.full[index]
     back = {project: name for name, project in full.items()}
@@ -167,32 +166,29 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
         objects[name] = replace(par, name=name, correl=correl)
     params = FitParameters.of(objects)
     theta = own.theta_of(params.value)
-    result = FitResult(
-        own,
-        None,
-        _file_outcome(joint._outcome, own, params, theta, full, joint._scale_covar),
-        of_many=len(problem.problems) > 1,
-        params=params,
-        scale_covar=joint._scale_covar,
-        backend=joint.backend,
+    return FitResult(
+        problem=own,
+        _outcome=_file_outcome(joint._outcome, own, params, theta, full, joint._scale_covar),
+        _params=params,
+        _message=joint.message,
         method=joint.method,
+        backend=joint.backend,
+        settings=joint.settings,
+        start=Named({back[k]: value for k, value in joint.start.items() if k in back}),
         seconds=joint.seconds,
         nfev=joint.nfev,
         success=joint.success,
         interrupted=joint.interrupted,
-        message=joint.message,
-        at_bound={back[k]: side for k, side in joint.at_bound.items() if k in back},
         degenerate=joint.degenerate,
-        cautions=joint._cautions,
+        at_bound={back[k]: side for k, side in joint.at_bound.items() if k in back},
         without_effect=tuple(back[k] for k in joint.without_effect if k in back),
         intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
-        expressions={back[k]: text for k, text in joint.expressions.items() if k in back},
-        start={back[k]: value for k, value in joint.start.items() if k in back},
-        settings=joint.settings,
-        variance=joint.redchi,
+        fit_type=_fit_type(own),
+        file_name=file_name,
+        _cautions=joint._cautions,
+        _of_many=len(problem.problems) > 1,
+        _variance=joint.redchi,
     )
-    result.fit_type = _fit_type(own)
-    return result
 
 
 def _fit_type(problem: FitProblem) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
 from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
+from pyspec.fit.result import FitResult
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched
@@ -26,10 +28,9 @@ Array = npt.NDArray[np.float64]
 ROUNDING = 1e-16
 
 
-def assess(run: Run, moved: tuple[str, ...]) -> dict[str, Any]:
-    """The facts of a FitResult, from a run that has ended; `moved` are the parameters that started
-    on a bound and were moved inside."""
-    return _Assessment(run).facts(moved)
+def assess(run: Run, settings: dict[str, Any], kind: type[FitResult]) -> FitResult:
+    """The result of a run that has ended."""
+    return _Assessment(run).result(settings, kind)
 
 
 class _Assessment:
@@ -48,8 +49,8 @@ class _Assessment:
         #: (m, n) root of the information and (n,) Jᵀr at the end, where they were worked out.
         self.information: tuple[Array, Array] | None = None
 
-    def facts(self, moved: tuple[str, ...]) -> dict[str, Any]:
-        """Statistics, bounds, covariance and followers, for a FitResult."""
+    def result(self, settings: dict[str, Any], kind: type[FitResult]) -> FitResult:
+        """Statistics, bounds, covariance and followers, as a result."""
         run, problem = self.run, self.problem
         self._statistics()
         bound = self._sides()
@@ -61,7 +62,7 @@ class _Assessment:
         self._drop_errors(empty)
         is_optimum = verdict.distance <= needed(run)
         self.is_found = is_found(run, verdict.distance)
-        expressions = self._add_followers(bound)
+        self._add_followers(bound)
         if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
             values = float(self.outcome.redchi), self.outcome.nfree
             self.cautions += far_from_expected(problem, self.params.value, *values)
@@ -70,26 +71,28 @@ class _Assessment:
             from pyspec.fit.units import complete
 
             complete(self.outcome, self.params.objects, self.nfev)
-        return {
-            "backend": problem.backend,
-            "method": " then ".join(run.methods),
-            "seconds": run.seconds,
-            "nfev": self.nfev,
-            "success": self._succeeded() and not empty and is_optimum,
-            "degenerate": bool(empty),
-            "interrupted": run.interrupted,
-            "message": self._message(bound, empty, verdict, is_optimum, moved),
-            "cautions": tuple(self.cautions),
-            "warned": tuple(self.warned),
-            "at_bound": bound,
-            "without_effect": tuple(empty),
-            "intervals": self.intervals,
-            "expressions": expressions,
-            "start": run.start,
-            "params": self.params,
-            "scale_covar": run.scale_covar,
-            "variance": math.nan if self._is_saturated() else float(self.outcome.redchi),
-        }
+        return kind(
+            problem=problem,
+            _outcome=self.outcome,
+            _params=self.params,
+            _message=self._message(bound, empty, verdict, is_optimum),
+            method=" then ".join(run.methods),
+            backend=problem.backend,
+            settings=settings,
+            start=Named(run.start),
+            seconds=run.seconds,
+            nfev=self.nfev,
+            success=self._succeeded() and not empty and is_optimum,
+            interrupted=run.interrupted,
+            degenerate=bool(empty),
+            at_bound=bound,
+            without_effect=tuple(empty),
+            intervals=self.intervals,
+            _cautions=tuple(self.cautions),
+            _warned=tuple(self.warned),
+            _minimizer=run.minimizer,
+            _variance=math.nan if self._is_saturated() else None,
+        )
 
     def _sides(self) -> dict[str, str]:
         """The bounds that parameters ended at, "min" or "max". The native solver reaches them to
@@ -325,16 +328,16 @@ class _Assessment:
         covar[np.ix_(places, places)] = inner
         return covar, [interior[k] for k in empty]
 
-    def _add_followers(self, bound: dict[str, str]) -> dict[str, str]:
+    def _add_followers(self, bound: dict[str, str]) -> None:
         """Appends the expression parameters with their values; their standard errors are propagated
         when the first of them is asked for."""
         params, followers = self.params, self.problem.followers
         if followers is NONE:
-            return {}
+            return
         known = dict(params.value)
         values = followers.values(known)
         if not values:
-            return {}
+            return
         names = list(self.outcome.var_names)
         interior = [name for name in names if name in params.stderr]
         if interior:
@@ -346,7 +349,6 @@ class _Assessment:
             params.errors = FollowerErrors(followers, known, interior, covar, lost)
         params.value |= values
         params.expressions = self.problem.expressions(values)
-        return dict(params.expressions)
 
     def _succeeded(self) -> bool:
         """Whether the method ended by itself, at a finite chi²."""
@@ -359,9 +361,8 @@ class _Assessment:
         empty: dict[str, None],
         verdict: Verdict,
         is_optimum: bool,
-        moved: tuple[str, ...],
     ) -> str | Ended:
-        run, outcome = self.run, self.outcome
+        run, outcome, moved = self.run, self.outcome, self.run.moved
         is_plain = is_optimum and not (bound or self.intervals or empty or moved or run.stopped)
         if is_plain and isinstance(outcome, NativeOutcome) and math.isfinite(outcome.chisqr):
             return outcome.ended

@@ -69,18 +69,21 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 class Run:
-    """One fit on its way: the stages, and what is made of their outcome."""
+    """One fit on its way: the stages, and what is made of their outcome. `start` are the parameters
+    and which of them were `moved` off a bound, `options` those of the last method."""
 
     def __init__(
         self,
         problem: FitProblem,
-        params: FitParameters,
+        start: tuple[FitParameters, tuple[str, ...]],
         methods: tuple[str, ...],
+        options: Mapping[str, Any],
         scale_covar: bool,
         n_points: int,
     ) -> None:
         self.problem = problem
-        self.methods = methods
+        params, self.moved = start
+        self.methods, self.options = methods, dict(options)
         self.n_points = n_points
         self.scale_covar = scale_covar
         self.start = params.began
@@ -101,13 +104,7 @@ class Run:
     interrupted = False
     seconds = 0.0
 
-    def go(
-        self,
-        progress: Silent,
-        max_nfev: int | None,
-        options: dict[str, Any],
-        max_seconds: float | None = None,
-    ) -> None:
+    def go(self, progress: Silent, max_nfev: int | None, max_seconds: float | None = None) -> None:
         """Runs the stages; Ctrl-C and the limits end them with the best point so far. Ctrl-C before
         the first point, and a second one, is a KeyboardInterrupt."""
         problem, hold = self.problem, current_hold()
@@ -119,10 +116,10 @@ class Run:
         try:
             if hold.signals.count:
                 hold.check()
-            if self.methods == (NATIVE,) and not options and problem.is_plain:
+            if self.methods == (NATIVE,) and not self.options and problem.is_plain:
                 self._in_c()
             else:
-                self._stages(options, progress, hold)
+                self._stages(progress, hold)
         except StopFit as stop:
             self.stopped = str(stop)
         except ClusterError as gone:
@@ -150,11 +147,12 @@ class Run:
         self.nfev = account.count
         self.seconds = time.perf_counter() - start
 
-    def _stages(self, options: dict[str, Any], progress: Silent, hold: Hold) -> None:
+    def _stages(self, progress: Silent, hold: Hold) -> None:
         """All stages, the last one with the options."""
         rows = told_of_rows(self.problem.executor, progress, hold) or nullcontext()
         # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-        seed, options = options.get("seed", 0), {k: v for k, v in options.items() if k != "seed"}
+        options = {name: one for name, one in self.options.items() if name != "seed"}
+        seed = self.options.get("seed", 0)
         with np.errstate(all="ignore"), rows:
             for index, method in enumerate(self.methods):
                 given = options if index == len(self.methods) - 1 else {}
@@ -335,20 +333,21 @@ def run_fit(
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
     max_seconds: float | None = None,
-) -> tuple[Run, tuple[str, ...]]:
-    """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
+) -> Run:
+    """Runs the stages on a problem."""
     if options:
         check_linear(problem.label, methods, options)
-    params, moved = problem.start(seeds)
+    start, is_poisson = problem.start(seeds), problem.is_poisson
     n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
     if n_points < n_fitted:
         raise FitError(
             f"{problem.label}: {n_points} points cannot determine {n_fitted} "
             "free parameters; widen the window, unmask points, or fix some parameters"
         )
-    refuse_nothing(problem)
+    if is_poisson:
+        refuse_nothing(problem)
     if scale_covar is None:
-        scale_covar = not problem.is_poisson
-    run = Run(problem, params, methods, scale_covar, n_points)
-    run.go(progress, max_nfev, dict(options), max_seconds)
-    return run, moved
+        scale_covar = not is_poisson
+    run = Run(problem, start, methods, options, scale_covar, n_points)
+    run.go(progress, max_nfev, max_seconds)
+    return run
