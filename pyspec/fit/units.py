@@ -141,25 +141,6 @@ def lmfit_parameters(params: Mapping[str, FitParameter]) -> UnitParameters:
     return made
 
 
-def from_lmfit(params: Mapping[str, Any]) -> dict[str, FitParameter]:
-    """Objects of lmfit as parameters of a fit."""
-    return {
-        name: FitParameter(
-            name,
-            float(par.value),
-            bool(par.vary),
-            float(par.min),
-            float(par.max),
-            float(getattr(par, "unit", 1.0)),
-            init_value=float(par.value if par.init_value is None else par.init_value),
-            stderr=None if par.stderr is None else float(par.stderr),
-            correl=par.correl,
-            expr=par.user_data,
-        )
-        for name, par in params.items()
-    }
-
-
 def complete(outcome: Any, known: Mapping[str, FitParameter], nfev: int) -> None:
     """Writes what is `known` into the outcome of a method of lmfit: all evaluations of the fit, and
     of its parameters errors, correlations, and those that follow others."""

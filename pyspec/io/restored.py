@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.errors import FitError
-from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
+from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import LinearProblem, problem_of
-from pyspec.fit.parameters import FitParameters
+from pyspec.fit.parameters import FitParameter, FitParameters
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.solve.outcome import information_criteria
+from pyspec.fit.sizes import unit_of
+from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.io.ends import Ends
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
-
-if TYPE_CHECKING:
-    import lmfit
 
 Array = npt.NDArray[np.float64]
 
@@ -75,14 +73,12 @@ def _result(
     **facts: Any,
 ) -> FitResult:
     """A FitResult of what was stored, and of `facts` as its own arguments."""
-
-    from pyspec.fit.units import from_lmfit
-
     params = _params(table, problem.names, covariance)
+    problem.sizes = [params.limits[name].unit for name in problem.names]
     result = FitResult(
         problem=problem,
-        _outcome=_outcome(params, problem, statistics, covariance, settings),
-        _params=FitParameters.of(from_lmfit(params)),
+        _outcome=_Outcome(problem, params, statistics, settings, covariance),
+        _params=params,
         _message=str(statistics["message"]),
         method=str(settings["method"]),
         backend=str(settings["backend"]),
@@ -188,64 +184,48 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**dict(settings.get("options", {})), **plain}
 
 
-def _params(
-    table: ParameterTable, free: Sequence[str], covariance: Array | None
-) -> lmfit.Parameters:
-    """lmfit.Parameters with stored values, errors and correlations."""
-    import lmfit
-
-    from pyspec.fit.units import Follower, UnitParameters
-
-    params = UnitParameters()
-    for row in table:
-        low, high = (row.min, row.max) if row.kind == "free" else (-np.inf, np.inf)
-        kind = lmfit.Parameter if row.expr is None else Follower
-        par = kind(row.name, row.value, vary=row.kind == "free", min=low, max=high)
-        par.stderr = row.stderr
-        if row.init is not None:
-            par.init_value = row.init
-        if row.expr is not None:
-            par.user_data = row.expr
-        params[row.name] = par
-    if covariance is None:
-        return params
-    spread = np.sqrt(np.diag(covariance))
-    for i, name in enumerate(free):
-        correl = {
-            other: float(covariance[i, j] / (spread[i] * spread[j]))
-            for j, other in enumerate(free)
-            if i != j and np.isfinite(covariance[i, j]) and spread[i] * spread[j] > 0
-        }
-        params[name].correl = correl or None
-    return params
-
-
-def _outcome(
-    params: lmfit.Parameters,
-    problem: FitProblem,
-    statistics: Mapping[str, Any],
-    covariance: Array | None,
-    settings: Mapping[str, Any],
-) -> Any:
-    """A MinimizerResult with the stored numbers."""
-    import lmfit
-
-    free, is_known = problem.names, problem.is_weighted and not settings["scale_covar"]
-    outcome = lmfit.minimizer.MinimizerResult()
-    outcome.method = str(settings["method"]).rsplit(" then ", 1)[-1]
-    outcome.params = params
-    outcome.var_names = list(free)
-    outcome.init_vals = [params[name].init_value for name in free]
-    outcome.init_values = dict(zip(free, outcome.init_vals, strict=True))
-    for name in ("chisqr", "redchi", "nfev"):
-        setattr(outcome, name, statistics[name])
-    outcome.ndata, outcome.nvarys = int(statistics["n_data"]), len(free)
-    outcome.nfree = max(outcome.ndata - int(statistics["n_free"]), 1)
-    counted = outcome.chisqr, outcome.ndata, int(statistics["n_free"]), is_known
-    outcome.aic, outcome.bic = information_criteria(*counted)
-    outcome.message = str(statistics["message"])
-    outcome.success = bool(statistics["success"])
+def _params(table: ParameterTable, free: Sequence[str], covariance: Array | None) -> FitParameters:
+    """The parameters with their stored values, errors and correlations."""
+    objects = {row.name: _param(row) for row in table}
     if covariance is not None:
-        outcome.covar = covariance
-    outcome.errorbars = covariance is not None
-    return outcome
+        spread = np.sqrt(np.diag(covariance))
+        for i, name in enumerate(free):
+            objects[name].correl = {
+                other: float(covariance[i, j] / (spread[i] * spread[j]))
+                for j, other in enumerate(free)
+                if i != j and np.isfinite(covariance[i, j]) and spread[i] * spread[j] > 0
+            } or None
+    return FitParameters.of(objects)
+
+
+def _param(row: ParameterRow) -> FitParameter:
+    began, is_free = row.value if row.init is None else row.init, row.kind == "free"
+    low, high = (row.min, row.max) if is_free else (-np.inf, np.inf)
+    unit = unit_of(began, low, high, 0.0) or 1.0
+    known = row.name, row.value, is_free, low, high, unit, began, row.stderr
+    return FitParameter(*known, expr=row.expr)
+
+
+class _Outcome(NativeOutcome):
+    """How a stored fit ended, by the names of lmfit."""
+
+    def __init__(
+        self,
+        problem: FitProblem,
+        params: FitParameters,
+        statistics: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        covariance: Array | None,
+    ) -> None:
+        self.problem, self.params = problem, params
+        self.theta = problem.theta_of(params.value)
+        self.var_names = list(problem.names)
+        self.method = str(settings["method"]).rsplit(" then ", 1)[-1]
+        self.message, self.success = str(statistics["message"]), bool(statistics["success"])
+        self.chisqr, self.redchi = statistics["chisqr"], statistics["redchi"]
+        self.ndata, self.nvarys = int(statistics["n_data"]), len(problem.names)
+        n_fitted = int(statistics["n_free"])
+        self.nfree = max(self.ndata - n_fitted, 1)
+        is_known = problem.is_weighted and not settings["scale_covar"]
+        self.counted = self.chisqr, self.ndata, n_fitted, is_known
+        self.covar, self.errorbars = covariance, covariance is not None

@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import lmfit
@@ -174,8 +175,8 @@ def test_objects_of_lmfit_are_made_when_they_are_asked_for(monkeypatch: pytest.M
     assert (result.lmfit, result.minimizer) == (result.lmfit, result.minimizer)
 
 
-def test_a_native_fit_needs_no_lmfit_and_no_scipy() -> None:
-    """Importing it takes longer than all else."""
+def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
+    """Importing it takes longer than all else. One from an archive used to import it."""
     code = (
         "import sys, numpy as np, pyspec;"
         "from pyspec.model import Measurement, load_model;"
@@ -183,11 +184,14 @@ def test_a_native_fit_needs_no_lmfit_and_no_scipy() -> None:
         "model.set_axes(energy=np.arange(9.0));"
         "result = pyspec.fit_model(model, Measurement(data=np.arange(9.0)));"
         "assert result.success and result.values and str(result);"
+        "pyspec.save_fit('fit.h5', result); again = pyspec.load_fit('fit.h5').to_result();"
+        "assert again.values == result.values and str(again.table) == str(result.table);"
+        "assert again.predict(energy=[2.5]).stderr == result.predict(energy=[2.5]).stderr;"
         "assert not {'lmfit', 'scipy', 'scipy.optimize'} & set(sys.modules);"
         "assert result.params['Offset_y0'].value == result.values['Offset_y0'];"
         "assert 'lmfit' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("method", ["native", "leastsq"])

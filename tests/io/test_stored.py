@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import lmfit
 import numpy as np
 import pytest
 from support.fit_cases import START, data_1d, spectrum
@@ -18,7 +19,7 @@ from pyspec.io import header, load_archive, load_fit, load_fits, save_archive, s
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.heap import check_heaps
 from pyspec.io.steady import SteadyFile
-from pyspec.model import Measurement, Model, load_model, load_profile
+from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,37 @@ def test_it_shows_what_the_fit_found(tmp_path: Path, one: FitResult) -> None:
     other = {**fit.texts, "model": "spectrum: {Offset: {y0: [1, True]}}\n"}
     with pytest.raises(ModelError, match="its text gives the parameters Offset_y0, the archive ha"):
         replace(fit, texts=other).model()
+
+
+FEMTOSECONDS = """
+decay:
+  expFun:
+    A: [2.0, True, 0.0, 10.0]
+    tau: [40.0e-15, True, 10.0e-15, 90.0e-15]
+    t0: [0.0, False]
+    y0: [0.0, False]
+"""
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_a_fit_in_seconds_is_one_again(tmp_path: Path, method: str) -> None:
+    """Bounds 8e-14 apart used to be refused, as lmfit does: they say "min == max"."""
+    model = load_time_model(FEMTOSECONDS, "decay")
+    model.set_axes(time=np.linspace(-20e-15, 300e-15, 200))
+    noise = np.random.default_rng(1).normal(0.0, 0.01, 200)
+    one = fit_model(model, Measurement(model.evaluate() + noise), method=method)
+    save_fit(tmp_path / "a.h5", one)
+    again = load_fit(tmp_path / "a.h5").to_result()
+    assert str(again.table) == str(one.table)
+    assert again.problem.sizes == one.problem.sizes
+    assert again.lmfit.method == method
+    for name, par in one.params.items():
+        own = again.params[name]
+        for what in ("value", "stderr", "vary", "min", "max", "init_value"):
+            assert getattr(own, what) == getattr(par, what)
+    found = lmfit.conf_interval(again.minimizer, again.lmfit, sigmas=[1])["expFun_01_tau"]
+    expected = one.conf_interval("expFun_01_tau", [1])["expFun_01_tau"]
+    np.testing.assert_allclose([x for _, x in found], [x for _, x in expected], rtol=1e-4)
 
 
 def test_it_draws_the_fit(tmp_path: Path, one: FitResult) -> None:

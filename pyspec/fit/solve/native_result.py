@@ -15,8 +15,8 @@ Array = npt.NDArray[np.float64]
 
 #: What both have under one name.
 _SAME = (
-    *("var_names", "chisqr", "covar", "end", "distance", "aborted", "success", "errorbars"),
-    *("message", "ndata", "nvarys", "nfree", "redchi", "aic", "bic"),
+    *("method", "var_names", "chisqr", "covar", "end", "distance", "aborted", "success"),
+    *("errorbars", "message", "ndata", "nvarys", "nfree", "redchi", "aic", "bic"),
 )
 
 
@@ -28,7 +28,7 @@ class NativeResult(MinimizerResult):  # type: ignore[misc]
         self._residual: Array | None = None
         self._problem = outcome.problem
         self._theta = outcome.theta
-        self.method, self.nfev = "native", nfev
+        self.nfev = nfev
         self.params = lmfit_parameters(outcome.params.objects)
         self.init_vals = [outcome.params.began[name] for name in outcome.var_names]
         self.init_values = dict(zip(outcome.var_names, self.init_vals, strict=True))

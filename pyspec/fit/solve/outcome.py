@@ -60,6 +60,7 @@ class NativeOutcome:
     they are asked for, as are `covar` and `message`.
     """
 
+    method, end, distance = "native", "", np.nan
     aborted = success = errorbars = False
     ndata = nvarys = nfree = 0
     redchi = np.nan
