@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.sizes import Sizes
 from pyspec.fit.solve.covariance import jacobian
 from pyspec.fit.spread import covariance_of, known_errors
 from pyspec.model import Model
@@ -109,20 +110,18 @@ def _term(
     wanted = [k for k, name in enumerate(names) if name in spread]
     slopes: dict[str, Array] = {}
     if wanted:
-        bounds = [(problem.parameters[n].min, problem.parameters[n].max) for n in names]
-        for k, column in zip(
-            wanted, model_slopes(executor, theta, fixed, wanted, bounds), strict=True
-        ):
+        columns = model_slopes(term.model, executor, theta, fixed, wanted)
+        for k, column in zip(wanted, columns, strict=True):
             slopes[names[k]] = term.taken(column.reshape(value.shape))
     return term.taken(value), slopes
 
 
 def model_slopes(
+    model: Model,
     executor: Executor,
     theta: Array,
     fixed: Mapping[str, float] | None,
     wanted: list[int],
-    bounds: list[tuple[float, float]],
 ) -> Array:
     """(n_wanted, n) derivatives of the model: exact where the executor knows them, by central
     differences elsewhere."""
@@ -133,7 +132,8 @@ def model_slopes(
         exact = -executor.jacobian(theta, fixed, known_only=True)
         found = {k: exact[k] for k in wanted}
     if unknown:
-        sizes = np.maximum(np.abs(theta), 1.0).tolist()
+        own, known = [model.parameters[n] for n in executor.opt_param_names], Sizes(model)
+        bounds, sizes = [(par.min, par.max) for par in own], [known.of(par) for par in own]
         columns = jacobian(
             lambda at: np.ravel(executor.run(at, fixed)), theta, bounds, unknown, sizes
         )

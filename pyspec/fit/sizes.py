@@ -33,9 +33,10 @@ class Sizes:
     A size is worked out when it is asked for: only heights of 0 need the data, and call for them.
     """
 
-    def __init__(self, model: Model, data: Callable[[], npt.NDArray[Any] | None]) -> None:
+    def __init__(
+        self, model: Model, data: Callable[[], npt.NDArray[Any] | None] = lambda: None
+    ) -> None:
         self._components = model.components
-        self._has_quantities = bool(model.quantities)
         self._data = data
         self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
 
@@ -46,9 +47,7 @@ class Sizes:
     def of(self, par: Par) -> float:
         """The size of a parameter; most have one by their value, whatever they belong to."""
         size = abs(par.value)
-        if 0.0 < size < math.inf and not self._has_quantities:
-            return size
-        return self[par.name]
+        return size if 0.0 < size < math.inf else self[par.name]
 
     def __getitem__(self, name: str) -> float:
         """The size of a parameter; 1 for a quantity, which belongs to no function."""

@@ -85,9 +85,8 @@ def fisher_matrix(
     if not total > 0:
         raise DataError(f"the model sums to {total:g}; counts need a positive signal")
     free = list(model.opt_param_names)
-    bounds = [(model.parameters[name].min, model.parameters[name].max) for name in free]
     wanted = [free.index(name) for name in names]
-    slopes = model_slopes(executor, model.theta(), None, wanted, bounds)
+    slopes = model_slopes(model, executor, model.theta(), None, wanted)
     seen = value > EMPTY * value.max()
     part = slopes[:, seen]
     info = (counts / total) * (part / value[seen]) @ part.T
