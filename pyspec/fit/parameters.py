@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.following import FollowerErrors
-from pyspec.fit.sizes import Sizes, unit_of
 from pyspec.fit.spread import Correlations, Spread
 from pyspec.model import Model, Par
+from pyspec.model.sizes import Sizes, unit_of
 
 Array = npt.NDArray[np.float64]
 

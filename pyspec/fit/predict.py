@@ -11,11 +11,11 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.sizes import Sizes
 from pyspec.fit.solve.covariance import jacobian
 from pyspec.fit.spread import covariance_of, known_errors
 from pyspec.model import Model
 from pyspec.model.sampling import Term, terms
+from pyspec.model.sizes import Sizes
 
 Array = npt.NDArray[np.float64]
 

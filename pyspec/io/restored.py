@@ -14,13 +14,13 @@ from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceR
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameter, FitParameters
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.sizes import unit_of
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.io.ends import Ends
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
+from pyspec.model.sizes import unit_of
 
 Array = npt.NDArray[np.float64]
 

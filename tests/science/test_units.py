@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.sizes import Sizes, unit_of
 from pyspec.fit.units import UnitParameter
 from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model.sizes import Sizes, unit_of
 
 ENERGY = np.linspace(80.0, 92.0, 49)
 TIME = np.linspace(-10.0, 40.0, 51)

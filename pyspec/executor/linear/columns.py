@@ -22,6 +22,7 @@ from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers, used_names
 from pyspec.model.inputs import inputs_of
+from pyspec.model.sizes import Sizes
 
 Array = npt.NDArray[np.float64]
 
@@ -154,6 +155,8 @@ class Planned:
         self.executor = make(part, window)
         place = {name: k for k, name in enumerate(model.opt_param_names)}
         self.places = [place[name] for name in self.executor.opt_param_names]
+        sizes, known = Sizes(model), model.parameters
+        self._sizes = [sizes.of(known[name]) for name in self.executor.opt_param_names]
         self.fixed_names = set(self.executor.fixed_names)
         can = self.executor.capabilities
         self.exact = can.jacobian and not can.unknown_columns
@@ -183,7 +186,7 @@ class Planned:
 
     def _difference(self, theta: Array, fixed: Mapping[str, float] | None, k: int) -> Array:
         high, low = theta.copy(), theta.copy()
-        step = STEP * max(abs(theta[k]), 1e-3)
+        step = STEP * max(abs(theta[k]), 1e-3 * self._sizes[k])
         high[k] += step
         low[k] -= step
         rise = np.subtract(self.executor.run(high, fixed), self.executor.run(low, fixed))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model import Component, Model, Par
+from pyspec.model.model import Model
+from pyspec.model.tree import Component, Par
 
 #: A parameter with one bound starts at a distance of unit / ROOM from it, where its variable goes
 #: with the root of the distance: a step from a poor start then hardly reaches the bound itself,
