@@ -14,7 +14,7 @@ from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceR
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameter, FitParameters
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.outcome import NativeOutcome, count
 from pyspec.io.ends import Ends
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
@@ -222,10 +222,8 @@ class _Outcome(NativeOutcome):
         self.var_names = list(problem.names)
         self.method = str(settings["method"]).rsplit(" then ", 1)[-1]
         self.message, self.success = str(statistics["message"]), bool(statistics["success"])
-        self.chisqr, self.redchi = statistics["chisqr"], statistics["redchi"]
-        self.ndata, self.nvarys = int(statistics["n_data"]), len(problem.names)
-        n_fitted = int(statistics["n_free"])
-        self.nfree = max(self.ndata - n_fitted, 1)
+        self.chisqr, n_linear = statistics["chisqr"], int(statistics["n_free"]) - len(problem.names)
         is_known = problem.is_weighted and not settings["scale_covar"]
-        self.counted = self.chisqr, self.ndata, n_fitted, is_known
+        count(self, int(statistics["n_data"]), n_linear, is_known)
+        self.redchi = statistics["redchi"]
         self.covar, self.errorbars = covariance, covariance is not None

@@ -28,7 +28,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import RANDOM, fit_stages, without_intervals
-from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
+from pyspec.fit.solve.outcome import NativeOutcome, count
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
@@ -223,13 +223,5 @@ def _file_outcome(
         residual = np.asarray(own.executor.residual(theta, own.fixed))
         outcome.params, outcome.residual = lmfit_parameters(params.objects), residual
         outcome.chisqr = float(np.einsum("i,i", residual, residual))
-    outcome.ndata, outcome.nvarys = own.n_points, len(own.names)
-    outcome.nfree = max(outcome.ndata - outcome.nvarys - own.n_linear, 1)
-    outcome.redchi = outcome.chisqr / outcome.nfree
-    is_known = own.is_weighted and not scaled
-    counted = outcome.chisqr, outcome.ndata, outcome.nvarys + own.n_linear, is_known
-    if isinstance(outcome, NativeOutcome):
-        outcome.counted = counted
-    else:
-        outcome.aic, outcome.bic = information_criteria(*counted)
+    count(outcome, own.n_points, own.n_linear, own.is_weighted and not scaled)
     return outcome

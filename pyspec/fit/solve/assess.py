@@ -18,7 +18,7 @@ from pyspec.fit.solve.determined import Point, Verdict, described, judge, withou
 from pyspec.fit.solve.jumps import beyond, not_searched
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.fit.solve.near import is_found, needed, said_at
-from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
+from pyspec.fit.solve.outcome import Ended, NativeOutcome, count
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread, scaled
 
@@ -121,17 +121,8 @@ class _Assessment:
             residual = outcome.residual
             with np.errstate(over="ignore"):
                 outcome.chisqr = float(np.einsum("i,i", residual, residual))
-        outcome.ndata = self.n_points
-        outcome.nvarys = len(outcome.var_names)
-        n_fitted = outcome.nvarys + self.problem.n_linear_at(self.params.value)
-        outcome.nfree = max(self.n_points - n_fitted, 1)
-        outcome.redchi = outcome.chisqr / outcome.nfree
-        is_known = not self.scale_covar and self.is_weighted
-        counted = outcome.chisqr, outcome.ndata, n_fitted, is_known
-        if isinstance(outcome, NativeOutcome):
-            outcome.counted = counted
-        else:
-            outcome.aic, outcome.bic = information_criteria(*counted)
+        n_linear = self.problem.n_linear_at(self.params.value)
+        count(outcome, self.n_points, n_linear, self.is_weighted and not self.scale_covar)
         covar = getattr(outcome, "covar", None)
         if covar is not None and self.scale_covar and before and before != outcome.redchi:
             outcome.covar = covar * (outcome.redchi / before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -116,3 +116,18 @@ class NativeOutcome:
     @message.setter
     def message(self, text: str) -> None:
         self._message = text
+
+
+def count(outcome: Any, n_points: int, n_linear: int, is_known: bool) -> None:
+    """Writes the statistics of `n_points`, masked ones left out, into an outcome of either kind
+    that knows `var_names` and `chisqr`; `n_linear` amplitudes were fitted beside the parameters,
+    and `is_known` says whether the noise was."""
+    n_fitted = len(outcome.var_names) + n_linear
+    outcome.ndata, outcome.nvarys = n_points, len(outcome.var_names)
+    outcome.nfree = max(n_points - n_fitted, 1)
+    outcome.redchi = outcome.chisqr / outcome.nfree
+    counted = outcome.chisqr, n_points, n_fitted, is_known
+    if isinstance(outcome, NativeOutcome):
+        outcome.counted = counted
+    else:
+        outcome.aic, outcome.bic = information_criteria(*counted)
