@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -81,6 +82,7 @@ class _Builder:
             domain = DomainKind.ENERGY_1D if model.time is None else DomainKind.ENERGY_TIME_2D
             energy = model.energy
             self._spectrum()
+        self._name_apart()
         profiled = any(par.profile is not None for par in parameters)
         graph = self.out.build(
             domain,
@@ -92,6 +94,13 @@ class _Builder:
         )
         verify(graph)
         return graph
+
+    def _name_apart(self) -> None:
+        """A quantity may have the name that a sum or a component has as a node, such as "total":
+        the node gets another."""
+        for node in self.out.nodes[len(self.parameters) :]:
+            if node.name in self.parameters:
+                self.out.nodes[node.id] = replace(node, name=f"{node.name} (node)")
 
     def _parameter(self, par: Par) -> None:
         if par.formula is not None:

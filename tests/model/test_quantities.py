@@ -7,7 +7,8 @@ import pytest
 
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor
-from pyspec.model import load_dynamics, load_model, load_models, load_time_model
+from pyspec.fit import fit_model
+from pyspec.model import Measurement, load_dynamics, load_model, load_models, load_time_model
 
 MODEL = """
 m:
@@ -158,3 +159,41 @@ def test_mistakes(text: str, message: str) -> None:
 def test_unknown_name_is_found_when_the_model_is_complete() -> None:
     with pytest.raises(ModelError, match="did you mean 'GLP_01_A'"):
         load_model('parameters:\n  area: ["GLP_1_A * 2"]\n' + MODEL.replace('"width"', '"1"'), "m")
+
+
+@pytest.mark.parametrize(
+    "name", ["total", "before_Shirley", "Offset", "GLP_01", "GLP_01_A_resolved"]
+)
+def test_a_quantity_may_have_any_name_that_no_parameter_has(name: str) -> None:
+    """The sum of a spectrum is a node called "total": a quantity of this name, such as a total
+    area, used to be refused with "2 nodes of this name"."""
+    text = f"""
+parameters: {{{name}: ["2 * GLP_01_A"]}}
+m:
+  Offset: {{y0: [3, true]}}
+  Shirley: {{pShirley: [0.001, true]}}
+  GLP: {{A: [10, true], x0: [5, true], F: [1, true], m: [0.3, false]}}
+law:
+  expFun: {{A: [-2, true], tau: [3, true], t0: [0, false]}}
+"""
+    model = load_model(text, "m")
+    model.add_dynamics("GLP_01_A", load_dynamics(text, "law", "GLP_01_A"))
+    model.set_axes(energy=X, time=np.arange(3.0))
+    known = load_model(text.replace(f"{{{name}:", "{twice:"), "m")
+    known.add_dynamics("GLP_01_A", load_dynamics(text, "law", "GLP_01_A"))
+    known.set_axes(energy=X, time=np.arange(3.0))
+    assert model.values[name] == 20.0
+    np.testing.assert_array_equal(model.evaluate(), known.evaluate())
+    result = fit_model(model, Measurement(known.evaluate() + np.sin(7 * X)), max_nfev=3)
+    assert result.values[name] == pytest.approx(2 * result.values["GLP_01_A"], rel=1e-15)
+    assert set(result.eval_components()) == {"Offset", "Shirley", "GLP_01"}
+
+
+def test_a_quantity_of_a_time_model_may_be_called_total() -> None:
+    text = """
+parameters: {total: [2, true]}
+law: {expFun: {A: ["total"], tau: [3, true], t0: [0, false]}}
+"""
+    model = load_time_model(text, "law")
+    model.set_axes(time=np.arange(3.0))
+    np.testing.assert_allclose(model.evaluate(), 2 * np.exp(-np.arange(3.0) / 3), rtol=1e-15)
