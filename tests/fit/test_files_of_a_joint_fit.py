@@ -144,3 +144,11 @@ def test_the_models_of_a_joint_fit_are_at_its_best_values() -> None:
     for file in joint:
         np.testing.assert_allclose(file.model.evaluate(), file.fit, rtol=1e-12)
     assert joint.model.values == joint[0].model.values == joint[0].values
+
+
+def test_editors_complete_what_a_joint_fit_has() -> None:
+    """dir() had none of success, cautions and redchi."""
+    joint = fit_joint([(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)])
+    found = dir(joint)
+    assert {"success", "cautions", "redchi", "statistics", "names", "values"} <= set(found)
+    assert not {"energy", "residual", "fit"} & set(found)

@@ -122,6 +122,14 @@ def _asked_of_all(what: str, call: str) -> FitError:
     return FitError(f"{what} belong to one file; ask it: joint[0].{call}")
 
 
+#: What a JointResult does not have from its fit of all files, though that has it.
+OWN = ("joint", "files", "data", "fit", "residual", "energy")
+
+
+def _is_shared(name: str) -> bool:
+    return not name.startswith("_") and name not in OWN
+
+
 class JointResult(Sequence[FitResult]):
     """A joint fit: ``joint[0]`` is the FitResult of the first file, under its own names.
 
@@ -165,9 +173,14 @@ class JointResult(Sequence[FitResult]):
         return len(self.files)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in ("joint", "files", "data", "fit", "residual", "energy"):
+        if not _is_shared(name):
             raise AttributeError(f"a JointResult has no {name!r}; its files may: joint[0].{name}")
         return getattr(self.joint, name)
+
+    def __dir__(self) -> list[str]:
+        """Its own names and those that it takes from `joint`, so that editors complete them."""
+        own = list(super().__dir__())
+        return sorted({*own, *(name for name in dir(self.joint) if _is_shared(name))})
 
     @property
     def values(self) -> dict[str, float]:
