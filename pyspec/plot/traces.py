@@ -206,16 +206,21 @@ def _limit(ax: Any, data: Array, fit: Array) -> None:
 
 
 def _most_changed(seen: View, n: int) -> list[int]:
-    """The columns at which the data change most over time, each away from those before."""
+    """The columns at which the data change most over time, each away from those before: first of
+    the energies that change by more than a twentieth of the largest, in squares, then of all."""
     known = np.isfinite(seen.data)
     mean = np.where(known, seen.data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     change = (np.where(known, seen.data - mean, 0.0) ** 2).sum(axis=0)
-    apart = np.ptp(seen.energy) / (2 * n)
-    left = known.any(axis=0)
+    every = known.any(axis=0)
     found: list[int] = []
-    while left.any() and len(found) < n:
-        found.append(int(np.argmax(np.where(left, change, -1.0))))
-        left &= np.abs(seen.energy - seen.energy[found[-1]]) > apart
+    for among in (every & (change > 0.05 * change.max()), every):
+        apart = np.ptp(seen.energy[among]) / (2 * n) if among.any() else 0.0
+        left = among.copy()
+        for column in found:
+            left &= np.abs(seen.energy - seen.energy[column]) > apart
+        while left.any() and len(found) < n:
+            found.append(int(np.argmax(np.where(left, change, -1.0))))
+            left &= np.abs(seen.energy - seen.energy[found[-1]]) > apart
     return sorted(found, key=lambda column: float(seen.energy[column]))
 
 
