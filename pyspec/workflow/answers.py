@@ -178,7 +178,8 @@ class FileAnswers:
 
         `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
         sigma_eff (the standard deviation of a point, where it is the same for all); by default
-        those that are known. The metrics of slices are aggregated: "median", "mean", "sum", or
+        those that are known. Before them stand `n_free`, the number of fitted parameters, and
+        `success`. The metrics of slices are aggregated: "median", "mean", "sum", or
         "long" for one row a slice, with its `slice_index`. ``project.results.compare_models()`` has
         all fits, not the last ones only.
 

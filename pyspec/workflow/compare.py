@@ -29,6 +29,9 @@ WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
 
 HEAD = ("file", "model", "fit_type", "handle", "selection_json")
 
+#: What a metric is read with: how many parameters it cost, and whether it is that of an optimum.
+READ_WITH = ("n_free", "success")
+
 AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
     "median": np.nanmedian,
     "mean": np.nanmean,
@@ -96,8 +99,8 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
         if long:
             rows += [{**head, **row} for row in _long(fit, metrics)]
         else:
-            rows.append({**head, **_row(fit, metrics, aggregation)})
-    columns = [*HEAD, *(["slice_index"] if long else []), *metrics]
+            rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation)})
+    columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
     if not long:
         return pandas.DataFrame(rows, columns=columns)
     # Slices first, models beside each other at each of them; fits without slices last.
@@ -109,12 +112,27 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
 def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     sigma = sigma_of(fit)
     if not is_slices(fit):
-        return [{"slice_index": None, **_of(fit.statistics, metrics, sigma)}]
+        return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
     return [
-        {"slice_index": one.index, **_of(one.result.statistics, metrics, sigma)}
+        {
+            "slice_index": one.index,
+            **_read_with(one.result),
+            **_of(one.result.statistics, metrics, sigma),
+        }
         for one in fit
         if one.result is not None
     ]
+
+
+def _read_with(fit: Any) -> dict[str, Any]:
+    """Of slices the parameters of one, and whether all of them converged."""
+    n_free = [_n_free(one) for one in _parts(fit)]
+    return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
+
+
+def _n_free(fit: Any) -> int:
+    found = getattr(fit, "n_free", None)  # one from an archive has it among its statistics
+    return int(fit.statistics["n_free"] if found is None else found)
 
 
 def _row(fit: Any, metrics: Sequence[str], aggregation: str) -> dict[str, float]:

@@ -200,7 +200,8 @@ class FitResults(list[Any]):
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
     ) -> Any:
-        """How good fits are, as a DataFrame: one row a fit, in the order they were made.
+        """How good fits are, as a DataFrame: one row a fit, in the order they were made, with
+        `n_free`, the number of fitted parameters, and `success`.
 
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
         sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), or with "long"

@@ -110,6 +110,25 @@ def test_compare_models(project: Project) -> None:
     assert len(project.results.compare_models(models=["none"])) == 0
 
 
+def test_a_comparison_says_what_was_fitted_and_whether_it_converged() -> None:
+    """A fit that had not converged stood among the others without a word."""
+    file = File(data=measured(3)[:3], energy=ENERGY, time=TIME[:3], name="scan")
+    for name, steps in (("one", None), ("two", 2)):
+        file.load_model(MODELS, name)
+        file.fit_spectrum(name, time_point=TIME[0], max_nfev=steps)
+    file.fit_slice_by_slice("two")
+    frame = file.compare_models().set_index(["fit_type", "model"])
+    free = [frame.loc[("spectrum", name), "n_free"] for name in ("one", "two")]
+    assert free == [fit.n_free for fit in file.results[:2]]
+    assert free[0] < free[1] == frame.loc[("sbs", "two"), "n_free"]
+    assert frame.loc[("spectrum", "one"), "success"]
+    assert not frame.loc[("spectrum", "two"), "success"]
+    assert frame.loc[("sbs", "two"), "success"]
+    assert (
+        list(file.compare_models(fit_type="sbs", sbs_aggregation="long")["success"]) == [True] * 3
+    )
+
+
 def test_fits_of_different_types_are_not_ranked_among_each_other(project: Project) -> None:
     # A 2d fit used to stand above every spectrum, because its AIC sums over more points.
     frame = project[0].compare_models()
