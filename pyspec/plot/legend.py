@@ -9,6 +9,11 @@ from pyspec.plot.figure import figure_root
 #: More curves than this have their legend beside the picture.
 MAX_INSIDE = 7
 
+#: Axes that are narrower, in inches, have a small legend, which leaves their curves room: a column
+#: of a journal is 3.4 inches wide.
+NARROW = 3.0
+SMALL = {"fontsize": 6.5, "handlelength": 1.2, "labelspacing": 0.3, "borderpad": 0.3}
+
 #: How the legend names points that are drawn by the range of each stretch of them.
 RANGE = "data (lowest to highest of "
 
@@ -20,9 +25,9 @@ def curve_legend(ax: Any) -> None:
     """Data and fit first, then the components; beside the picture where they are many and it has
     room."""
     entries = _entries(ax)
-    place: dict[str, Any] = {"loc": "best"}
+    place: dict[str, Any] = {"loc": "best", **(SMALL if is_narrow(ax) else {})}
     if len(entries) > MAX_INSIDE:
-        place = beside(ax) or {**place, "ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
+        place |= beside(ax) or {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
     ax.legend(handles, labels, **place)
 
@@ -32,6 +37,11 @@ def beside(ax: Any) -> dict[str, Any]:
     of a caller."""
     makes_room = figure_root(ax.get_figure()).get_layout_engine() is not None
     return {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if makes_room else {}
+
+
+def is_narrow(ax: Any) -> bool:
+    """Whether the axes have no room for texts of the usual size."""
+    return bool(ax.get_window_extent().width / ax.get_figure().dpi < NARROW)
 
 
 def _entries(ax: Any) -> list[tuple[Any, str]]:

@@ -24,7 +24,7 @@ from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
-from pyspec.plot.legend import RANGE, curve_legend
+from pyspec.plot.legend import RANGE, curve_legend, is_narrow
 from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.steps import broken
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
@@ -59,7 +59,8 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
             above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.6, 1])
         _draw_fit(above, result, seen, config)
         text = config.title or caption(result, "\n")
-        above.set_title(text, fontsize=9.0, color=MUTED, wrap=True)
+        size = 7.0 if is_narrow(above) else 9.0
+        above.set_title(text, fontsize=size, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:
             found = residual_of(seen, result, config)

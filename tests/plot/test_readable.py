@@ -171,3 +171,25 @@ def test_a_long_legend_does_not_cover_the_next_panel(tmp_path: Path, layout: str
     assert legend.x1 <= figure.bbox.x1
     assert (legend.x0 > axes[0].get_window_extent().x1 - 1) == (layout == "constrained")
     plt.close(figure)
+
+
+def test_the_legend_of_a_column_of_a_journal_covers_no_data(file: File) -> None:
+    """Its six names were as large as in a picture of twice the width, and lay over a line."""
+    result = file.fit_spectrum("peak", time_point=3)
+    figure = plt.figure(figsize=(3.4, 3))
+    plot_fit(result, fig=figure, title=" ", x_label="binding energy (eV)", ticksize=7)
+    figure.canvas.draw()
+    above = figure.axes[0]
+    box = above.get_legend().get_window_extent()
+    points = above.transData.transform(np.c_[result.energy, result.data])
+    assert box.count_contains(points) == 0
+
+
+def test_the_heading_of_a_narrow_panel_ends_with_it(file: File) -> None:
+    result = file.fit_spectrum("peak", time_point=3)
+    figure, axes = plt.subplots(1, 2, figsize=(7, 3))
+    plot_fit(result, ax=axes[0])
+    figure.canvas.draw()
+    heading = axes[0].get_children()[-4:]
+    heading = next(one for one in heading if getattr(one, "get_text", str)().startswith("peak"))
+    assert heading.get_window_extent().x1 < axes[1].get_window_extent().x0
