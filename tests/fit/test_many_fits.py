@@ -58,6 +58,9 @@ def test_each_is_the_fit_of_its_measurement() -> None:
     assert fits.values["Gauss_01_x0"].shape == (7,)
     assert "7 fits of line: 7 converged" in str(fits)
     assert str(fits).count("Gauss_01") == 3
+    # A notebook showed one line, where print showed the table.
+    assert fits._repr_html_().startswith("<b>7 fits of line: 7 converged")
+    assert fits._repr_html_().count("<tr>") == 5  # a head and four parameters
     assert list(fits.to_dataframe().status) == ["converged"] * 7
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits
 from pyspec.fit.result import FitResult
 from pyspec.fit.table import format_value, need_pandas, text_table
+from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
 
@@ -128,30 +130,36 @@ class ManyFits(Fits[OneFit]):
         return self._head_of(f"fits of {self.model_name}")
 
     def __str__(self) -> str:
-        if np.count_nonzero(self.success) < 2:
-            return self._head()
-        with np.errstate(invalid="ignore"):  # followers may be infinite
-            return "\n".join([self._head(), *self._table()])
+        cells, note = self._table()
+        lines = [self._head(), text_table(cells, "<>>>>") if cells else "", note]
+        return "\n".join(filter(None, lines))
 
-    def _table(self) -> list[str]:
-        """The table of spreads, and a note on those that are 0."""
+    def _repr_html_(self) -> str:
+        cells, note = self._table()
+        table = html_table(cells) if cells else ""
+        return f"<b>{escape(self._head())}</b>{table}{escape(note)}"
+
+    def _table(self) -> tuple[list[list[str]], str]:
+        """The table of spreads, and a note on those that are 0; empty where there are none."""
+        if np.count_nonzero(self.success) < 2:
+            return [], ""
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
         still = []
-        for name in (*self.free_names, *self._followers):
-            spread, ends = self.spread(name), self.interval(name)
-            if np.ptp(self.of_converged(name)) == 0.0:
-                if name in self._followers:
-                    continue  # of fixed parameters alone
-                still.append(name)
-            middle = format_value(float(np.median(self.of_converged(name))), spread)
-            rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
-        lines = [text_table(rows, "<>>>>")]
-        if 0 < len(still) < len(self.free_names):  # all of them: the same data each time
-            lines.append(
-                f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
-                "jumps, between two samples; a spread of 0 is no error"
-            )
-        return lines
+        with np.errstate(invalid="ignore"):  # followers may be infinite
+            for name in (*self.free_names, *self._followers):
+                spread, ends = self.spread(name), self.interval(name)
+                if np.ptp(self.of_converged(name)) == 0.0:
+                    if name in self._followers:
+                        continue  # of fixed parameters alone
+                    still.append(name)
+                middle = format_value(float(np.median(self.of_converged(name))), spread)
+                rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
+        if not 0 < len(still) < len(self.free_names):  # all of them: the same data each time
+            return rows, ""
+        return rows, (
+            f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
+            "jumps, between two samples; a spread of 0 is no error"
+        )
 
     def __repr__(self) -> str:
         return f"<ManyFits: {self._head()}>"
