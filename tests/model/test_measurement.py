@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_equal
 
+from pyspec import Dataset
 from pyspec.errors import DataError
 from pyspec.model import Measurement
 from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
@@ -224,3 +225,11 @@ def test_it_shows_itself_in_one_line() -> None:
     given = Measurement(np.ones((3, 4)), rows=(0, 2), weight=2.0, mask=np.zeros(4, dtype=bool))
     assert repr(given) == "<Measurement 3 × 4, rows 0:2, weight, mask>"
     assert repr(Measurement(np.ones(4), loss="poisson")) == "<Measurement 4, counts, 1 per unit>"
+
+
+def test_a_dataset_or_a_path_is_answered_with_what_to_write() -> None:
+    """Both were told to become np.asarray(data, float), which fails."""
+    with pytest.raises(DataError, match=r"data is a Dataset; .*data=dataset.data, and its axes"):
+        Measurement(Dataset(np.ones(5), ("energy",), {"energy": np.arange(5.0)}))
+    with pytest.raises(DataError, match=r"data is 'scan.csv'; .*data=read\(path\).data"):
+        Measurement("scan.csv")
