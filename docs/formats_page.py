@@ -69,6 +69,31 @@ calibrated = scan.shift(energy=84.0 - 84.02, time=-0.15)  # 84.02 was fitted, 84
 print(calibrated)  # says so
 ```
 
+## Parts, means, differences
+
+A Dataset is cut and averaged along its axes by their names; errors, units and labels go along. A
+table of several columns has an axis `column`, counted from 1.
+
+```python
+early = scan.select(time=(-5, -2)).mean("time")
+late = scan.select(time=5)  # the nearest delay
+```
+
+What is computed from the arrays, such as laser on minus laser off, is put back with its errors:
+
+```python
+from dataclasses import replace
+
+import numpy as np
+
+sigma = 0.3 * np.sqrt(1 + 1 / 3)  # of one spectrum and of the mean of three
+errors = np.full(late.shape, sigma)
+change = replace(late, data=late.data - early.data, errors=errors, name="at 5")
+```
+
+A difference of counts is no count: its σ is `np.sqrt(on + off)`, and of counts that were divided
+by their beams `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
+
 ## When it guesses wrong
 
 - `layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says how a table is arranged.
