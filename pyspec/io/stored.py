@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ class Stored(ABC):
         match the axes."""
         return measured_again(self, data)
 
-    def refit_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def refit_options(self, options: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
         """The settings of then as arguments of a fit, and `options` over them."""
         given: dict[str, Any] = {
             "backend": self.settings["backend"],

@@ -80,6 +80,24 @@ def test_a_fit_in_seconds_is_one_again(tmp_path: Path, method: str) -> None:
     np.testing.assert_allclose([x for _, x in found], [x for _, x in expected], rtol=1e-4)
 
 
+def test_a_changed_model_goes_on_with_the_noise_of_then(tmp_path: Path) -> None:
+    """A Measurement with weights alone has its errors scaled: those of declared noise were not."""
+    measured = Measurement(data=data_1d(), weight=np.asarray(7.0), columns=(3, 78))
+    first = fit_model(spectrum(), measured, scale_covar=False)
+    save_fit(tmp_path / "a.h5", first)
+    stored = load_fit(tmp_path / "a.h5")
+    model = stored.model()
+    held = first.free_names[0]
+    model.set(held, vary=False)
+    again = fit_model(model, stored.measurement(), **stored.refit_options())
+    assert again.values == pytest.approx(first.values, rel=1e-6)
+    assert held not in again.free_names
+    model.set(held, vary=True)
+    again = fit_model(model, stored.measurement(), **stored.refit_options())
+    known = {name: error for name, error in first.stderr.items() if error}
+    assert {name: again.stderr[name] for name in known} == pytest.approx(known, rel=1e-5)
+
+
 def test_it_draws_the_fit(tmp_path: Path, one: FitResult) -> None:
     pytest.importorskip("matplotlib")
     import pyspec.plot  # noqa: F401  (it draws fits)
