@@ -13,7 +13,7 @@ H. Levene (1960) and M. B. Brown & A. B. Forsythe, J. Am. Stat. Assoc. 69, 364 (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.fit.by_reference import fit_of
+from pyspec.fit.dead import dead_points
 from pyspec.fit.doubts.noise import COUNTS
 from pyspec.fit.same_data import need_chisqr, need_same
 from pyspec.fit.spikes import FAR, far_points
@@ -79,10 +80,11 @@ def of_scatter(result: Any) -> list[str]:
         need_chisqr(result, squares)
     except DataError:
         return [CHANGED]
+    dead = _of_points(_dead, fits, residuals, is_joint)
     found: list[str] = []
     if not (problem.is_poisson or COUNTS in result._cautions):
         found = _of_files(problem, residuals) if is_joint else _of_one(problem, residuals[0])
-    return found or _of_points(fits, residuals, is_joint)
+    return dead + (found or ([] if dead else _of_points(_far, fits, residuals, is_joint)))
 
 
 def _of_one(problem: Any, residual: Array) -> list[str]:
@@ -90,12 +92,17 @@ def _of_one(problem: Any, residual: Array) -> list[str]:
     return _along_axes(problem, _roots(residual)) + _alike(residual)
 
 
-def _of_points(fits: list[tuple[Any, Array]], residuals: list[Array], are_files: bool) -> list[str]:
+def _of_points(
+    what: Callable[[Any, Array, Array], list[str]],
+    fits: list[tuple[Any, Array]],
+    residuals: list[Array],
+    are_files: bool,
+) -> list[str]:
     """What is said of single points, of a joint fit in each file."""
     found = []
     for k, ((problem, fit), residual) in enumerate(zip(fits, residuals, strict=True)):
         where = f"in file{k:02d} " if are_files else ""
-        found += [where + text for text in _far(problem, fit, residual)]
+        found += [where + text for text in what(problem, fit, residual)]
     return found
 
 
@@ -180,10 +187,36 @@ def _alike(residual: Array) -> list[str]:
     return found
 
 
+def _data(problem: Any, residual: Array) -> Array:
+    given = problem.measurement
+    return np.asarray(given.window(given.data), np.float64).reshape(residual.shape)
+
+
+def _dead(problem: Any, fit: Array, residual: Array) -> list[str]:
+    """A sentence where points are 0 between others that are not."""
+    kept = np.isfinite(residual)
+    dead = dead_points(_data(problem, residual), fit.reshape(residual.shape), kept)
+    if not (n_dead := int(np.count_nonzero(dead))):
+        return []
+    first = np.unravel_index(int(np.argmax(dead)), dead.shape)
+    at = [(name, _places(problem, name)) for name in AXES]
+    shown = [
+        f"{name} {axis[k]:.6g}" for (name, axis), k in zip(at, first, strict=True)
+        if axis is not None
+    ]  # fmt: skip
+    who = f"{n_dead} points are" if n_dead > 1 else "one point is"
+    which = "the first at" if n_dead > 1 else "at"
+    return [
+        f"{who} exactly 0 between values that are not, {which} {' and '.join(shown[::-1])}; dead "
+        "channels pull at the values; leave them out: mask=, True there, or "
+        "set_fit_limits(exclude=...)"
+    ]
+
+
 def _far(problem: Any, fit: Array, residual: Array) -> list[str]:
     """A sentence where a few points are far from the fit."""
     given = problem.measurement
-    data = np.asarray(given.window(given.data), np.float64).reshape(residual.shape)
+    data = _data(problem, residual)
     n_fitted = len(problem.names) + problem.n_linear
     quantum = given.loss_scale if problem.is_poisson else None
     places, deviations = far_points(data, fit.reshape(residual.shape), residual, n_fitted, quantum)
