@@ -158,5 +158,7 @@ def existing(path: str | Path) -> Path:
     """The path of a file that is there."""
     file = plain_path(path)
     if not file.is_file():
-        raise DataError(f"{file}: there is no such archive; save_fit makes one")
+        of_project = f"of its project, where project.load_fits({str(file)!r}) looks"
+        hint = "" if file.is_absolute() else f", that of a file in the folder {of_project}"
+        raise DataError(f"{file}: there is no such archive; save_fit makes one{hint}")
     return file

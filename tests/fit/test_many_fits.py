@@ -24,7 +24,7 @@ from pyspec import (
     load_dynamics,
     load_model,
 )
-from pyspec.errors import CallError, FitError, NoSuchNameError
+from pyspec.errors import CallError, FitError, NoSuchKeyError, NoSuchNameError
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
 
@@ -58,6 +58,8 @@ def test_each_is_the_fit_of_its_measurement() -> None:
     assert fits.values["Gauss_01_x0"].shape == (7,)
     assert "7 fits of line: 7 converged" in str(fits)
     assert str(fits).count("Gauss_01") == 3
+    with pytest.raises(NoSuchKeyError, match=r"no number of a fit; a parameter is values\['Off"):
+        fits["Offset_y0"]  # type: ignore[call-overload]
     # A notebook showed one line, where print showed the table.
     assert fits._repr_html_().startswith("<b>7 fits of line: 7 converged")
     assert fits._repr_html_().count("<tr>") == 5  # a head and four parameters

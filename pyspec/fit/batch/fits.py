@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, meant
-from pyspec.errors import FitError
+from pyspec.errors import FitError, NoSuchKeyError
 
 Array = npt.NDArray[np.float64]
 
@@ -52,6 +52,11 @@ class Fits(Sequence[Fit]):
     @overload
     def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
     def __getitem__(self, key: int | slice) -> Any:
+        if isinstance(key, str):
+            raise NoSuchKeyError(
+                f"{key!r} is no number of a fit; a parameter is values[{key!r}], its errors are "
+                f"stderr[{key!r}]"
+            )
         return self.fits[key]
 
     def __len__(self) -> int:
