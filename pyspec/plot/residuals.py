@@ -75,13 +75,14 @@ def _spectra(
     axes = figure.subplots(
         2, len(seen), sharex=True, sharey="row", height_ratios=[2.2, 1], squeeze=False
     )
+    titles = _titles(results)
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
         above, below = axes[:, k]
         limits = limits_of(result, look)
         draw_data(above, view.energy, view.data, limits, 2.6, config=look)
         curve = curves_of(result, view, limits)
         above.plot(curve.x, curve.fit, **fit_look(look, 1.5))
-        above.set_title(_title(result), fontsize=9.5)
+        above.set_title(titles[k], fontsize=9.5)
         line(below, view.energy, residual.values, limits, color=DATA, lw=0.9)
         below.axhline(0.0, color=MUTED, lw=0.7)
         below.set_title(residual.note, loc="right", fontsize=8.0, color=MUTED)
@@ -109,15 +110,23 @@ def _maps(
     axes = figure.subplots(1, len(seen), sharex=True, sharey=True, squeeze=False)[0]
     limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
     colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
-    for ax, view, residual, result in zip(axes, seen, found, results, strict=True):
+    for ax, view, residual, title in zip(axes, seen, found, _titles(results), strict=True):
         assert view.time is not None
         mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
-        ax.set_title(f"{_title(result)}\n{residual.note}", fontsize=9.0)
+        ax.set_title(f"{title}\n{residual.note}", fontsize=9.0)
         ax.set_xlabel(look.x_label)
         set_x(ax, view.energy, look)
     axes[0].set_ylabel(look.y_label)
     add_bar(figure, mesh, list(axes), found[0].label, look)
 
 
-def _title(result: Any) -> str:
-    return f"{result.model_name} ({result.fit_type})" if result.fit_type else result.model_name
+def _titles(results: Sequence[Any]) -> list[str]:
+    """Model and type of each fit, and its file where these are several."""
+    files = [getattr(result, "file_name", "") for result in results]
+    several = len(set(files)) > 1
+    return [
+        result.model_name
+        + (f" ({result.fit_type})" if result.fit_type else "")
+        + (f", {file}" if several and file else "")
+        for result, file in zip(results, files, strict=True)
+    ]

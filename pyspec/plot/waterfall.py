@@ -99,7 +99,7 @@ def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
         return config.z_label
     if config.y_norm or config.y_scale:
         return f"{config.z_label}, scaled and shifted"
-    return f"{config.z_label}, shifted by {step:.3g} each"
+    return f"{config.z_label}, shifted by {float(f'{step:.3g}'):g} each"
 
 
 def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
