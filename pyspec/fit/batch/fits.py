@@ -51,7 +51,7 @@ class Fits(Sequence[Fit]):
     def __getitem__(self, key: int) -> Fit: ...
     @overload
     def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
-    def __getitem__(self, key: int | slice) -> Any:
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise NoSuchKeyError(
                 f"{key!r} is no number of a fit; a parameter is values[{key!r}], its errors are "
