@@ -152,3 +152,5 @@ def test_editors_complete_what_a_joint_fit_has() -> None:
     found = dir(joint)
     assert {"success", "cautions", "redchi", "statistics", "names", "values"} <= set(found)
     assert not {"energy", "residual", "fit"} & set(found)
+    with pytest.raises(FitError, match=r"pictures belong to one file; ask it: joint\[0\].plot\(\)"):
+        joint.plot()  # it said that several files have no times in common

@@ -107,6 +107,10 @@ class JointFit(FitResult):
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("predictions", "predict()")
 
+    def plot(self, **options: Any) -> Any:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise _asked_of_all("pictures", "plot()")
+
     def moving(self) -> Any:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("parameters that move", "moving()")
