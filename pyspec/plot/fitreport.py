@@ -31,7 +31,7 @@ from pyspec.plot.html import (
 )
 from pyspec.plot.labels import named, unit_of, with_unit
 from pyspec.plot.stack import plot_stack
-from pyspec.plot.style import FIT, INK, MUTED, PlotError
+from pyspec.plot.style import FIT, INK, MUTED, PlotError, three_digits
 from pyspec.plot.traces import plot_traces
 from pyspec.plot.view import Residual, residual_of, view_of
 
@@ -72,7 +72,7 @@ def _summary(result: Any) -> str:
     share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
     cards = [
         (f"{result.redchi:.5g}", "reduced χ²"),
-        (with_unit(f"{spread:.3g}", unit_of(result, "data")), f"residual rms{share}"),
+        (with_unit(three_digits(spread), unit_of(result, "data")), f"residual rms{share}"),
         (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
         (f"{result.n_free}", "free parameters"),
         (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),

@@ -42,3 +42,8 @@ STYLE = {
 
 class PlotError(PyspecError, RuntimeError):
     """A picture cannot be drawn."""
+
+
+def three_digits(value: float) -> str:
+    """A number with three digits, as it is spoken: 1410 and 0.0141, but 1.41e+06."""
+    return f"{float(f'{value:.3g}'):g}"

@@ -16,7 +16,7 @@ from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.cut import cut_of
 from pyspec.plot.labels import unit_of
-from pyspec.plot.style import PlotError
+from pyspec.plot.style import PlotError, three_digits
 
 Array = npt.NDArray[np.float64]
 
@@ -100,10 +100,11 @@ def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
         counted = np.isfinite(seen.sigma[seen.inside]) & np.isfinite(residual[seen.inside])
         spread = rms(scaled[seen.inside][counted])
         what = "σ = √counts" if is_counts(result) else "σ as declared"
-        return Residual(scaled, "(data − fit) / σ", spread, True, f"{what},  rms {spread:.3g}")
+        note = f"{what},  rms {three_digits(spread)}"
+        return Residual(scaled, "(data − fit) / σ", spread, True, note)
     spread = rms(residual[seen.inside])
     unit_text = unit_of(result, "data")
-    shown = f"{spread:.3g} {unit_text}".rstrip()
+    shown = f"{three_digits(spread)} {unit_text}".rstrip()
     if unit == "rms" and spread > 0:
         return Residual(residual / spread, "(data − fit) / rms", 1.0, True, f"rms = {shown}")
     label = f"data − fit ({unit_text})" if unit_text else "data − fit"

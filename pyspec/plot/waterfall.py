@@ -22,7 +22,7 @@ from pyspec.plot.dark import is_dark
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.many import shown
 from pyspec.plot.steps import broken
-from pyspec.plot.style import FIT, MUTED
+from pyspec.plot.style import FIT, MUTED, three_digits
 
 Array = npt.NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
         return config.z_label
     if config.y_norm or config.y_scale:
         return f"{config.z_label}, scaled and shifted"
-    return f"{config.z_label}, shifted by {float(f'{step:.3g}'):g} each"
+    return f"{config.z_label}, shifted by {three_digits(step)} each"
 
 
 def usual_ranges(curves: Array, fits: Array | None = None) -> Array:

@@ -22,6 +22,7 @@ from pyspec.plot import (
     plot_waterfall,
 )
 from pyspec.plot.config import PlotConfig
+from pyspec.plot.style import three_digits
 from pyspec.plot.view import residual_of, view_of
 
 pytest.importorskip("matplotlib")
@@ -230,6 +231,7 @@ def test_without_a_declared_noise_nothing_is_called_sigma() -> None:
     assert figure.axes[1].get_ylabel() == "data − fit (mOD)"
     assert "σ" not in figure.axes[1].get_title(loc="left")
     assert "rms = 2." in figure.axes[1].get_title(loc="left")
+    assert [three_digits(x) for x in (1410.4, 0.01412, 1.412e9)] == ["1410", "0.0141", "1.41e+09"]
     assert plot_fit(fit, residual_unit="rms").axes[1].get_ylabel() == "(data − fit) / rms"
 
 
