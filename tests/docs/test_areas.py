@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, trapezoid
 
-from pyspec import load_model
+from pyspec import Measurement, fit_joint, load_model
 from pyspec.functions import reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "areas.md"
@@ -64,3 +64,22 @@ def test_lines_without_an_area() -> None:
             x = X0 - np.geomspace(1e-3, reach, 20001)
             parts.append(-trapezoid(reference(line)(x, A, X0, *others), x))
         assert parts[2] - parts[1] > 0.99 * (parts[1] - parts[0]) > 0, line
+
+
+def test_the_composition_of_two_spectra() -> None:
+    """A share of two models that both have a Gauss_01 is that of each line with itself."""
+    (text,) = re.findall(r"```text\n(parameters:.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    parts, rng = [], np.random.default_rng(0)
+    for name, x0, height, width in (("C1s", 285.0, 500.0, 0.6), ("O1s", 532.0, 900.0, 0.7)):
+        model = load_model(text, name)
+        energy = x0 + np.linspace(7, -5, 121)
+        clean = 50 + height * np.exp(-(((energy - x0) / width) ** 2) / 2)
+        model.set_axes(energy=energy)
+        parts.append((model, Measurement(rng.poisson(clean).astype(float), loss="poisson")))
+    joint = fit_joint(parts, names=["C", "O"])
+    carbon, oxygen = 500 * 0.6, 900 * 0.7 / 2.93
+    error = joint.stderr["share"]
+    assert error is not None
+    # Of the logarithms of both areas, of counts: the error of an area is at least their root.
+    assert 0.002 < error < 0.006
+    assert abs(joint.values["share"] - carbon / (carbon + oxygen)) < 3 * error
