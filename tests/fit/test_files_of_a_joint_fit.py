@@ -154,3 +154,25 @@ def test_editors_complete_what_a_joint_fit_has() -> None:
     assert not {"energy", "residual", "fit"} & set(found)
     with pytest.raises(FitError, match=r"pictures belong to one file; ask it: joint\[0\].plot\(\)"):
         joint.plot()  # it said that several files have no times in common
+
+
+def test_one_expression_under_two_names_is_no_share_of_two_models() -> None:
+    """Both models begin with a Gauss: a share of their areas was 0.5 with an error of 1e-19."""
+    text = """
+parameters:
+  area_C: ["Gauss_01_A * Gauss_01_SD"]
+  area_O: ["Gauss_01_A * Gauss_01_SD"]
+  height: ["Gauss_01_A"]
+  share: ["area_C / (area_C + area_O)"]
+C1s: {Gauss: {A: [8, True], x0: [84, True], SD: [1, True, 0.1, 3]}}
+O1s: {Gauss: {A: [5, True], x0: [85, True], SD: [1, True, 0.1, 3]}}
+"""
+    parts = []
+    for name in ("C1s", "O1s"):
+        model = load_model(text, name)
+        model.set_axes(energy=ENERGY)
+        parts.append((model, measured(model, 0)))
+    with pytest.warns(ModelWarning, match="area_C and area_O are one expression, and Gauss_01_A"):
+        joint = fit_joint(parts)
+    assert sum("are one expression" in text for text in joint.cautions) == 1
+    fit_joint([parts[0], parts[0]])  # two spectra of one model: no warning

@@ -33,6 +33,28 @@ def spanning_of(model: Model) -> dict[str, Formula]:
     return {n: one for n, one in {**own, **model.elsewhere}.items() if one is not None}
 
 
+def same_twice(models: Sequence[Model]) -> tuple[str, ...]:
+    """Sentences on quantities of different models that are one expression under two names: meant of
+    a line in each model, they have the same value in both."""
+    if len({model.name for model in models}) < 2:
+        return ()
+    everywhere = set.intersection(*({*model.parameters} for model in models))
+    names_of: dict[Formula, list[str]] = {}
+    for par in models[0].quantities:
+        formula = par.formula
+        if formula is None or formula.text in formula.names:  # another name of one parameter
+            continue
+        if everywhere.issuperset(formula.names):
+            names_of.setdefault(formula, []).append(par.name)
+    return tuple(
+        f"{' and '.join(names)} are one expression, and {formula.names[0]} in it is that of each "
+        "model: they are equal, whatever is measured; give what they depend on different names, "
+        "quantities of the section parameters that the models use"
+        for formula, names in names_of.items()
+        if len(names) > 1 and formula.names
+    )
+
+
 @dataclass(frozen=True)
 class Spanning:
     """Quantities that no file has for itself, such as a share of areas that lie in several.
@@ -40,7 +62,8 @@ class Spanning:
     Attributes
     ----------
     formulas : name → formula in names of the project, each after those that it refers to
-    nowhere : sentences on those that could mean a value of more than one file
+    nowhere : sentences on those that could mean a value of more than one file, and on those that
+        mean the same in each
     """
 
     formulas: Mapping[str, Formula] = field(default_factory=dict)
@@ -54,14 +77,15 @@ class Spanning:
         for model in models:
             for name, formula in spanning_of(model).items():
                 waiting.setdefault(name, formula)
+        twice = same_twice(models)
         if not waiting:
-            return cls()
+            return cls(nowhere=twice)
         known: dict[str, set[str]] = {}
         for model, full in zip(models, fulls, strict=True):
             for name in single_valued(model.parameters):
                 known.setdefault(name, set()).add(full[name])
         found: dict[str, Formula] = {}
-        nowhere: list[str] = []
+        nowhere = [*twice]
         while True:
             ready = [n for n in waiting if known.keys() >= set(waiting[n].names) and n not in known]
             if not ready:
