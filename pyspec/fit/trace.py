@@ -57,6 +57,11 @@ def fit_trace(
     Returns a :class:`FitResult` with `fit_type` "trace".
     """
     chosen = time_model(model_yaml, model).copy()
+    if _rises(values) and not (_rises(time) or _rises(np.asarray(time)[::-1])):
+        raise DataError(
+            "the values rise all the way, as times do, and the times do not: exchange them, "
+            "fit_trace(file, model, time, values)"
+        )
     chosen.set_axes(time=time, inputs=inputs)
     if chosen.time is None:
         raise DataError("a trace needs its times; give time=, one value for each of `values`")
@@ -80,6 +85,14 @@ def fit_trace(
         result = hold.mark(fit_model(chosen, measurement, **given))
         result.fit_type, result.target = "trace", target
         return result
+
+
+def _rises(given: npt.ArrayLike) -> bool:
+    """Whether this can be an axis of times."""
+    array = np.asarray(given)
+    if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "fiu":
+        return False
+    return bool((np.diff(array) > 0).all())
 
 
 def time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:
