@@ -19,7 +19,7 @@ from pyspec.io import header
 from pyspec.io.atomic import folder_lock, plain_path, replacing
 from pyspec.io.header import DamageError
 from pyspec.io.optional import need
-from pyspec.io.records import Arrays, load_checked, opened, write_items
+from pyspec.io.records import Arrays, Wanted, load_checked, opened, write_items
 from pyspec.io.salvage import Report, salvage, salvaged
 from pyspec.io.steady import written
 
@@ -140,11 +140,18 @@ def load_archive(
     Raises :class:`DataError` for what is no archive, is of an unknown version, or is damaged
     (with `skip`: so that nothing can be read).
     """
+    return read_archive(path, skip)
+
+
+def read_archive(
+    path: str | Path, skip: bool, wanted: Wanted | None = None
+) -> tuple[list[dict[str, Any]], Arrays, Report | None]:
+    """As :func:`load_archive`; of a whole archive with `wanted` those fits and their data alone."""
     h5py = need("h5py", "an archive of fits")
     file = existing(path)
     try:
         if check_archive(file):
-            return *load_checked(h5py, file), None
+            return *load_checked(h5py, file, wanted), None
     except DamageError:
         if not skip:
             raise

@@ -13,16 +13,20 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
-from pyspec.fit import FitResult, SliceResults
+from pyspec.fit import FitResult, OneFit, SliceResults
 from pyspec.fit.same_data import changed
 from pyspec.io.addresses import references_of
-from pyspec.io.archive import load_archive, save_archive
+from pyspec.io.archive import read_archive, save_archive
 from pyspec.io.contents import fit_contents, left_of, samples_of, slices_contents, table_of
 from pyspec.io.ends import ends_of, intervals_of
+from pyspec.io.records import Wanted
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, digest
 from pyspec.model.source import LOADED, source_of
+
+#: Fits that are named where an archive does not have the one asked for.
+_LISTED = 20
 
 
 @answered
@@ -62,7 +66,7 @@ def save_fit(
             data, then = fit.series.data, fit.data_checksum
             contents.append(slices_contents(fit))
         else:
-            raise DataError(f"save_fit takes fits, not {type(fit).__name__}")
+            raise DataError(f"save_fit takes fits, not {type(fit).__name__}{_whole_of(fit)}")
         contents[-1]["data_sha256"] = ""
         contents[-1]["by_reference"] = references_of(fit.measurement)
         assert data is not None, "a fit has data"
@@ -76,6 +80,13 @@ def save_fit(
                 _refuse_changed(fit)
             arrays[sha256] = np.asarray(data)
     save_archive(path, contents, arrays=arrays, mode=mode)
+
+
+def _whole_of(fit: Any) -> str:
+    """What to save in place of one of many fits, of which only values are kept."""
+    if not isinstance(fit, OneFit):
+        return ""
+    return "; of fit_many save [fits.result(k) for k in range(len(fits))], which fits once more"
 
 
 def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
@@ -108,22 +119,7 @@ def load_fits(
 
     Raises :class:`DataError` where the archive cannot be read, or has no such fit.
     """
-    if damaged not in ("raise", "skip"):
-        raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
-    contents, arrays, report = load_archive(path, skip=damaged == "skip")
-    if report is not None and report.damaged:
-        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
-    every = [_restored(path, one, arrays) for one in contents]
-    wanted = {"model_name": model, "fit_type": fit_type, "file_name": file}
-    found = [
-        fit
-        for fit in every
-        if all(value in (None, getattr(fit, key)) for key, value in wanted.items())
-    ]
-    if not found:
-        listed = "; ".join(fit.title for fit in every) or "none"
-        raise DataError(f"{path}: has no such fit; it has: {listed}")
-    return tuple(found)
+    return _loaded(path, {"model_name": model, "fit_type": fit_type, "file_name": file}, damaged)
 
 
 @answered
@@ -137,7 +133,31 @@ def load_fit(
 ) -> Any:
     """The last fit of an archive, of that model, type and file if given: a :class:`StoredFit`,
     or :class:`StoredSlices` for slice-by-slice fits. `damaged` as of :func:`load_fits`."""
-    return load_fits(path, model=model, fit_type=fit_type, file=file, damaged=damaged)[-1]
+    names = {"model_name": model, "fit_type": fit_type, "file_name": file}
+    return _loaded(path, names, damaged, last=True)[-1]
+
+
+def _loaded(
+    path: str | Path, names: Mapping[str, str | None], damaged: str, last: bool = False
+) -> tuple[StoredFit | StoredSlices, ...]:
+    """The fits of these names, where they are given: all, or at least the last of them."""
+    if damaged not in ("raise", "skip"):
+        raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
+    wanted = Wanted({key: text for key, text in names.items() if text is not None}, last)
+    contents, arrays, report = read_archive(path, damaged == "skip", wanted)
+    if report is not None and report.damaged:
+        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
+    every = [_restored(path, one, arrays) for one in contents]
+    found = [
+        fit for fit in every if all(getattr(fit, key) == text for key, text in wanted.texts.items())
+    ]
+    if not found:
+        others = read_archive(path, damaged == "skip")[0]
+        titles = list(dict.fromkeys(_restored(path, one, {}).title for one in others))
+        more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
+        listed = "; ".join(titles[:_LISTED]) or "none"
+        raise DataError(f"{path}: has no such fit; it has: {listed}{more}")
+    return tuple(found)
 
 
 def _restored(

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -179,15 +181,43 @@ def opened(h5py: Any, path: Path, shown: Path) -> Iterator[Any]:
         yield file
 
 
-def load_checked(h5py: Any, path: Path) -> tuple[list[dict[str, Any]], Arrays]:
-    """Fits and arrays of an archive whose bytes were checked; their digests are checked too."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which fits of an archive are read: those whose texts are these, all of them or the last."""
+
+    texts: Mapping[str, str]
+    last: bool
+
+    def names(self, file: Any) -> list[str]:
+        """The names of the fits in an open archive, in the order in which they were saved."""
+        every = fit_names(file)
+        found = (name for name in reversed(every) if self._is(file["fits"][name]))
+        return list(found)[::-1] if not self.last else list(islice(found, 1))
+
+    def _is(self, group: Any) -> bool:
+        return all(
+            key in group and bytes(group[key][()]).decode() == text
+            for key, text in self.texts.items()
+        )
+
+
+def load_checked(
+    h5py: Any, path: Path, wanted: Wanted | None = None
+) -> tuple[list[dict[str, Any]], Arrays]:
+    """Fits and arrays of an archive whose bytes were checked; their digests are checked too. With
+    `wanted` those fits and their data, and nothing else is read."""
     with opened(h5py, path, path) as file:
         reader = Reader(h5py, path.stat().st_size)
+        arrays = list(file["arrays"])
         try:
-            fits = [_fit(reader, file, name) for name in fit_names(file)]
-            return fits, {name: _array(reader, file, name) for name in file["arrays"]}
+            names = fit_names(file) if wanted is None else wanted.names(file)
+            fits = [_fit(reader, file, name) for name in names]
+            if wanted is not None:
+                used = {fit.get("data_sha256") for fit in fits}
+                arrays = [name for name in arrays if name in used]
+            return fits, {name: _array(reader, file, name) for name in arrays}
         except MemoryError:
-            size = sum(int(one.size) * one.dtype.itemsize for one in file["arrays"].values())
+            size = sum(int(file["arrays"][name].nbytes) for name in arrays)
             raise DataError(
                 f"{path}: too large for the memory that is free; its data alone take {size} bytes"
             ) from None

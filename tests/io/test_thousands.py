@@ -1,0 +1,93 @@
+"""Archives of thousands of fits: what is looked up once, and what is read of them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.fit_cases import data_1d, spectrum
+
+from pyspec import fit_many
+from pyspec.errors import DataError
+from pyspec.fit import FitResult, fit_model
+from pyspec.io import contents, load_fit, load_fits, save_fit
+from pyspec.io.tree import Reader
+from pyspec.model import Measurement
+
+
+@pytest.fixture(scope="module")
+def three() -> list[FitResult]:
+    """Of three files, each with its own data."""
+    fits = []
+    for k in range(3):
+        fit = fit_model(spectrum(), Measurement(data=data_1d() + 0.1 * k))
+        fit.file_name, fit.fit_type = f"scan_{k}", "spectrum"
+        fits.append(fit)
+    return fits
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is read of an archive, one word a fit or an array."""
+    found = []
+    tree, array = Reader.tree, Reader.array
+
+    def of_tree(self: Reader, group: Any) -> Any:
+        found.append(group.name)
+        return tree(self, group)
+
+    def of_array(self: Reader, item: Any) -> Any:
+        found.append("data")
+        return array(self, item)
+
+    monkeypatch.setattr(Reader, "tree", of_tree)
+    monkeypatch.setattr(Reader, "array", of_array)
+    return found
+
+
+def test_one_fit_is_read_alone(tmp_path: Path, three: list[FitResult], looks: list[str]) -> None:
+    """Every fit and all data used to be read for one: 7 s of 1,000 fits."""
+    save_fit(tmp_path / "a.h5", three)
+    last = load_fit(tmp_path / "a.h5")
+    assert looks == ["/fits/0003", "data"]
+    np.testing.assert_array_equal(last.data, three[2].problem.measurement.data)
+    assert load_fit(tmp_path / "a.h5", file="scan_1", model="spectrum").file_name == "scan_1"
+    assert looks[2:] == ["/fits/0002", "data"]
+    assert len(load_fits(tmp_path / "a.h5", fit_type="spectrum")) == 3
+    assert looks[4:] == ["/fits/0001", "/fits/0002", "/fits/0003", *["data"] * 3]
+
+
+def test_versions_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They used to be read from disk for each fit, which took half of the time of a save."""
+    asked = []
+    version = importlib.metadata.version
+    monkeypatch.setattr(contents, "version", lambda name: asked.append(name) or version(name))
+    contents._versions.cache_clear()
+    first = contents.versions()
+    first["numpy"] = "another"
+    assert contents.versions()["numpy"] == version("numpy")
+    assert asked == ["numpy", "scipy", "lmfit"]
+
+
+def test_the_fits_of_an_archive_are_named_twenty_at_most(
+    tmp_path: Path, three: list[FitResult]
+) -> None:
+    """All of them used to be, each as often as it was there."""
+    many = [copy(three[0]) for _ in range(24)]
+    for k, fit in enumerate(many):
+        fit.file_name = f"scan {k}"
+    save_fit(tmp_path / "a.h5", [*many, *three])
+    with pytest.raises(DataError, match=r"to scan 19; and 7 more$"):
+        load_fit(tmp_path / "a.h5", file="scan 40")
+
+
+def test_of_many_fits_whole_ones_are_asked_for(tmp_path: Path) -> None:
+    fits = fit_many(spectrum(), [Measurement(data=data_1d()), Measurement(data=data_1d() + 1.0)])
+    with pytest.raises(DataError, match=r"not OneFit; of fit_many save \[fits.result\(k\) for k "):
+        save_fit(tmp_path / "a.h5", fits)
+    save_fit(tmp_path / "a.h5", [fits.result(k) for k in range(len(fits))])
+    assert len(load_fits(tmp_path / "a.h5")) == 2
