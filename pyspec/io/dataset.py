@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls.in_place import frozen, unchanging
 from pyspec.errors import DataError, suggest
 from pyspec.model.source import source_of
 from pyspec.model.windows import slack
 
 Array = npt.NDArray[np.float64]
+
+#: What calibrates an axis.
+_SHIFTED = (
+    "a Dataset stays as it was read; scan = scan.shift({0}=-0.3) calibrates, and gives one with "
+    "other values of {0}"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +105,14 @@ class Dataset:
     @property
     def energy(self) -> Array | None:
         """(n_energy,) the energy axis, None without one."""
-        return self.axes.get("energy")
+        axis: Array | None = unchanging(self.axes.get("energy"), _SHIFTED.format("energy"))
+        return axis
 
     @property
     def time(self) -> Array | None:
         """(n_time,) the time axis, None without one."""
-        return self.axes.get("time")
+        axis: Array | None = unchanging(self.axes.get("time"), _SHIFTED.format("time"))
+        return axis
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -378,13 +387,6 @@ def _taken(array: Any, index: Any, place: int) -> Any:
         return np.take(array, index, axis=place)
     part = slice(int(index[0]), int(index[-1]) + 1)
     return array[part] if place == 0 else array[:, part]
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A read-only view: the owner's array stays as it is."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _axis(axes: Mapping[str, Any], dim: str, size: int) -> Array:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import one_of
+from pyspec.calls.in_place import frozen
 from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
-from pyspec.io.dataset import frozen
 from pyspec.io.source import beside_source
 from pyspec.model.beside import Kept, check_mask
 from pyspec.model.source import KEPT_TYPES, Source
