@@ -2,14 +2,16 @@
 
 from pyspec.calls.answered import answered
 from pyspec.calls.given import is_whole, one_of, real, real_array, row_of
-from pyspec.calls.named import Named, meant
+from pyspec.calls.named import Listed, Named, meant, no_item
 from pyspec.calls.outside import stack_outside
 
 __all__ = [
+    "Listed",
     "Named",
     "answered",
     "is_whole",
     "meant",
+    "no_item",
     "one_of",
     "real",
     "real_array",

@@ -1,11 +1,13 @@
-"""Values by parameter name, which know what was meant by a wrong name."""
+"""Values by parameter name, and lists, which say what there is where a key is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pyspec.errors import NoSuchKeyError, NoSuchNameError, suggest
+import numpy as np
+
+from pyspec.errors import CallError, NoSuchKeyError, NoSuchNameError, shortened, suggest
 
 Held = TypeVar("Held")
 
@@ -24,6 +26,29 @@ def meant(name: object, known: Iterable[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     listed = f"; there are {', '.join(names[:LISTED])}{more}" if names else "; there are none"
     return suggest(wanted, names) or listed
+
+
+def no_item(key: object, n: int, what: str) -> Exception:
+    """What is raised for ``items[key]`` where there are `n` of `what`, and none of them is meant:
+    an IndexError, and a :class:`CallError` for what is no number."""
+    held = f"there are {n}, counted from 0" if n else "there is none yet"
+    if isinstance(key, (int, np.integer)):
+        return IndexError(f"no {what} {key}: {held}")
+    return CallError(f"{shortened(key)} is no number of a {what}: {held}")
+
+
+class Listed(list[Held]):
+    """A list whose IndexError says how many there are. `what` it holds is for that answer."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except (IndexError, TypeError):
+            raise no_item(key, len(self), self.what) from None
 
 
 class Named(dict[str, Held]):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyspec.calls import Listed
 from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
@@ -51,7 +52,7 @@ class FileFits:
         self.project = project
         self.data = data
         self.models = models
-        self.results: list[Any] = []
+        self.results: list[Any] = Listed("fit")
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
         self.spectrum_rows: tuple[int, int] | None = None
 

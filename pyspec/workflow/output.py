@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from pyspec.calls import row_of
+from pyspec.calls import meant, row_of
 from pyspec.calls.named import LISTED
-from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened, suggest
+from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
 from pyspec.fit import JointResult
 from pyspec.io import save_fit, write_parameters
 from pyspec.io.atomic import file_name
@@ -153,7 +153,7 @@ def find_file(files: Sequence[FileT], key: int | str, project: str) -> FileT:
         if file.name == key:
             return file
     known = [file.name for file in files]
-    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{suggest(key, known)}")
+    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, known)}")
 
 
 class ProjectOutput:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Listed
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
@@ -231,8 +232,8 @@ class Project(Workspace):
         more: dict[str, Any] = {"backend": backend, "show_output": show_output}
         more["spec_fun_str"] = spec_fun_str
         super().__init__(path, name, config_file, **more)
-        self.files: list[File] = []
-        self.joint_results: list[JointResult] = []
+        self.files: list[File] = Listed("file")
+        self.joint_results: list[JointResult] = Listed("joint fit")
         self._output = ProjectOutput(self, self.files, self.joint_results)
 
     # all files at once

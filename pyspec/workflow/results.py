@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.calls import no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.table import need_pandas
@@ -82,9 +83,10 @@ class FitResults(list[Any]):
         return cls(matching(load_fits(filepath), *wanted))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, (int, np.integer)) and not -len(self) <= key < len(self):
-            raise IndexError(f"no fit {key}: there are {len(self)}, counted from 0")
-        return super().__getitem__(key)
+        try:
+            return super().__getitem__(key)
+        except (IndexError, TypeError):
+            raise no_item(key, len(self), "fit") from None
 
     def files(self) -> list[str]:
         """The names of the files, each once."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant
+from pyspec.calls import Named, meant, no_item
 from pyspec.errors import FitError, NoSuchKeyError
 
 Array = npt.NDArray[np.float64]
@@ -57,7 +57,10 @@ class Fits(Sequence[Fit]):
                 f"{key!r} is no number of a fit; a parameter is values[{key!r}], its errors are "
                 f"stderr[{key!r}]"
             )
-        return self.fits[key]
+        try:
+            return self.fits[key]
+        except (IndexError, TypeError):
+            raise no_item(key, len(self.fits), "fit") from None
 
     def __len__(self) -> int:
         return len(self.fits)

@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import no_item
 from pyspec.errors import FitError, suggest
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.linear import LinearProblem
@@ -171,7 +172,10 @@ class JointResult(Sequence[FitResult]):
                 known = ", ".join(self.names)
                 raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {known}")
             return self.files[self.names.index(key)]
-        return self.files[key]
+        try:
+            return self.files[key]
+        except (IndexError, TypeError):
+            raise no_item(key, len(self.files), "file") from None
 
     def __len__(self) -> int:
         return len(self.files)
