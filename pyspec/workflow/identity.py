@@ -47,7 +47,21 @@ def handle_of(fit: Any) -> str:
     else:
         rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
         facts += [rows, float(fit.chisqr)]
+        if _is_scaled(fit) != _has_unknown_noise(fit):  # its errors alone are others
+            facts.append({"scale_covar": _is_scaled(fit)})
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _is_scaled(fit: Any) -> bool:
+    """Whether standard errors are scaled by the scatter of the residuals."""
+    return bool((fit.settings or {}).get("scale_covar", True))
+
+
+def _has_unknown_noise(fit: Any) -> bool:
+    """Whether it is, for which a fit of a File scales its errors unless it is told otherwise."""
+    if callable(fit.measurement):  # of an archive
+        return fit.measured.get("weight") is None and fit.measured.get("loss") != "poisson"
+    return fit.measurement.weight is None and fit.measurement.loss != "poisson"
 
 
 def label_of(fit: Any) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 from pyspec import DataError, File, FitError, FitResults, Project
 from pyspec.io import save_fit
 from pyspec.model import load_model
-from pyspec.workflow.identity import kinds_of
+from pyspec.workflow.identity import handle_of, kinds_of
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -264,6 +264,32 @@ def test_an_archive_keeps_handles_and_answers(project: Project, tmp_path: Path) 
     pandas.testing.assert_frame_equal(loaded.get_parameters(**one), live.get_parameters(**one))
     assert len(FitResults.load(tmp_path / "all.h5", fit_type="sbs", model=["one"])) == 1
     assert loaded.plot_fit(**one).axes
+
+
+@pytest.mark.parametrize("sigma", [None, 0.3])
+def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(
+    tmp_path: Path, sigma: float | None
+) -> None:
+    """They had the same, so that get(handle=...) gave the later one."""
+    (tmp_path / "models.yaml").write_text(MODELS)
+    project = Project(tmp_path, show_output=0)
+    file = File(project, data=measured(1)[0], energy=ENERGY)
+    if sigma is not None:
+        file.set_noise("gaussian", sigma=sigma)
+    file.load_model("models.yaml", "one")
+    usual, scaled, absolute = (
+        handle_of(file.fit_spectrum("one", seed_source="model", **given))
+        for given in ({}, {"scale_covar": True}, {"scale_covar": False})
+    )
+    assert scaled != absolute
+    assert usual == (scaled if sigma is None else absolute)
+    first, last = (project.results.get(handle=one) for one in (scaled, absolute))
+    assert first.values == last.values
+    assert first.stderr != last.stderr
+    project.save_fits(tmp_path / "all.h5")
+    loaded = FitResults.load(tmp_path / "all.h5")
+    assert loaded.get(handle=absolute).stderr == last.stderr
+    assert "scale_covar" in set(loaded.diff(scaled, absolute)["field"])
 
 
 def test_residuals_of_two_models(project: Project, tmp_path: Path) -> None:
