@@ -2,7 +2,8 @@
 
 A cell reaches half way to its neighbours. Where an axis has a gap, half way would spread the two
 points beside it over all of it, as if something had been measured there: they end half a step of
-their own side beyond their points, and the gap is left open.
+their own side beyond their points, and the gap is left open. A point alone between two gaps has the
+width of those behind them, or one that can be seen.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from pyspec.plot.steps import gaps_of
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
+#: Half of the width of a point alone between two gaps, of that of the map, at least: two pixels.
+LEAST = 1 / 400
+
 
 def gaps(axis: Array) -> Places:
     """The places of the points before which a gap ends. Of an axis whose points are averaged before
@@ -34,9 +38,30 @@ def borders(axis: Array) -> Array:
     around = edges(axis)
     found = np.stack([around[:-1], around[1:]], axis=1)
     after = gaps(axis)
-    found[after - 1, 1] = 1.5 * axis[after - 1] - 0.5 * axis[after - 2]
-    found[after, 0] = 1.5 * axis[after] - 0.5 * axis[after + 1]
+    if not after.size:
+        return found
+    width = np.diff(axis)[after - 1]
+    before, behind = _halves(axis, after)
+    for own, place, side, sign in ((before, after - 1, 1, 1.0), (behind, after, 0, -1.0)):
+        half = np.minimum(own[place], np.abs(width) / 3.0)  # on a logarithmic axis steps are longer
+        found[place, side] = axis[place] + sign * np.copysign(half, width)
     return found
+
+
+def _halves(axis: Array, after: Places) -> tuple[Array, Array]:
+    """Half of the step before each point, and of that behind it; the other one in place of a gap.
+    Between two gaps both are half of the shortest step behind these."""
+    steps = np.abs(np.diff(axis))
+    steps[after - 1] = np.inf
+    around = np.pad(steps, 2, constant_values=np.inf)
+    before, behind = around[1:-2], around[2:-1]
+    alone = np.maximum(np.minimum(around[:-3], around[3:]), 2.0 * LEAST * np.ptp(axis))
+    own = np.minimum(before, behind)
+    own = 0.5 * np.where(np.isinf(own), alone, own)
+    return (
+        np.where(np.isinf(before), own, 0.5 * before),
+        np.where(np.isinf(behind), own, 0.5 * behind),
+    )
 
 
 def outline(axis: Array, begin: int, end: int) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,24 +14,52 @@ Places = npt.NDArray[np.intp]
 #: is a gap: 1 in 35 of the steps between points at random, of which 1 in 10 is wider than the next.
 GAP = 3.0
 
+#: Two such steps are two gaps, with one point or one other step between them, where both are more
+#: than this many times as wide as all around them: 1 in 900 of the steps between points at random.
+TWO_GAPS = 6.0
+
 
 def gaps_of(axis: Array) -> Places:
-    """The places of the points before which a gap ends. Steps that grow along the axis, as those of
+    """The places of the points before which a gap ends, as the axis is, or as its logarithm where
+    it is above zero: times of a decade may be missing. Steps that grow along the axis, as those of
     delays over decades do, are none."""
-    steps = np.abs(np.diff(axis))
-    if steps.size < 3:
-        return np.empty(0, dtype=np.intp)
-    around, n = np.pad(steps, 2), steps.size
-    before = np.maximum(around[:n], around[1 : n + 1])
-    beside = np.maximum(before, np.maximum(around[3 : n + 3], around[4:]))
-    wide = (steps > GAP * (1.0 + 1e-6) * beside) & (beside > 0)
-    return np.flatnonzero(wide[1:-1]) + 2
+    wide = _wide(np.abs(np.diff(axis)))
+    above = np.flatnonzero(axis > 0)
+    wide[above[:-1]] |= _wide(np.abs(np.diff(np.log(axis[above]))))
+    return np.flatnonzero(wide) + 1
+
+
+def _wide(steps: Array) -> npt.NDArray[np.bool_]:
+    """Which steps are gaps; neither the first nor the last."""
+    n = steps.size
+    around = np.pad(steps, 4)
+
+    def at(*places: int) -> list[Array]:
+        return [around[4 + k : 4 + k + n] for k in places]
+
+    def stands_out(least: Array, factor: float, places: tuple[int, int, int, int]) -> Any:
+        beside = at(*places)
+        wider = least > factor * (1.0 + 1e-6) * np.max(beside, axis=0)
+        return wider & (beside[1] > 0) & (beside[2] > 0)
+
+    found = stands_out(steps, GAP, (-2, -1, 1, 2))
+    for further in (1, 2):  # the step behind this one, or that behind the next
+        both = np.minimum(*at(0, further))
+        inner = at(1)[0] if further == 2 else 0.0
+        is_pair = stands_out(both, TWO_GAPS, (-2, -1, further + 1, further + 2))
+        is_pair &= both > TWO_GAPS * inner
+        found |= is_pair
+        found[further:] |= is_pair[: n - further]
+    return np.asarray(found)
 
 
 def broken(x: Array, *curves: Array) -> tuple[Array, ...]:
-    """Points along a line with a NaN in the middle of each gap of x, so that no line leads over
-    it."""
+    """Points along a line with a NaN in the middle of each gap of x, so that no line leads over it;
+    none where all curves are NaN beside it, as those are that this function returned."""
     after = gaps_of(x)
+    if after.size and curves:
+        ends = np.all(np.isnan(curves), axis=0)
+        after = after[~(ends[after] | ends[after - 1])]
     if not after.size:
         return x, *curves
     middle = 0.5 * (x[after] + x[after - 1])

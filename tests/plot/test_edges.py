@@ -238,6 +238,45 @@ def test_few_steps_between_times_at_random_are_gaps() -> None:
     np.testing.assert_array_equal(gaps_of(even), [3, 6])
 
 
+@pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
+def test_one_or_two_points_between_two_gaps_stand_alone(turn: slice) -> None:
+    """A point between two gaps was drawn over both of them, two over one and a half."""
+    for points, after in (([20.0], [4, 5]), ([20.0, 21.0], [4, 6]), ([20.0, 21.0, 22.0], [4, 7])):
+        axis = np.r_[np.arange(4.0), points, np.arange(40.0, 44.0)]
+        np.testing.assert_array_equal(gaps_of(axis), after)
+        np.testing.assert_array_equal(np.sort(axis.size - gaps_of(axis[::-1])), after)
+        around, drawn, values = cells(axis[turn], np.ones((1, axis.size)), 1)
+        ends = [3.5, 19.5, points[-1] + 0.5, 39.5]
+        assert set(ends) <= set(around)
+        np.testing.assert_array_equal(np.isnan(values[0]), ~np.isin(drawn, axis))
+        assert np.count_nonzero(np.isnan(values)) == 2
+    far = np.r_[np.arange(0, 1.0, 0.01), 500.0, np.arange(1000, 1001.0, 0.01)]
+    around = cells(far, np.ones((1, far.size)), 1)[0]
+    assert {500.0 - 1000.99 / 400, 500.0 + 1000.99 / 400} <= set(around)  # wide enough to be seen
+    assert not gaps_of(np.r_[np.arange(5.0), [9.0, 14.0], np.arange(18.0, 23.0)]).size
+
+
+def test_missing_decades_are_gaps() -> None:
+    """On a logarithmic axis the cells beside the hole were drawn over it: its step in time is less
+    than three times as long as the next."""
+    times = np.r_[np.logspace(-1, 0, 11), np.logspace(1, 3, 21)]
+    np.testing.assert_array_equal(gaps_of(times), [11])
+    np.testing.assert_array_equal(gaps_of(np.r_[-0.2, -0.1, 0.0, times]), [14])
+    np.testing.assert_array_equal(gaps_of(-times), [])
+    coarse = np.r_[np.logspace(-1, 1, 5), np.logspace(3, 5, 5)]
+    for axis in (times, coarse):
+        around, _, values = cells(axis, np.ones((1, axis.size)), 1)
+        assert np.all(np.diff(around) > 0)
+        assert np.count_nonzero(np.isnan(values)) == 1
+        figure = plot_data(np.ones((axis.size, ENERGY.size)), ENERGY, axis, y_type="log")
+        assert any(len(one.get_xy()) for one in figure.axes[0].patches)
+        plt.close(figure)
+    for even in (np.logspace(-2, 3, 30), np.arange(100) * 0.1 + 0.001, np.linspace(90, 80, 101)):
+        assert not gaps_of(even).size
+    delays = [np.arange(-1, 2, 0.1), np.arange(2, 10, 1), np.arange(10, 100, 10), [100, 200, 300]]
+    assert not gaps_of(np.concatenate(delays)).size
+
+
 def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
     # It was a straight line, which looked like a measured background.
     energy = np.concatenate([np.arange(80, 84, 0.5), np.arange(90, 94, 0.5)])
