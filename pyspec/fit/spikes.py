@@ -65,7 +65,7 @@ def far_points(
                 deviations = np.minimum(deviations, of_counts)
             if y.any() and np.mean(y == 0.0) > ZEROS:
                 deviations = np.minimum(deviations, root / np.sqrt(y[y > 0.0].min()))
-        limit = _limit(kept.size, n_free)
+        limit = _limit(kept.size, n_free, float(deviations.max()))
     else:
         known = np.maximum(f, np.finfo(np.float64).tiny)
         root = np.sqrt(quantum) * _deviance(y, known)
@@ -95,10 +95,13 @@ def _scale(sizes: Array) -> float:
     return float(max(half / 0.674490, most / 1.959964))
 
 
-def _limit(n_points: int, n_free: int) -> float:
+def _limit(n_points: int, n_free: int, furthest: float) -> float:
     """How far the furthest of so many normal points may be by chance, where their standard
-    deviation is taken from themselves: a quantile of Student's t."""
-    from scipy.special import stdtrit  # takes longer to import than a fit
+    deviation is taken from themselves: a quantile of Student's t, or less where that is enough for
+    the `furthest` of them."""
+    least = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
+    if not furthest > least:
+        return least
+    from scipy.special import stdtrit  # takes longer to import than a hundred fits
 
-    bound = float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE)))
-    return max(FAR, bound, -float(stdtrit(EFFICIENCY * n_free, 0.5 * CHANCE / n_points)))
+    return max(least, -float(stdtrit(EFFICIENCY * n_free, 0.5 * CHANCE / n_points)))
