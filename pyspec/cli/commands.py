@@ -10,7 +10,6 @@ from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
 from pyspec.cli.facts import Facts, hush
-from pyspec.cli.fields import FlagError, JobError
 from pyspec.cli.spoken import for_flags
 from pyspec.errors import PyspecError
 
@@ -51,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (PyspecError, OSError) as error:
         if given.traceback:
             raise
+        from pyspec.cli.fields import FlagError, JobError
+
         spoken = isinstance(error, (FlagError, JobError))
         facts["error"] = str(error) if spoken else for_flags(str(error))
         print(f"pyspec: {facts['error']}", file=sys.stderr)
@@ -194,6 +195,8 @@ def _show(given: Any) -> int:
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:
+    from pyspec.cli.fields import FlagError
+
     name, _, value = text.partition("=")
     if not name.strip() or not value.strip():
         raise FlagError(f"{flag} {text}: write axis=unit, such as energy=eV")

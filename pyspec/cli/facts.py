@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pyspec.io import Dataset
-from pyspec.model import Model
+if TYPE_CHECKING:  # a help text needs neither
+    from pyspec.io import Dataset
+    from pyspec.model import Model
 
 
 class Facts(dict[str, Any]):
@@ -53,15 +53,13 @@ def plain(value: Any) -> Any:
     """A value as JSON can hold it; NaN and infinities are null."""
     if isinstance(value, Mapping):
         return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # an array of NumPy, or one number of it
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(one) for one in value]
-    if isinstance(value, float) and not np.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 

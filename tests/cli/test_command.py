@@ -33,6 +33,17 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"pyspec {__version__}\n"
 
 
+@pytest.mark.parametrize("words", [["--version"], ["fit", "--help"], ["fit"]])
+def test_what_fits_nothing_imports_nothing(words: list[str]) -> None:
+    """Help, version and wrong arguments took 0.7 s: all of pyspec was imported first."""
+    code = (
+        "import sys, contextlib\nfrom pyspec.cli import main\n"
+        f"with contextlib.suppress(SystemExit):\n    main({words})\n"
+        "assert not {'numpy', 'pyspec.io', 'pyspec.model'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 def test_without_a_command_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert "demo" in capsys.readouterr().out
