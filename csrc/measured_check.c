@@ -14,8 +14,8 @@ static int check_head(const measured *m, int64_t room, int64_t n_params)
                                 : rest == 0 && n_params == measured_params(m->law));
 }
 
-/* The program of a state fills the rest. It has no instrument of its own, and no steps of two states and no
- * circle, for which there are no divided differences. */
+/* The program of a state fills the rest. It has no instrument of its own, and no steps of two states: only
+ * without them is what a response brings in bit by bit what it sees. */
 static int check_state(const int64_t *program, int64_t *at)
 {
     const int64_t *own = measured_scheme(program), begin = own - program;
@@ -23,7 +23,7 @@ static int check_state(const int64_t *program, int64_t *at)
     const int is_sound = pyspec_scheme_is_sound(own, room, measured_head(program)->n_params, at);
     *at = is_sound ? begin : begin + *at;
     return is_sound && scheme_head(own)->n_words == room && !scheme_head(own)->under &&
-           !pyspec_has_pairs(own) && !pyspec_has_circle(own);
+           !pyspec_has_pairs(own);
 }
 
 int pyspec_measured_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at)

@@ -20,7 +20,6 @@ from pyspec.formula.machine import disassemble, run_rpn
 from pyspec.formula.measured import (
     MEASURED_IRF,
     Measured,
-    has_circle,
     has_pairs,
     instrument_text,
 )
@@ -57,7 +56,6 @@ __all__ = [
     "fault_of",
     "find_op",
     "free_names",
-    "has_circle",
     "has_pairs",
     "instrument_text",
     "op_of",

@@ -62,7 +62,7 @@ class Measured:
         if self.law is not None:
             return None
         if name.startswith(KINETICS):
-            if has_circle(define_state(name)) or has_pairs(define_state(name)):
+            if has_pairs(define_state(name)):
                 return None
             return define_measured(f"{self.text.replace(_ALONE, _STATE, 1)}: {name}")
         return define_measured(self.text.replace(_ALONE, name, 1)) if name in LAWS else None
@@ -90,11 +90,6 @@ class Measured:
         head = [CONSTANTS["MEASURED_HEAD"] + 2 * n + scheme.size, len(self.law.params), kind, n]
         numbers = np.concatenate(self.normalised).view(np.int64)
         return np.concatenate([np.array(head, np.int64), numbers, scheme])
-
-
-def has_circle(law: OpDef) -> bool:
-    """Whether a law is a state of a scheme with a circle, which has no response."""
-    return isinstance(law.own, State) and law.own.scheme.has_circle(law.own.state)
 
 
 def has_pairs(law: OpDef) -> bool:
@@ -178,8 +173,6 @@ def define_measured(text: str) -> OpDef:
         raise ModelError(
             f"{law.name}: has steps of two states, and no exact response to {MEASURED_IRF}"
         )
-    if has_circle(law):
-        raise ModelError(f"{law.name}: has a circle, and no exact response to {MEASURED_IRF}")
     return dataclasses.replace(
         law,
         index=CONSTANTS["OP_MEASURED"],

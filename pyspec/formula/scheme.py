@@ -132,15 +132,6 @@ class Scheme:
                         reach[state] |= reach[end]
         return reach
 
-    def has_circle(self, state: str) -> bool:
-        """Whether there is more than one way between states of a block that leads to `state`, so
-        that eigenvalues may be complex."""
-        for block in self.blocks(self.before(state)):
-            ties = {frozenset((a, b)) for a, b, _ in self.steps if a in block and b in block}
-            if len(ties) >= len(block):
-                return True
-        return False
-
     def populated(self) -> set[str]:
         """The states that are ever populated, whatever the rates are."""
         found = {state for state, _ in self.start}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.formula import has_circle, has_pairs
+from pyspec.formula import has_pairs
 from pyspec.functions.response_rows import CONTINUED, response
 from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
@@ -247,8 +247,6 @@ def check_kernels(components: Sequence[Component]) -> None:
                     f"{after.op.name} belongs to a scheme with steps of two states, and has no "
                     "exact response to it"
                 )
-            elif has_circle(after.op):
-                reason = f"{after.op.name} is in a circle of steps, and has no exact response to it"
             remedy = f", or write {after.name} above it, where it stays as it is"
         if reason:
             raise ModelError(

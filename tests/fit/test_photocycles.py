@@ -24,6 +24,10 @@ K1, K2, K4 = 1.3, 0.5, 0.08
 SPECTRA = np.array(
     [b * np.exp(-(((ENERGY - a) / 0.3) ** 2)) for a, b in ((1.8, 1), (2.2, 0.7), (2.6, -0.5))]
 )
+#: A measured instrument in place of the Gaussian.
+SINCE, RESPONSE = [-0.3, -0.1, 0.0, 0.4, 0.9], [0.0, 1.0, 0.8, 0.3, 0.0]
+MEASURED = f"measuredIRF: {{time: {SINCE}, response: {RESPONSE}}}"
+GAUSSIAN = "gaussIRF: {SD: [0.2, True, 0.01, 2]}"
 
 
 def _fit(folder: Path, seed: int):
@@ -49,6 +53,32 @@ def test_a_photocycle_gives_its_rates_and_spectra(tmp_path: Path) -> None:
         away = (sas.values - SPECTRA) / sas.stderr
         assert 0.5 < np.std(away) < 1.7
     assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.4
+
+
+def test_a_measured_instrument_sees_a_photocycle(tmp_path: Path) -> None:
+    """It used to be refused. The response of the data is summed at 4,001 points."""
+    path = tmp_path / "models.yaml"
+    path.write_text(MODELS.replace(GAUSSIAN, MEASURED))
+    K = np.array([[-K1, 0, K1], [K1, -K2, 0], [0, K2, -K1 - K4]])
+    at = np.linspace(SINCE[0], SINCE[-1], 4001)
+    weight = np.interp(at, SINCE, RESPONSE)
+    weight /= weight.sum()
+    states = populations((TIME[:, None] - at) - 0.1, K, np.array([1.0, 0, 0]), None)
+    clean = np.einsum("s,tsk->tk", weight, states) @ SPECTRA
+    pulls = []
+    for seed in range(4):
+        data = clean + np.random.default_rng(seed).normal(0, 0.01, clean.shape)
+        file = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=TIME)
+        file.load_model(path, "cycling")
+        result = file.fit_2d("cycling")
+        assert result.success
+        for name, truth in (("cycle_k1", K1), ("cycle_k2", K2), ("cycle_k4", K4)):
+            pulls.append((result.values[name] - truth) / result.stderr[name])
+        away = (result.linear.sas().values - SPECTRA) / result.linear.sas().stderr
+        assert 0.5 < np.std(away) < 1.7
+    assert 0.5 < np.sqrt(np.mean(np.square(pulls))) < 1.5
+    again = file.fit_2d("cycling", backend="interpreted")
+    np.testing.assert_allclose(list(again.values.values()), list(result.values.values()), rtol=1e-6)
 
 
 def test_oscillations_have_no_decays_and_the_picture_has_the_states(tmp_path: Path) -> None:

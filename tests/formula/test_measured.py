@@ -36,10 +36,6 @@ def test_a_response_has_no_response() -> None:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        (
-            "A -> B = a; B -> C = b; C -> A = a; start A = 1",
-            "x_A: has a circle, and no exact response",
-        ),
         ("A + A -> B = a; start A = 1", "x_A: has steps of two states, and no exact response"),
     ],
 )
