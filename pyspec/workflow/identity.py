@@ -21,6 +21,9 @@ FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
 #: Digits of a handle that tables show; as many as are needed are enough to name a fit.
 SHORT = 8
 
+#: So many fits are named in a message.
+LISTED = 20
+
 #: Words that `select=` takes, which no label may be.
 SELECTIONS = ("all", "latest", "best")
 
@@ -141,8 +144,10 @@ def described(fit: Any) -> str:
 
 
 def in_words(fits: Iterable[Any]) -> str:
-    """Fits in a few words, one after the other; "none" for none."""
-    return ", ".join(described(fit) for fit in fits) or "none"
+    """Fits in a few words, one after the other, of many the first of them; "none" for none."""
+    known = list(fits)
+    more = f", and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    return (", ".join(described(fit) for fit in known[:LISTED]) or "none") + more
 
 
 def kinds_of(fits: Iterable[Any]) -> str:

@@ -27,6 +27,7 @@ from pyspec.workflow.identity import (
     inputs_of,
     label_of,
     listed,
+    listing,
     matching,
     name_of_file,
     names_of,
@@ -332,8 +333,8 @@ class FitResults(list[Any]):
 
     def __repr__(self) -> str:
         joint = f", {len(self.joint)} joint" if self.joint else ""
-        fits = ", ".join(described(fit) for fit in self)
-        return f"<FitResults: {len(self)} fits{joint}{': ' if fits else ''}{fits}>"
+        fits = f": {in_words(self)}" if self else ""
+        return f"<FitResults: {len(self)} fits{joint}{fits}>"
 
     def _repr_html_(self) -> str:
         return fits_html(f"{len(self)} fits", self)

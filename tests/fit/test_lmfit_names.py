@@ -177,7 +177,7 @@ def test_objects_of_lmfit_are_made_when_they_are_asked_for(monkeypatch: pytest.M
 
 def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
     """Importing them takes longer than all else. One from an archive used to import lmfit, and the
-    first printed fit of 20 points and more scipy.special, for a quantile that it compares with nothing."""
+    first printed fit of 20 points and more scipy.special, for a quantile that nothing needed."""
     code = (
         "import sys, numpy as np, pyspec;"
         "from pyspec.model import Measurement, load_model;"

@@ -426,3 +426,17 @@ def test_errors_name_each_kind_of_fit_once() -> None:
         "2d of peak, sbs of peak"
     )
     assert kinds_of([]) == "none"
+
+
+def test_of_many_fits_twenty_are_named(project: Project) -> None:
+    """A message about 2,000 fits named all of them, in 80,000 letters."""
+    many = FitResults([project[0].results[0]] * 23)
+    assert repr(many).endswith("(baseline of one to scan_1), and 3 more>")
+    assert repr(many).count("scan_1") == 20
+    with pytest.raises(FitError, match=r"no such fit; there are: .*, and 3 more$"):
+        many.get(file="scan_9")
+    with pytest.raises(FitError, match=r"no such fit; there are: .*, and 3 more$"):
+        many.last(file="scan_9")
+    with pytest.raises(FitError, match=r"no fit 'zz'; there are: .*, and 3 more$"):
+        many.get(handle="zz")
+    assert repr(FitResults()) == "<FitResults: 0 fits>"
