@@ -143,21 +143,31 @@ def _loaded(
     """The fits of these names, where they are given: all, or at least the last of them."""
     if damaged not in ("raise", "skip"):
         raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
-    wanted = Wanted({key: text for key, text in names.items() if text is not None}, last)
-    contents, arrays, report = read_archive(path, damaged == "skip", wanted)
-    if report is not None and report.damaged:
-        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
-    every = [_restored(path, one, arrays) for one in contents]
-    found = [
-        fit for fit in every if all(getattr(fit, key) == text for key, text in wanted.texts.items())
-    ]
+    texts = {key: [text] for key, text in names.items() if text is not None}
+    found = fits_of(path, Wanted(texts, last), damaged)
     if not found:
         others = read_archive(path, damaged == "skip")[0]
         titles = list(dict.fromkeys(_restored(path, one, {}).title for one in others))
         more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
         listed = "; ".join(titles[:_LISTED]) or "none"
         raise DataError(f"{path}: has no such fit; it has: {listed}{more}")
-    return tuple(found)
+    return found
+
+
+def fits_of(
+    path: str | Path, wanted: Wanted, damaged: str = "raise"
+) -> tuple[StoredFit | StoredSlices, ...]:
+    """The fits of an archive that are wanted, perhaps none. Of a damaged one all that have the
+    texts, where the last of them was wanted."""
+    contents, arrays, report = read_archive(path, damaged == "skip", wanted)
+    if report is not None and report.damaged:
+        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
+    every = [_restored(path, one, arrays) for one in contents]
+    return tuple(
+        fit
+        for fit in every
+        if all(getattr(fit, key) in among for key, among in wanted.texts.items())
+    )
 
 
 def _restored(

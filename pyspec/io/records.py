@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -183,10 +183,11 @@ def opened(h5py: Any, path: Path, shown: Path) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which fits of an archive are read: those whose texts are these, all of them or the last."""
+    """Which fits of an archive are read: those whose texts are among these, all of them or the
+    last."""
 
-    texts: Mapping[str, str]
-    last: bool
+    texts: Mapping[str, Collection[str | None]]
+    last: bool = False
 
     def names(self, file: Any) -> list[str]:
         """The names of the fits in an open archive, in the order in which they were saved."""
@@ -196,8 +197,8 @@ class Wanted:
 
     def _is(self, group: Any) -> bool:
         return all(
-            key in group and bytes(group[key][()]).decode() == text
-            for key, text in self.texts.items()
+            key in group and bytes(group[key][()]).decode() in among
+            for key, among in self.texts.items()
         )
 
 

@@ -12,7 +12,8 @@ from pyspec.calls import no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.table import need_pandas
-from pyspec.io import load_fits
+from pyspec.io.fits import fits_of
+from pyspec.io.records import Wanted
 from pyspec.plot import PlotConfig
 from pyspec.workflow.compare import comparison, refuse_missing
 from pyspec.workflow.frames import correlation_answer, interval_frame, parameter_answer
@@ -81,7 +82,9 @@ class FitResults(list[Any]):
         wanted = names_of(file), names_of(model), names_of(fit_type)
         for one in wanted[2] or ():
             check_type(one)
-        return cls(matching(load_fits(filepath), *wanted))
+        keys = "file_name", "model_name", "fit_type"
+        texts = {key: names for key, names in zip(keys, wanted, strict=True) if names is not None}
+        return cls(fits_of(filepath, Wanted(texts)))
 
     def __getitem__(self, key: Any) -> Any:
         try:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.fit_cases import data_1d, spectrum
 
-from pyspec import fit_many
+from pyspec import FitResults, fit_many
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import contents, load_fit, load_fits, save_fit
@@ -91,3 +91,13 @@ def test_of_many_fits_whole_ones_are_asked_for(tmp_path: Path) -> None:
         save_fit(tmp_path / "a.h5", fits)
     save_fit(tmp_path / "a.h5", [fits.result(k) for k in range(len(fits))])
     assert len(load_fits(tmp_path / "a.h5")) == 2
+
+
+def test_results_of_some_names_are_read_alone(
+    tmp_path: Path, three: list[FitResult], looks: list[str]
+) -> None:
+    save_fit(tmp_path / "a.h5", three)
+    found = FitResults.load(tmp_path / "a.h5", file=["scan_0", "scan_2"], fit_type="spectrum")
+    assert [fit.file_name for fit in found] == ["scan_0", "scan_2"]
+    assert looks == ["/fits/0001", "/fits/0003", "data", "data"]
+    assert FitResults.load(tmp_path / "a.h5", file="scan_7") == []
