@@ -28,7 +28,6 @@ from pyspec.workflow.identity import (
     inputs_of,
     label_of,
     listed,
-    listing,
     matching,
     name_of_file,
     names_of,
