@@ -172,8 +172,10 @@ class FitProblem(Columns):
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
         return self._layout is not None and self._known is not None and not self._known.jumps
 
-    def beside(self, theta: Array) -> list[Array]:
-        """Where else an optimum may lie that has one at `theta`: starts to try after a fit."""
+    rivals: list[Array] | None = None  # starts to other optima nearly as good; None: not looked for
+
+    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
+        """Starts to other optima than that at `theta`; fewer of a file that moves `alone`."""
         return []
 
     def rest(self) -> None:

@@ -83,8 +83,10 @@ def off(rng: np.random.Generator) -> dict[str, float]:
     return start | {"gaussIRF_SD": float(rng.choice([0.04, 0.08, 0.16]))}
 
 
-# Of forty seeds these ended in another optimum, the fourth and seventh at a reduced χ² below 1.1.
-@pytest.mark.parametrize("seed", [3, 4, 5, 7, 8, 23, 25, 32])
+# Of 40 seeds the first line ended in another optimum, the fourth and seventh at a reduced χ² below
+# 1.1. The second are those of 120 that time zero earlier and later, the same for all energies, did
+# not mend: with a time zero turned about its middle, and a larger width, none is left.
+@pytest.mark.parametrize("seed", [3, 4, 5, 7, 8, 23, 25, 32, 16, 24, 29, 47, 61, 99])
 def test_one_start_finds_the_best_optimum(seed: int, tmp_path: Path) -> None:
     """A fit ended at the optimum of time zero next to its start, one in four of such starts at a
     wrong one, and said nothing of it."""
@@ -106,8 +108,11 @@ def joint(path: Path, data: list[Array], starts: list[dict[str, float]]) -> Any:
     return project.fit_2d(model_name="art")
 
 
-# After four better optima the fit of five files ended, a success at twice its chi².
-@pytest.mark.parametrize("seeds", [(7, 8), (25, 32, 7, 8, 5)], ids=["two", "five"])
+# After four better optima the fit of five files ended, a success at twice its chi². The other five
+# crept to one wrong optimum for 2,300 evaluations, to the next for 1,500, and ended 42 too high.
+@pytest.mark.parametrize(
+    "seeds", [(7, 8), (25, 32, 7, 8, 5), (0, 1, 2, 3, 4)], ids=["two", "five", "creeping"]
+)
 def test_each_file_of_a_joint_fit_has_a_time_zero_of_its_own(
     seeds: tuple[int, ...], tmp_path: Path
 ) -> None:
@@ -117,6 +122,7 @@ def test_each_file_of_a_joint_fit_has_a_time_zero_of_its_own(
     found = joint(tmp_path, data, [off(rng) for rng in drawn])
     assert found.success
     assert found.chisqr < best.chisqr + 1e-3
+    assert found.nfev < 1500
 
 
 def test_files_with_the_same_wrong_time_zero_move_together(tmp_path: Path) -> None:
@@ -181,6 +187,15 @@ def test_an_interrupt_ends_a_fit_that_has_left_its_optimum(tmp_path: Path) -> No
     assert result.chisqr < fit(tmp_path, data, start, max_nfev=30).chisqr
 
 
+def test_data_without_noise_have_one_optimum(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    exact = fit(tmp_path, simulated(rng), TRUTH | TAU).fit
+    result = fit(tmp_path, np.asarray(exact), off(rng))
+    assert result.success
+    assert not any("optimum" in said for said in result.cautions)
+    assert result.problem.rivals == []
+
+
 def test_a_time_zero_that_is_held_stays(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(
         MODEL.replace("SCOPE", "True")
@@ -194,3 +209,16 @@ def test_a_time_zero_that_is_held_stays(tmp_path: Path) -> None:
     assert result.success
     assert (result.values["onset"], result.values["chirp"]) == (0.0, 0.4)
     assert result.nfev < 25
+
+
+def test_an_optimum_that_is_nearly_as_good_is_said(tmp_path: Path) -> None:
+    """A time zero 2.4 standard errors away had a χ² that was higher by 1, and nothing said so."""
+    alone = fit(tmp_path, simulated(np.random.default_rng(7)), TRUTH | TAU)
+    assert alone.cautions == ()
+    result = fit(tmp_path, simulated(np.random.default_rng(16)), TRUTH | TAU)
+    (said,) = result.cautions
+    assert "χ² higher by 1 times the variance of a point: chirp 0.3992 in place of 0.4244" in said
+    other = {"chirp": 0.3992, "onset": 0.0559, "gaussIRF_SD": 0.0803} | TAU
+    problem = result.problem
+    (rival,) = problem.rivals
+    assert np.allclose(rival[[*map(problem.names.index, other)]], [*other.values()], rtol=0.03)

@@ -146,18 +146,20 @@ class JointProblem(FitProblem):
                 problem.n_linear_at(self.local(index, values))
         return self.n_linear
 
-    def beside(self, theta: Array) -> list[Array]:
+    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
         """All files elsewhere together, then each of them alone: its own parameters are elsewhere,
         the others as they are."""
         together: list[Array] = []
-        alone: list[Array] = []
+        single: list[Array] = []
         for problem, gather in zip(self.problems, self.shared.gather, strict=True):
             starts = problem.beside(theta[gather])
             together = together or [theta.copy() for _ in starts]
             for start, all_files in zip(starts, together, strict=False):
-                alone.append(theta.copy())
-                alone[-1][gather] = all_files[gather] = start
-        found = {moved.tobytes(): moved for moved in (*together, *alone)}
+                all_files[gather] = start
+            for start in problem.beside(theta[gather], alone=True):
+                single.append(theta.copy())
+                single[-1][gather] = start
+        found = {moved.tobytes(): moved for moved in (*together, *single)}
         return list(found.values())
 
     def split(self, values: Array) -> list[Array]:

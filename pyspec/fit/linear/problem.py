@@ -98,9 +98,9 @@ class LinearProblem(FitProblem):
         except PlanError:
             return ()
 
-    def beside(self, theta: Array) -> list[Array]:
+    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
         with np.errstate(all="ignore"):
-            return beside(self.linear.designer, theta, self.fixed)
+            return beside(self.linear.designer, theta, self.fixed, alone=alone)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window. Over the whole axes it is NaN where there are no data to

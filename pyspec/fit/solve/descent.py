@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, middle, reach, search
+from pyspec.fit.solve.look import CREEPS, ENDED, ROUGH, Look
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
 from pyspec.fit.solve.places import Places, interval, number_of
 from pyspec.fit.sums import sums_of
@@ -29,14 +30,8 @@ TRIAL_EVALUATIONS = 40
 #: Where more parameters than these are lost, they go back to their starts together only.
 MOST_SINGLE = 4
 
-#: How often a fit goes on from a better optimum beside the one that it had found, for each file.
-MOST_BESIDE = 4
-
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
 SLIGHT = 1e-6
-
-#: Ends that may lie in a trap.
-TRAPPED = ("converged", "degenerate", "stalled", "slow")
 
 
 def watch_of(problem: FitProblem) -> Watch:
@@ -65,9 +60,9 @@ FAR = 4.0
 class Descent:
     """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
     known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
-    too. `cut_short` is what ended the look for others beside an optimum, None where nothing did."""
+    too. `look` is that for others beside an optimum, None where there was none."""
 
-    cut_short: BaseException | None = None
+    look: Look | None = None
 
     def __init__(self, problem: FitProblem, n_points: int, tolerance: float) -> None:
         self.problem = problem
@@ -93,8 +88,9 @@ class Descent:
             within = frozen(start, lower, upper, jumps)
             begin = self._eliminated(np.clip(start, *within), *within, linear)
         if not jumps:
-            ended = self.freed(self.fit(begin, lower, upper), start, lower, upper)
-            return self._best_beside(ended, lower, upper)
+            if problem.beside(begin):
+                return self._best_beside(begin, start, lower, upper)
+            return self.freed(self.fit(begin, lower, upper), start, lower, upper)
         within = frozen(begin, lower, upper, jumps)
         first = self._trial(np.clip(begin, *within), *within)
         if first.end == "not_finite":
@@ -213,7 +209,7 @@ class Descent:
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
         the first that is better. Where none is, or the fit creeps or stalls, heights that began far
         off may have sent places and widths astray: it begins once more, with heights eliminated."""
-        if found.end not in TRAPPED or found.certain is not None:
+        if found.end not in ENDED or found.certain is not None:
             return found
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
         has_ended = found.end in ("converged", "degenerate")
@@ -226,39 +222,32 @@ class Descent:
                 break
         return self._other_way(found, start, lower, upper)
 
-    def _best_beside(self, found: NativeSolver, lower: Array, upper: Array) -> NativeSolver:
-        """The best of the optima beside one that was found, such as those of time zero beside a
-        coherent artifact. A limit or Ctrl-C ends the look; it ends the fit only where a better
-        point is on its way to an optimum."""
-        slight = SLIGHT * found.chisqr / max(self.n_points - found.theta.size, 1)
-        account = self.problem.evaluations
-        try:
-            for _ in range(MOST_BESIDE * len(self.problem.files)):
-                if found.end not in TRAPPED:
-                    break
-                for start in self.problem.beside(found.theta.copy()):
-                    trial = self._trial(np.clip(start, lower, upper), lower, upper)
-                    is_cut = trial.end == "limit"
-                    if is_cut:
-                        account.left()  # raises where none are
-                    if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
-                        found = self.fit(trial.theta, lower, upper) if is_cut else trial
-                        break
-                else:
-                    break
-        except (StopFit, KeyboardInterrupt) as end:
-            insists = account.hold is not None and account.hold.insists
-            if insists or account.best < found.chisqr - slight:
-                raise
-            self.cut_short = end
-        return found
+    def _best_beside(self, begin: Array, start: Array, lower: Array, upper: Array) -> NativeSolver:
+        """The best of the optima beside that of a fit from `begin`, which may creep to it."""
+
+        def trial(theta: Array) -> NativeSolver:
+            within = np.clip(theta, lower, upper), lower, upper
+            return self.fit(*within, TRIAL_EVALUATIONS, max(self.tolerance, ROUGH))
+
+        def finish(theta: Array) -> NativeSolver:
+            return self.freed(self.fit(theta, lower, upper), start, lower, upper)
+
+        first = self.fit(begin, lower, upper, CREEPS)
+        if first.end == "limit":
+            self.problem.evaluations.left()  # raises where none are
+        first = self.freed(first, start, lower, upper)
+        if first.end == "not_finite":
+            return first
+        self.look = look = Look(self.problem, trial, finish, first, self.n_points)
+        look.run()
+        return look.found
 
     def _other_way(
         self, found: NativeSolver, start: Array, lower: Array, upper: Array
     ) -> NativeSolver:
         """The fit that begins with heights eliminated, where what was found is still in doubt and
         that one is better; after a fit that eliminates them, the one that does not."""
-        linear = self._heights() if found.end in TRAPPED and found.certain is None else []
+        linear = self._heights() if found.end in ENDED and found.certain is None else []
         if not linear:
             return found
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
@@ -291,9 +280,15 @@ class Descent:
         return [[k] for k in single] if len(single) <= MOST_SINGLE else [single]
 
     def fit(
-        self, start: Array, lower: Array, upper: Array, most: int = MOST_EVALUATIONS
+        self,
+        start: Array,
+        lower: Array,
+        upper: Array,
+        most: int = MOST_EVALUATIONS,
+        tolerance: float | None = None,
     ) -> NativeSolver:
-        """One fit within bounds. Its evaluations count for all."""
+        """One fit within bounds, to a tolerance of its own or that of all. Its evaluations count
+        for all."""
         problem, account = self.problem, self.problem.evaluations
         left = None if account.max_nfev is None else account.left()
         if left is not None:
@@ -305,7 +300,7 @@ class Descent:
             self.n_points,
             self.data_square,
             most,
-            self.tolerance,
+            self.tolerance if tolerance is None else tolerance,
         )
 
         try:

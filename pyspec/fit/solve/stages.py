@@ -18,7 +18,8 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
-from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
+from pyspec.fit.solve.descent import Descent, watch_of
+from pyspec.fit.solve.look import ENDED
 from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
@@ -213,13 +214,9 @@ class Run:
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
-        if descent.cut_short is not None:
-            self.interrupted = isinstance(descent.cut_short, KeyboardInterrupt)
-            ended = "interrupted" if self.interrupted else str(descent.cut_short)
-            self.cautions.append(
-                f"{ended} while the fit looked for a better optimum at an earlier and a later time "
-                "zero, so there may be one; fit again from here"
-            )
+        if descent.look is not None:
+            self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
+            self.cautions += descent.look.cautions()
         self._finish_native(self.solver, self.solver.theta.copy(), self.solver.ended)
 
     def _in_c(self) -> None:
@@ -240,7 +237,7 @@ class Run:
         finally:
             ended, theta = solver.ended, solver.theta.copy()
             account.best, account.best_theta = ended[1], theta
-        if ended[0] in TRAPPED and solver.certain is None:
+        if ended[0] in ENDED and solver.certain is None:
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
             try:

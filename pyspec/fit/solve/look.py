@@ -1,0 +1,166 @@
+"""The look for better optima beside the one that a fit has found, such as those of time zero beside
+a coherent artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.progress import StopFit
+from pyspec.fit.solve.native import NativeSolver
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: Ends at which a fit need not go on.
+ENDED = ("converged", "degenerate", "stalled", "slow")
+
+#: Evaluations after which a fit that creeps looks elsewhere first: from a time zero that is far
+#: off it may take thousands to an optimum that is not the best.
+CREEPS = 100
+
+#: How often a look goes on from a better point, for each file.
+MOST_BETTER = 4
+
+#: How near to its end a trial comes, in standard errors, before it is compared; and the decrease of
+#: chi² that counts then, in units of the variance of a point: what is left to its end.
+ROUGH = 0.03
+SLIGHT = ROUGH**2
+
+#: Optima may be the best ones of other data, which scatter about the same model, where their chi²
+#: is higher by less than this, in units of the variance of a point; less than NEAR is the same one.
+RIVAL, NEAR = 100.0, 0.01
+
+#: Those that a fit is cautious about are not excluded by two standard deviations.
+DOUBTFUL = 4.0
+
+#: Residuals beside the data below which they are taken for rounding.
+ROUNDING = 1e-10
+
+#: Of their parameters so many are named at most.
+MOST_NAMED = 3
+
+
+class Look:
+    """A look from one optimum to the next, each better than the one before.
+
+    Parameters
+    ----------
+    problem : says where to look
+    trial : a fit from there for a while, and roughly
+    finish : a fit from there to its end
+    found : the end of a fit, or a fit that creeps; then the best
+    n_points : residuals that count
+    """
+
+    #: What ended the look, None where nothing did.
+    cut_short: BaseException | None = None
+
+    def __init__(
+        self,
+        problem: FitProblem,
+        trial: Callable[[Array], NativeSolver],
+        finish: Callable[[Array], NativeSolver],
+        found: NativeSolver,
+        n_points: int,
+    ) -> None:
+        self.problem = problem
+        self.trial, self.finish = trial, finish
+        self.found = found
+        self.n_points = n_points
+        self._left = MOST_BETTER * len(problem.files)
+        self._others: list[NativeSolver] = []
+
+    def run(self) -> None:
+        """Goes on until nothing is better. A limit or Ctrl-C ends the look; it ends the fit only
+        where a better point is on its way to an optimum."""
+        account = self.problem.evaluations
+        try:
+            self._go_on()
+            while self.found.end == "limit":  # a fit that creeps, and a trial that did not end
+                self.found = self.finish(self.found.theta)
+                if self.found.end not in ENDED:
+                    return
+                self._go_on()
+        except (StopFit, KeyboardInterrupt) as end:
+            insists = account.hold is not None and account.hold.insists
+            is_better = account.best < self.found.chisqr - self._slight()
+            if insists or is_better or self.found.end not in ENDED:
+                raise
+            self.cut_short = end
+        else:
+            self.problem.rivals = [one.theta.copy() for one in self._rivals()]
+
+    def _go_on(self) -> None:
+        """To the best that trials lead to."""
+        starts, k, failed = self.problem.beside(self.found.theta.copy()), 0, 0
+        while self._left and failed < len(starts):
+            trial = self.trial(starts[k % len(starts)])
+            if trial.end == "limit":
+                self.problem.evaluations.left()  # raises where none are
+            k, failed = k + 1, failed + 1
+            if trial.end == "not_finite":
+                continue
+            if trial.chisqr < self.found.chisqr - self._slight():
+                better = self.finish(trial.theta) if trial.end in ENDED else trial
+                self.found, trial = better, self.found
+                starts, failed = self.problem.beside(better.theta.copy()), 0
+                self._left -= 1
+            self._others.append(trial)
+
+    def _slight(self) -> float:
+        return SLIGHT * self._variance()
+
+    def _variance(self) -> float:
+        """That of a point; of data without noise that of their rounding."""
+        chisqr = max(self.found.chisqr, ROUNDING**2 * self.problem.data_square)
+        return chisqr / max(self.n_points - self.found.theta.size, 1)
+
+    def _rivals(self) -> list[NativeSolver]:
+        """Other optima, or points on the way to them, that are nearly as good: the best first."""
+        kept, variance = [self.found], self._variance()
+        for other in sorted(self._others, key=lambda one: one.chisqr):
+            if (other.chisqr - kept[-1].chisqr) / variance > NEAR and self._above(other) < RIVAL:
+                kept.append(other)
+        return kept[1:]
+
+    def _above(self, other: NativeSolver) -> float:
+        """By how much chi² is higher elsewhere, in units of the variance of a point."""
+        return (other.chisqr - self.found.chisqr) / self._variance()
+
+    def cautions(self) -> list[str]:
+        """What ended the look; or that another optimum cannot be told from the best one."""
+        if self.cut_short is not None:
+            is_signal = isinstance(self.cut_short, KeyboardInterrupt)
+            ended = "interrupted" if is_signal else str(self.cut_short)
+            return [
+                f"{ended} while the fit looked for a better optimum at an earlier and a later time "
+                "zero, so there may be one; fit again from here"
+            ]
+        doubtful = (one for one in self._rivals() if self._above(one) < DOUBTFUL)
+        other = next((one for one in doubtful if one.end in ENDED), None)
+        if other is None:
+            return []
+        is_joint = len(self.problem.files) > 1
+        return [
+            f"another optimum fits nearly as well, χ² higher by {self._above(other):.2g} times "
+            f"the variance of a point: {self._elsewhere(other)}; standard errors hold for one of "
+            f"them alone{'' if is_joint else ', bootstrap(result) takes in both'}"
+        ]
+
+    def _elsewhere(self, other: NativeSolver) -> str:
+        """The parameters that differ most, in standard errors."""
+        n = self.found.theta.size
+        covariance, _ = self.found.information(range(n))
+        errors = np.ones(n) if covariance is None else np.sqrt(covariance.diagonal())
+        away = np.abs(other.theta - self.found.theta) / np.where(errors > 0, errors, np.inf)
+        values = self.found.theta.tolist(), other.theta.tolist()
+        return ", ".join(
+            f"{self.problem.names[k]} {values[1][k]:.4g} in place of {values[0][k]:.4g}"
+            for k in np.argsort(-away)[:MOST_NAMED].tolist()
+        )
