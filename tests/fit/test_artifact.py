@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pyspec import File, Project
+from pyspec import File, Project, bootstrap
 from pyspec.fit import FitResult
 from pyspec.functions import time as laws
 from pyspec.functions.response import expFun_gaussIRF
@@ -222,3 +222,17 @@ def test_an_optimum_that_is_nearly_as_good_is_said(tmp_path: Path) -> None:
     problem = result.problem
     (rival,) = problem.rivals
     assert np.allclose(rival[[*map(problem.names.index, other)]], [*other.values()], rtol=0.03)
+
+
+def test_repetitions_look_where_another_optimum_is_nearly_as_good(tmp_path: Path) -> None:
+    """Each repetition looked on all sides of its time zero, which took six times as long as it."""
+    alone = fit(tmp_path, simulated(np.random.default_rng(7)), TRUTH | TAU)
+    assert np.mean([one.nfev for one in bootstrap(alone, 10).fits]) < 15
+    two = fit(tmp_path, simulated(np.random.default_rng(16)), TRUTH | TAU)
+    quick = bootstrap(two, 30)
+    two.problem.rivals = None
+    thorough = bootstrap(two, 30)
+    assert sum(a.nfev for a in quick.fits) < 0.4 * sum(a.nfev for a in thorough.fits)
+    for name in ("onset", "chirp"):  # repetitions end at either
+        assert quick.spread(name) > 1.7 * two.stderr[name]
+        assert np.isclose(quick.spread(name), thorough.spread(name), rtol=0.1)

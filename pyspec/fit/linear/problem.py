@@ -36,6 +36,10 @@ class LinearProblem(FitProblem):
 
     of_joint: tuple[Any, int] | None = None
 
+    #: All starts that this fit tries beside its optimum, `rivals` of a fit of data that scatter
+    #: about the same model; None where these are not known.
+    others: list[Array] | None = None
+
     #: Of a joint fit that does not determine all parameters: the covariance of theta without the
     #: directions in which it is not determined, and these, (n_theta, n_lost).
     left: tuple[Array, Array] | None = None
@@ -99,6 +103,8 @@ class LinearProblem(FitProblem):
             return ()
 
     def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
+        if self.others is not None:
+            return self.others
         with np.errstate(all="ignore"):
             return beside(self.linear.designer, theta, self.fixed, alone=alone)
 

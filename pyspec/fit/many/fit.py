@@ -13,13 +13,15 @@ import numpy.typing as npt
 from pyspec.calls import answered, one_of
 from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
-from pyspec.fit.batch.batch import Batch
+from pyspec.fit.batch.batch import Batch, Described
 from pyspec.fit.batch.run import run_batch
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.linear import LinearProblem
 from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import fit_stages, without_intervals
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
@@ -43,8 +45,17 @@ class ManyBatch(Batch[OneFit]):
     fit_type: ClassVar[str] = "many"
     plural: ClassVar[str] = "fits"
 
+    #: Of a fit whose data are drawn anew: where else it had optima, None where that is not known.
+    rivals: list[Array] | None = None
+
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> OneFit:
         return OneFit.of(number, status, message, result)
+
+    def _problem(self, described: Described) -> FitProblem:
+        problem = super()._problem(described)
+        if isinstance(problem, LinearProblem):
+            problem.others = self.rivals
+        return problem
 
 
 @answered
@@ -157,7 +168,8 @@ def bootstrap(
         68 %.
 
     Amplitudes that are free along an axis are solved for in each fit; ``fits.result(3).linear`` has
-    those of one.
+    those of one. Where another optimum beside a coherent artifact is nearly as good as that of
+    `result`, each fit looks there, too, and the better one counts.
 
     Raises :class:`FitError` for a fit that did not converge, a joint fit, data by reference,
     residuals of counts, or counts whose errors were scaled.
@@ -216,7 +228,8 @@ def bootstrap(
     )
     settings = {key: value for key, value in result.settings.items() if key != "seed"}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
-    batch = ManyBatch(problem.model, drawn, problem.backend, methods, settings, None, None, covar)
+    fixed = problem.model, drawn, problem.backend, methods, settings, None, None, covar
+    batch = ManyBatch(*fixed, rivals=problem.rivals)
     return _run(batch, int(n), measurement, progress, client, n_workers)
 
 
