@@ -256,3 +256,26 @@ def test_formulas_follow_the_energy_too() -> None:
         np.testing.assert_allclose(linear[name], spectrum, atol=1e-5)
     at = TIME[[3, 30, 60]]  # a formula is known at other times
     assert np.allclose(result.predict(time=at).value, result.fit[[3, 30, 60]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_what_the_data_do_not_determine_is_named(method: str) -> None:
+    """The fit ended with an error in place of a result: there is no one graph of such a model."""
+    idle = CHIRPED.replace("width + wider", "width + 0 * idle + wider")
+    model = load_model(
+        idle.replace("parameters:", "parameters:\n  idle: [1, True, 0, 2]"), "chirped"
+    )
+    model.set_axes(energy=ENERGY, time=TIME)
+    found = fit_model(model, Measurement(data()), method=method)
+    assert not found.success
+    assert found.without_effect == ("idle",)
+    assert "The data do not determine idle" in found.message
+    assert np.isclose(found.values["width"], TRUTH["width"], rtol=0, atol=0.02)
+
+
+def test_delays_in_another_unit_than_the_model_are_answered() -> None:
+    model = load_model(CHIRPED, "chirped")
+    model.set_axes(energy=ENERGY, time=1000 * TIME)
+    found = fit_model(model, Measurement(data()))
+    assert not found.success
+    assert "do not determine" in found.message

@@ -97,6 +97,8 @@ class LinearProblem(FitProblem):
             return {}
 
     def jump_parameters(self) -> Collection[str]:
+        if self.dispersed:  # there is no one graph to find them in
+            return ()
         try:
             return super().jump_parameters()
         except PlanError:
