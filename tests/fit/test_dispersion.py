@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from scipy.integrate import simpson
 
-from pyspec import FitResult, Measurement, Model, ModelError, fit_model, load_fit, save_fit
+from pyspec import (
+    FitResult,
+    Measurement,
+    Model,
+    ModelError,
+    bootstrap,
+    fit_model,
+    load_fit,
+    save_fit,
+)
 from pyspec.executor import make_executor
 from pyspec.functions import time as laws
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
@@ -136,6 +145,14 @@ def test_values_and_errors_are_those_of_all_parameters_together(result: FitResul
 def test_what_depends_on_the_energy_has_no_row_in_the_table(result: FitResult) -> None:
     assert set(result.values) == {*TRUTH}
     assert "gaussFun_01_t0" not in result.params
+
+
+def test_nor_have_they_one_in_the_table_of_many_fits(result: FitResult) -> None:
+    """Onset and width were rows and columns of nan."""
+    fits = bootstrap(result, 3)
+    assert "nan" not in str(fits)
+    assert set(fits.names) == {*TRUTH}
+    assert not fits.to_dataframe().isna().any(axis=None)
 
 
 def test_it_comes_back_from_an_archive(result: FitResult, tmp_path: Path) -> None:

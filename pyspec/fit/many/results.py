@@ -15,6 +15,7 @@ from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits
 from pyspec.fit.result import FitResult
 from pyspec.fit.table import format_value, need_pandas, text_table
+from pyspec.model.free import single_valued
 from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
@@ -62,7 +63,8 @@ class ManyFits(Fits[OneFit]):
     Attributes
     ----------
     fits : all of them, in their order
-    names, free_names : all parameters in the order of the model, and those that were fitted
+    names, free_names : all parameters in the order of the model, and those that were fitted;
+        without amplitudes that are free, and what depends on the energy: they have no one value
     model_name, backend, seconds, interrupted : what was fitted, and how it ran
     """
 
@@ -71,9 +73,9 @@ class ManyFits(Fits[OneFit]):
     ) -> None:
         self.fits = tuple(fits)
         self._batch = batch
-        self.names, self.free_names = tuple(batch.model.parameters), batch.model.opt_param_names
-        parameters = batch.model.parameters.items()
-        self._followers = [name for name, one in parameters if one.formula is not None]
+        parameters = single_valued(batch.model.parameters)
+        self.names, self.free_names = tuple(parameters), batch.model.opt_param_names
+        self._followers = [name for name, one in parameters.items() if one.formula is not None]
         self.model_name: str = batch.model.name
         self.backend: str = batch.backend
         self.seconds, self.interrupted = seconds, interrupted
