@@ -196,6 +196,18 @@ def test_data_without_noise_have_one_optimum(tmp_path: Path) -> None:
     assert result.problem.rivals == []
 
 
+def test_one_time_zero_for_all_energies_is_not_turned(tmp_path: Path) -> None:
+    """It was moved by two widths in place of that, which took a third of the evaluations."""
+    lines = [line for line in MODEL.replace("SCOPE", "True").splitlines() if "chirp" not in line]
+    (tmp_path / "models.yaml").write_text("\n".join(lines).replace('["zero"]', '["onset"]'))
+    data = simulated(np.random.default_rng(1))
+    problem = file_of(Project(tmp_path, show_output=False), "one", data, TAU).fit_2d("art").problem
+    assert problem.names == ("gaussIRF_SD", "expFun_01_tau", "expFun_02_tau", "onset")
+    found = problem.beside(np.array([0.1, 1.0, 30.0, 0.2]))
+    assert np.allclose(np.array(found)[:, 0], [0.1, 0.1, 0.14])
+    assert np.allclose(np.array(found)[:, 3], [0.05, 0.35, 0.2])
+
+
 def test_a_time_zero_that_is_held_stays(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(
         MODEL.replace("SCOPE", "True")

@@ -50,7 +50,8 @@ def beside(
     shift = _step(moved, SHIFT * width)
     found = [theta - shift, theta + shift]
     if not alone:
-        turn = _step(moved, TURN * width * np.linspace(-1.0, 1.0, n))
+        ends = np.linspace(-1.0, 1.0, n) if n > 1 else np.zeros(1)
+        turn = _step(moved, TURN * width * ends)
         wider = _step(_slopes(at, [artifact["SD"]], n, theta.size), WIDER * width)
         found += [theta - turn, theta + turn, theta + wider]
     return [start for start in found if (start != theta).any()]
