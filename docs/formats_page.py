@@ -120,9 +120,8 @@ file.describe()
 the file, unless you give `from_dataset(scan, errors=False)`. NaN are left out of fits.
 `pyspec show scan.csv` prints and draws the same from the command line.
 
-A trace, one signal over delays, has no energy axis. Make its file with `File(Project("."),
-data=trace.data, time=trace.time, labels=trace.labels, units=trace.units)`, and fit it with
-[fit_trace](transient_absorption.md).
+A trace, one signal over delays, has no energy axis. `File.from_dataset(trace)` makes its file; fit
+it with [fit_trace](transient_absorption.md).
 
 From any other file make arrays yourself: `data` of shape `(n_time, n_energy)` or `(n_energy,)`,
 `energy` and `time` of one dimension. `float64`, `float32` and `uint16` are used without a copy.

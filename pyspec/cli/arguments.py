@@ -111,8 +111,8 @@ def _add_fit(commands: Any) -> None:
         metavar="DIR",
         help="where to write, instead of the job's output",
     )
-    kind = fit.add_argument("--type", help="2d, spectrum, baseline or slices")
-    _choose(kind, "2d", "spectrum", "baseline", "slices")
+    kind = fit.add_argument("--type", help="2d, spectrum, baseline, slices or trace")
+    _choose(kind, "2d", "spectrum", "baseline", "slices", "trace")
     method = fit.add_argument(
         "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
 from pyspec.cli.facts import Facts, hush
-from pyspec.cli.spoken import for_flags
+from pyspec.cli.spoken import for_fields, for_flags
 from pyspec.errors import PyspecError
 
 __all__ = ["FAILED", "INTERRUPTED", "NOT_CONVERGED", "OK", "build_parser", "main"]
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from pyspec.cli.fields import FlagError, JobError
 
         spoken = isinstance(error, (FlagError, JobError))
-        facts["error"] = str(error) if spoken else for_flags(str(error))
+        turned = for_fields if given.command == "fit" else for_flags
+        facts["error"] = str(error) if spoken else turned(str(error))
         print(f"pyspec: {facts['error']}", file=sys.stderr)
     except MemoryError as error:
         if given.traceback:

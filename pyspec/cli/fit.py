@@ -13,30 +13,26 @@ from pyspec.cli.facts import Facts, data_facts, model_facts, said
 from pyspec.cli.fields import FlagError
 from pyspec.cli.folder import check_folder, left_of_earlier
 from pyspec.cli.job import FIT_TYPES, Job, read_job
-from pyspec.cli.prepare import (
-    Windows,
-    load_data,
-    load_the_model,
-    mean_spectrum,
-    series,
-    windows,
-)
+from pyspec.cli.prepare import file_of, load_data
 from pyspec.cli.sharing import client_of
 from pyspec.cli.spoken import cautions_of_a_job, for_fields
 from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
-from pyspec.fit import FitResult, SliceResults, canonical_method, fit_model, fit_slices
+from pyspec.fit import FitResult, SliceResults, canonical_method
 from pyspec.fit.backend import make_problem
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_csv
-from pyspec.model import Measurement, Model
+from pyspec.model import Model
 from pyspec.model.measurement import row_of
-from pyspec.model.windows import forward_range, nearest_row, row_range
+from pyspec.model.windows import spectrum_rows
 from pyspec.plot import PlotError, plot_fit, report
+from pyspec.workflow import File
 from pyspec.workflow.export import amplitude_tables
-from pyspec.workflow.seeds import BASELINE
+
+#: The kinds of fits that a fit of the baseline comes before.
+WITH_BASELINE = ("baseline", "2d", "slices")
 
 #: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.
 NOT_CONVERGED, INTERRUPTED = 3, 130
@@ -68,11 +64,11 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
-    where = windows(job, dataset)
+    file = file_of(job, dataset)
+    model = file.select_model()
+    _check_means(job, file, kind)
     if given.check:
-        model = load_the_model(job, dataset, kind == "2d")
-        model.check()
-        _try(job, dataset, where, kind, model)
+        model = _begun(job, file, model, kind)
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
@@ -81,7 +77,7 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
-        results = _fits(job, dataset, where, kind, hold, client)
+        results = _fits(job, file, model.name, kind, hold, client)
         last = results[-1]
         said(f"\n{for_fields(str(last))}\n")
         written = write_results(job, dataset, results, say)
@@ -129,35 +125,52 @@ _TITLES = {
     "spectrum": "one spectrum",
     "baseline": "the baseline",
     "slices": "each spectrum by itself",
+    "trace": "the trace",
 }
 
 
 def _kind(job: Job, dataset: Dataset) -> str:
-    """What is fitted, where the job does not say it."""
-    one = dataset.time is None
-    kind = job.fit.type or ("spectrum" if one or job.fit.spectrum is not None else "2d")
-    if one and kind != "spectrum":
+    """What is fitted, where the job does not say it; refuses fields that such data do not have."""
+    point = job.fit.spectrum
+    if dataset.energy is None or dataset.time is None:
+        return _kind_of_line(job, dataset)
+    kind = job.fit.type or ("2d" if point is None else "spectrum")
+    wrong = ""
+    if kind == "trace":
+        wrong = "the data are spectra over time; take one energy for a trace, 'select: {energy: …}'"
+    elif kind == "baseline" and job.baseline is None:
+        wrong = "type baseline needs 'baseline: [from, to]' in the job"
+    elif kind == "spectrum" and point is None:
+        wrong = "which spectrum? write 'spectrum: 3.0' (a time) or 'spectrum: [1.0, 5.0]'"
+    elif kind != "spectrum" and point is not None:
+        wrong = f"'spectrum:' belongs to 'type: spectrum', not to type {kind}; leave one out"
+    if wrong:
+        raise job.fields.wrong("fit", wrong)
+    return kind
+
+
+def _kind_of_line(job: Job, dataset: Dataset) -> str:
+    """The same for data of one axis."""
+    if dataset.energy is None:
+        kind, axis, moves = "trace", "an energy", "its time laws are the model"
+    else:
+        kind, axis, moves = "spectrum", "a time", "nothing moves in time"
+    if job.fit.type not in (None, kind):
         raise job.fields.wrong(
             "fit",
-            f"the data are one spectrum; type {kind} needs a time axis: write type: spectrum, and "
-            "leave out dynamics and baseline",
+            f"the data are one {kind}; type {job.fit.type} needs {axis} axis: write type: {kind}, "
+            "and leave out dynamics and baseline",
         )
-    if kind == "baseline" and job.baseline is None:
-        raise job.fields.wrong("fit", "type baseline needs 'baseline: [from, to]' in the job")
-    if kind == "spectrum" and not one and job.fit.spectrum is None:
-        raise job.fields.wrong(
-            "fit", "which spectrum? write 'spectrum: 3.0' (a time) or 'spectrum: [1.0, 5.0]'"
-        )
-    if kind != "spectrum" and job.fit.spectrum is not None:
-        raise job.fields.wrong(
-            "fit", f"'spectrum:' belongs to 'type: spectrum', not to type {kind}; leave one out"
-        )
-    if one and job.fit.spectrum is not None:
-        raise job.fields.wrong("fit", "the data are one spectrum; leave 'spectrum:' out")
-    if one and job.dynamics:
-        raise job.fields.wrong(
-            "dynamics", "the data are one spectrum; nothing moves in time: leave it out"
-        )
+    other = axis.split()[1]
+    limits = job.energy_limits if other == "energy" else job.time_limits
+    for field, given, say in (
+        ("fit", job.fit.spectrum, "leave 'spectrum:' out"),
+        ("limits", limits, f"leave '{other}:' out"),
+        ("baseline", job.baseline, "leave it out"),
+        ("dynamics", job.dynamics or None, f"{moves}: leave it out"),
+    ):
+        if given is not None:
+            raise job.fields.wrong(field, f"the data are one {kind}; {say}")
     return kind
 
 
@@ -171,42 +184,54 @@ def _check_sharing(job: Job, given: Overrides, kind: str) -> None:
         raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
 
 
-def _try(job: Job, dataset: Dataset, where: Windows, kind: str, model: Model) -> None:
-    """All of a fit but its steps: raises what keeps it from being begun."""
-    if job.baseline is not None and where.baseline is not None:
-        mean_spectrum(job, dataset, where, where.baseline)
-    if kind == "baseline":
-        return
-    measurement = _measured(job, dataset, where, kind)
-    if kind == "slices":
-        measurement = row_of(measurement, (where.rows or (0, 0))[0])
-    make_problem(model, measurement, job.fit.options.get("backend") or "compiled").start()
+def _check_means(job: Job, file: File, kind: str) -> None:
+    """Spectra that are averaged lie in the data, and the noise of their mean is known."""
+    rows = file.baseline_rows if kind in WITH_BASELINE else None
+    if job.fit.spectrum is not None:
+        with job.fields.blame("fit"):
+            rows = spectrum_rows(file.time, *_when(job), "abs")
+    if rows is not None:
+        with job.fields.blame("noise"):
+            file._data.mean(rows)
 
 
-def _measured(job: Job, dataset: Dataset, where: Windows, kind: str) -> Measurement:
-    """What a fit of this kind is of; its baseline aside."""
-    if kind == "spectrum":
-        return _spectrum(job, dataset, where)
-    return series(job, dataset, where)
+def _begun(job: Job, file: File, model: Model, kind: str) -> Model:
+    """All of a fit but its steps: raises what keeps it from being begun. Returns the model."""
+    fits = file._fits
+    if kind == "2d":
+        model, first, _ = fits.prepared_2d(model.name, None)
+    elif kind == "spectrum":
+        model, first, _, _ = fits.prepared_spectrum(model.name, *_when(job), "abs")
+    elif kind == "trace":
+        model.set_axes(time=file.time)
+        first = fits.data.whole()
+    else:
+        model = fits.models.prepared(model.name, time=False)
+        if kind == "slices":
+            first = row_of(fits.data.whole(), (file.rows or (0, 0))[0])
+        else:
+            first = fits.data.mean(fits.data.need_baseline())
+    make_problem(model, first, job.fit.options.get("backend") or "compiled").start()
+    return model
 
 
-def _fits(
-    job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold, client: Any
-) -> list[Any]:
+def _when(job: Job) -> tuple[float | None, tuple[float, float] | None]:
+    """The time of one spectrum of a series, or the range of the mean."""
+    point = job.fit.spectrum
+    return (None, point) if isinstance(point, tuple) else (point, None)
+
+
+def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: Any) -> list[Any]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
     marks them where a signal comes, `client` shares those of all times."""
     found: list[Any] = []
-    seeds: dict[str, float] = {}
-    if job.baseline is not None and kind in ("baseline", "2d", "slices"):
-        assert where.baseline is not None
-        measurement = mean_spectrum(job, dataset, where, where.baseline)
-        result = hold.mark(_fit_one(job, dataset, measurement, "baseline", {}))
-        found.append(result)
-        seeds = {name: result.values[name] for name in result.problem.names}
-        if kind == "baseline" or result.interrupted:
+    options: dict[str, Any] = {"progress": job.fit.progress, **job.fit.options}
+    if job.baseline is not None and kind in WITH_BASELINE:
+        found.append(hold.mark(file.fit_baseline(name, **options)))
+        if kind == "baseline" or found[-1].interrupted:
             return found
     try:
-        found.append(hold.mark(_fit_main(job, dataset, where, kind, seeds, client)))
+        found.append(hold.mark(_fit_main(job, file, name, kind, options, client)))
     except KeyboardInterrupt:
         if hold.insists or not found:
             raise
@@ -215,75 +240,16 @@ def _fits(
 
 
 def _fit_main(
-    job: Job, dataset: Dataset, where: Windows, kind: str, seeds: dict[str, float], client: Any
+    job: Job, file: File, name: str, kind: str, options: dict[str, Any], client: Any
 ) -> Any:
+    if kind == "trace":
+        return file.fit_trace(file.models[name], **options)
+    if kind == "spectrum":
+        point, span = _when(job)
+        return file.fit_spectrum(name, time_point=point, time_range=span, **options)
     if kind == "slices":
-        return _fit_slices(job, dataset, where, seeds)
-    measurement = _measured(job, dataset, where, kind)
-    if kind == "2d":
-        return _fit_one(job, dataset, measurement, "2d", seeds, client)
-    return _fit_one(job, dataset, measurement, "spectrum", {})
-
-
-def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:
-    if dataset.time is None:
-        return series(job, dataset, where)
-    point = job.fit.spectrum
-    with job.fields.blame("fit"):
-        if isinstance(point, tuple):
-            rows = row_range(dataset.time, *forward_range(point, "abs", "the range"), "abs")
-        else:
-            assert point is not None
-            row = nearest_row(dataset.time, point, "abs")
-            rows = row, row + 1
-    return mean_spectrum(job, dataset, where, rows)
-
-
-def _fit_one(
-    job: Job,
-    dataset: Dataset,
-    measurement: Measurement,
-    kind: str,
-    seeds: dict[str, float],
-    client: Any = None,
-) -> FitResult:
-    model = load_the_model(job, dataset, kind == "2d")
-    known = {name: seeds[name] for name in model.opt_param_names if name in seeds}
-    options = _options(job, measurement)
-    if client is not None:
-        options["client"] = client
-    result = fit_model(
-        model, measurement, progress=job.fit.progress, seeds=known or None, **options
-    )
-    result.fit_type, result.file_name = kind, dataset.name
-    result.started_from = BASELINE if known else ""
-    return result
-
-
-def _fit_slices(job: Job, dataset: Dataset, where: Windows, seeds: dict[str, float]) -> Any:
-    model = load_the_model(job, dataset, False)
-    assert dataset.time is not None
-    times = dataset.time[slice(*(where.rows or (None, None)))]
-    given = [{name: seeds[name] for name in model.opt_param_names if name in seeds}] * times.size
-    measurement = series(job, dataset, where)
-    slices = fit_slices(
-        model,
-        measurement,
-        progress=job.fit.progress,
-        seeds=given if seeds else (),
-        n_workers=job.fit.workers,
-        times=times,
-        **_options(job, measurement),
-    )
-    slices.file_name = dataset.name
-    slices.started_from = BASELINE if seeds else ""
-    return slices
-
-
-def _options(job: Job, measurement: Measurement) -> dict[str, Any]:
-    """Options of a fit; where the noise is known, standard errors are not scaled by chi²."""
-    known = {"scale_covar": False} if measurement.weight is not None else {}
-    return {"backend": None, **known, **job.fit.options}
+        return file.fit_slice_by_slice(name, n_workers=job.fit.workers, **options)
+    return file.fit_2d(name, **options, **({} if client is None else {"client": client}))
 
 
 # what is written

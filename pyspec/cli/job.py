@@ -20,13 +20,14 @@ from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.fit.starts import check_whole
 from pyspec.io.readers import WORDS
+from pyspec.model.axes import check_axis, check_weights
 from pyspec.model.reader import Scalar
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
 
 Array = npt.NDArray[np.float64]
 
-FIT_TYPES = ("2d", "spectrum", "baseline", "slices")
+FIT_TYPES = ("2d", "spectrum", "baseline", "slices", "trace")
 
 #: One place on an axis: a value or position, or a range of values.
 Place = float | int | tuple[float, float]
@@ -58,15 +59,6 @@ class Law:
     fields: Fields = field(repr=False)
 
 
-@dataclass
-class NoiseSpec:
-    """`noise:`, what is known of the noise."""
-
-    type: str
-    sigma: float | Path | None
-    scale: float
-
-
 @dataclass(frozen=True)
 class InputSpec:
     """One of `inputs:`, the file of its values, and how that is read."""
@@ -88,7 +80,8 @@ class FitSpec:
 
 @dataclass
 class Job:
-    """A whole job file. All paths are absolute or relative to the working directory."""
+    """A whole job file. All paths are absolute or relative to the working directory. `auxiliary`
+    are arguments of File, `noise` those of :meth:`pyspec.File.set_noise`; sigma may be a path."""
 
     path: Path
     name: str
@@ -97,13 +90,13 @@ class Job:
     model: str | None
     dynamics: list[Law]
     profiles: list[Law]
-    auxiliary: tuple[Array, Array | None] | None
+    auxiliary: dict[str, Any]
     inputs: dict[str, InputSpec]
     energy_limits: Limits | None
     time_limits: Limits | None
     exclude: list[Limits]
     baseline: Limits | None
-    noise: NoiseSpec | None
+    noise: dict[str, Any] | None
     fit: FitSpec
     folder: Path
     archive: bool
@@ -253,26 +246,24 @@ def _law(own: Fields, home: Path, moves: bool) -> Law:
     return Law(parameter, models, None if path is None else home / path, frequency, own)
 
 
-def _auxiliary(top: Fields) -> tuple[Array, Array | None] | None:
+def _auxiliary(top: Fields) -> dict[str, Any]:
     own = top.fields("auxiliary")
     if own is None:
-        return None
+        return {"aux_axis": None, "aux_weights": None}
     values, weights = own.numbers("values"), own.numbers("weights")
     span, points = own.pair("range"), own.whole("points", None, 1)
     own.done()
-    if (values is None) == (span is None or points is None):
+    if [one is not None for one in (values, span, points)] not in ([1, 0, 0], [0, 1, 1]):
         raise top.wrong(
             "auxiliary", "give 'values: [0, 1, 2]', or 'range: [0, 5]' and 'points: 20'"
         )
-    if values is not None:
-        axis = np.array(values)
-    else:
-        assert span is not None
-        axis = np.linspace(*span, points or 1)
-    return axis, None if weights is None else np.array(weights)
+    given = values if span is None else np.linspace(*span, points or 1)
+    with top.blame("auxiliary"):
+        axis = check_axis(given, "auxiliary")
+        return {"aux_axis": axis, "aux_weights": check_weights(weights, axis.size)}
 
 
-def _noise(top: Fields, home: Path) -> NoiseSpec | None:
+def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
     own = top.fields("noise")
     if own is None:
         return None
@@ -296,7 +287,11 @@ def _noise(top: Fields, home: Path) -> NoiseSpec | None:
         raise own.wrong("scale", "belongs to 'type: poisson': counts for each unit of the data")
     if not scale > 0:
         raise own.wrong("scale", "must be positive: counts for each unit of the data")
-    return NoiseSpec(kind, None if kind == "none" else sigma, scale)
+    return {
+        "noise_type": "unknown" if kind == "none" else kind,
+        "sigma": sigma,
+        "scale": scale if kind == "poisson" else None,
+    }
 
 
 def _fit(top: Fields) -> FitSpec:

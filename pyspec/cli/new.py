@@ -59,7 +59,7 @@ baseline: [-10, -1]               # these times are averaged and fitted first, a
 # noise: {type: gaussian, sigma: 0.4}   # known noise: chi² is absolute. Or {type: poisson}
 
 fit:
-  type: 2d                        # 2d, spectrum, baseline, or slices (spectrum by spectrum)
+  type: 2d                        # 2d, spectrum, baseline, slices (one by one) or trace
   # spectrum: 3.0                 # for type spectrum of a series: a time, or [from, to]
   method: native                  # or leastsq, nelder, powell, differential_evolution, …
   # stages: 2                     # nelder first, then native

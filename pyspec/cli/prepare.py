@@ -1,22 +1,20 @@
-"""From a job to data, model and measurement."""
+"""From a job to its data, and to a File that holds them with the models of the job."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.cli.fields import JobError
-from pyspec.cli.job import InputSpec, Job, Law, NoiseSpec, Place
-from pyspec.errors import DataError, suggest
+from pyspec.cli.job import InputSpec, Job, Place
+from pyspec.errors import DataError, ModelError, suggest
 from pyspec.io import Dataset, read
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
-from pyspec.model.inputs import needed_inputs
-from pyspec.model.windows import excluded, forward_range, index_range, row_range, slack
-from pyspec.workflow.noise import Noise, check_sigma, mean_of
+from pyspec.model import Model, load_model, load_time_model
+from pyspec.model.inputs import file_inputs, needed_inputs
+from pyspec.model.windows import slack
+from pyspec.workflow import File, Project
 
 Array = npt.NDArray[np.float64]
 
@@ -41,12 +39,13 @@ def load_data(job: Job) -> Dataset:
     if spec.rename:
         with spec.fields.blame("rename"):
             dataset = dataset.rename(**spec.rename)
-    if dataset.extra or dataset.energy is None:
-        raise JobError(f"{spec.fields.place('path')}: {_what_is_left(dataset)}")
+    if dataset.extra:
+        raise spec.fields.wrong("path", _what_is_left(dataset))
     if dataset.n_bad and spec.mask is None:
-        raise JobError(
-            f"{spec.fields.place('path')}: {dataset.n_bad} values are NaN or infinite; write "
-            "'mask: nan' below 'data:' to leave them out of the fit"
+        raise spec.fields.wrong(
+            "path",
+            f"{dataset.n_bad} values are NaN or infinite; write 'mask: nan' below 'data:' to leave "
+            "them out of the fit",
         )
     return dataset
 
@@ -79,11 +78,6 @@ def select(
 
 
 def _what_is_left(dataset: Dataset) -> str:
-    if dataset.energy is None:
-        return (
-            "has no energy axis; write 'rename: {time: energy}' below 'data:' if time is one; jobs "
-            "fit no traces over time: that is fit_trace in Python"
-        )
     names = ", ".join(dataset.extra)
     if dataset.extra == ("column",):
         return (
@@ -99,186 +93,123 @@ def _what_is_left(dataset: Dataset) -> str:
     )
 
 
-def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
-    """The model on the axes of the data; with dynamics and a time axis if `moving`."""
-    model = job_model(job, moving)
-    with job.data.fields.blame("path"):
-        model.set_axes(energy=dataset.energy, time=dataset.time if moving else None)
+def file_of(job: Job, dataset: Dataset) -> File:
+    """The data as a File: with the noise, the limits, the baseline and the model of the job."""
+    inputs = {name: _values(job, name, spec) for name, spec in job.inputs.items()}
+    values = {name: found.data for name, found in inputs.items()}
     with job.fields.blame("inputs"):
-        model.set_axes(inputs=_inputs(job, model, moving))
+        file_inputs(values, (dataset.energy, dataset.time, job.auxiliary["aux_axis"]))
+    with job.data.fields.blame("path"):
+        file = File.from_dataset(
+            dataset, _project(job), errors=job.noise is None, inputs=values, **job.auxiliary
+        )
+    if job.noise is not None:
+        with job.fields.blame("noise"):
+            file.set_noise(**{**job.noise, "sigma": _sigma(job, dataset)})
+    with job.fields.blame("limits"):
+        file.set_fit_limits(job.energy_limits, time_limits=job.time_limits, exclude=job.exclude)
+    if job.baseline is not None:
+        with job.fields.blame("baseline"):
+            file.define_baseline(*job.baseline)
+    model = _add_model(job, file, dataset.dims)
+    _refuse_other_inputs(job, file, model, inputs)
+    return file
+
+
+def job_model(job: Job) -> Model:
+    """The model of a job with what moves, without data and the axes of these."""
+    return _add_model(job, File(_project(job), **job.auxiliary), ())
+
+
+def _project(job: Job) -> Project:
+    project = Project(None, job.name, None, show_output=False)
+    project.plot_config = job.plot
+    return project
+
+
+def _add_model(job: Job, file: File, dims: tuple[str, ...]) -> Model:
+    """Loads the model of the job into a file, with its profiles and dynamics."""
+    with job.fields.blame("models"):
+        source = Path(file.project.resolve(job.models))
+    with job.fields.blame("model" if job.model else "models"):
+        model = _loaded(source, job.model, dims)
+    file.add_model(model)
+    for law in job.profiles:
+        with law.fields.blame("model" if law.parameter in model.parameters else "parameter"):
+            file.add_par_profile(model.name, law.parameter, law.path or source, law.models)
+    for law in job.dynamics:
+        with law.fields.blame("model" if law.parameter in model.parameters else "parameter"):
+            file.add_time_dependence(
+                model.name, law.parameter, law.path or source, law.models, frequency=law.frequency
+            )
     return model
 
 
-def _inputs(job: Job, model: Model, moving: bool) -> dict[str, Array]:
-    """What formulas of the model read along its axes, from the files of a job: one column of
-    values, or the axis and the values."""
-    axes = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
-    needed = needed_inputs(model.components)
-    known = needed if moving else needed_inputs(job_model(job).components)
-    for name in job.inputs:
-        if name not in known:
-            raise DataError(
-                f"no function of the model reads an input {name!r}{suggest(name, list(known))}"
-            )
-    found = {}
-    for name, spec in job.inputs.items():
-        if name not in needed:
-            continue  # of a law, which one spectrum does not have
-        path, axis = spec.path, axes[needed[name]]
-        dataset = _values(spec)
-        if dataset.data.ndim != 1:
-            raise DataError(f"{path}: has shape {dataset.data.shape}; give one line of values")
-        own = dataset.time if dataset.energy is None else dataset.energy
-        _refuse_another(path, needed[name], own, axis)
-        found[name] = np.asarray(dataset.data, np.float64)
+def _loaded(source: Path, name: str | None, dims: tuple[str, ...]) -> Model:
+    """A model of time laws alone for a trace, else one of energies; without `dims` of data, what it
+    is."""
+    first, second = load_model, load_time_model
+    if dims == ("time",):
+        first, second = second, first
+    try:
+        return first(source, name)
+    except ModelError as error:
+        if len(dims) > 1:
+            raise
+        try:
+            model = second(source, name)
+        except ModelError:
+            raise error from None
+        if not dims:
+            return model
+        other = "energy" if dims == ("time",) else "time"
+        raise ModelError(
+            f"{error}; the axis of the data is {dims[0]}: if it is {other}, write "
+            f"'rename: {{{dims[0]}: {other}}}' below 'data:'"
+        ) from None
+
+
+def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
+    """A file of values with their axis, or of values alone; or a column of it."""
+    with job.fields.blame("inputs"):
+        try:
+            found = read(spec.path, **spec.options)
+        except DataError:
+            if spec.options:
+                raise
+            found = read(spec.path, energy="index")
+        if found.data.ndim != 1:
+            raise DataError(f"{spec.path}: has shape {found.shape}; give one line of values")
     return found
 
 
-def _refuse_another(path: Path, what: str, own: Array | None, axis: Array | None) -> None:
-    """Values that stand beside an axis have that of the data; a count of the values is none."""
-    if own is None or axis is None or own.size != axis.size:
-        return  # of its size the model says more
-    if np.array_equal(own, np.arange(own.size)):
-        return
-    if not np.allclose(own, axis, rtol=1e-6, atol=1e-9 * float(np.ptp(axis))):
-        raise DataError(
-            f"{path}: the values belong to another {what} axis, {own[0]:g} to {own[-1]:g}; "
-            "interpolate them to that of the data"
-        )
+def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
+    """Inputs that the model does not read, and values beside another axis than that of the data; a
+    count of the values is none."""
+    needed = needed_inputs(model.components)
+    axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
+    for name, found in inputs.items():
+        if name not in needed:
+            hint = suggest(name, list(needed))
+            raise job.fields.wrong(
+                "inputs", f"no function of the model reads an input {name!r}{hint}"
+            )
+        own, axis = found.time if found.energy is None else found.energy, axes[needed[name]]
+        if own is None or axis is None or own.size != axis.size:
+            continue  # of its size the model says more
+        counted = np.array_equal(own, np.arange(own.size))
+        if not counted and not np.allclose(own, axis, rtol=1e-6, atol=1e-9 * float(np.ptp(axis))):
+            raise job.fields.wrong(
+                "inputs",
+                f"{job.inputs[name].path}: the values belong to another {needed[name]} axis, "
+                f"{own[0]:g} to {own[-1]:g}; interpolate them to that of the data",
+            )
 
 
-def _values(spec: InputSpec) -> Dataset:
-    """A file of values with their axis, or of values alone; or a column of it."""
-    if spec.options:
-        return read(spec.path, **spec.options)
-    try:
-        return read(spec.path)
-    except DataError:
-        return read(spec.path, energy="index")
-
-
-def job_model(job: Job, moving: bool = True) -> Model:
-    """The model of a job with its profiles, auxiliary axis and, if `moving`, dynamics."""
-    if not job.models.is_file():
-        known = [f.name for f in sorted(job.models.parent.glob("*.y*ml"))]
-        hint = suggest(job.models.name, known)
-        hint = hint or (f"; the folder holds {', '.join(known)}" if known else "")
-        raise job.fields.wrong("models", f"there is no file {str(job.models)!r}{hint}")
-    if job.model is None:
-        model = load_model(job.models)
-    else:
-        with job.fields.blame("model"):
-            model = load_model(job.models, job.model)
-    for law in job.profiles:
-        with law.fields.blame("model"):
-            profile = load_profile(_source(job, law), law.models[0], law.parameter)
-        with law.fields.blame("parameter"):
-            model.add_profile(law.parameter, profile)
-    if moving:
-        for law in job.dynamics:
-            with law.fields.blame("model"):
-                names: Any = law.models if len(law.models) > 1 else law.models[0]
-                source = _source(job, law)
-                dynamics = load_dynamics(source, names, law.parameter, law.frequency)
-            with law.fields.blame("parameter"):
-                model.add_dynamics(law.parameter, dynamics)
-    if job.auxiliary is not None:
-        axis, weights = job.auxiliary
-        with job.fields.blame("auxiliary"):
-            model.set_axes(aux=axis, aux_weights=weights)
-    return model
-
-
-def _source(job: Job, law: Law) -> Path:
-    return job.models if law.path is None else law.path
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Half-open index ranges of the fit and of the baseline; `out` (n_energy,) is True at the
-    energies that are left out, None where there are none."""
-
-    rows: tuple[int, int] | None
-    columns: tuple[int, int] | None
-    baseline: tuple[int, int] | None
-    out: npt.NDArray[np.bool_] | None = None
-
-
-def windows(job: Job, dataset: Dataset) -> Windows:
-    """Limits and baseline of a job as index ranges."""
-    energy, time = dataset.energy, dataset.time
-    assert energy is not None
-    with job.fields.blame("limits"):
-        columns = index_range(energy, job.energy_limits, "energy") if job.energy_limits else None
-        out = excluded(energy, job.exclude, "energy")
-        if out is not None and out[slice(*(columns or (None, None)))].all():
-            raise DataError("'exclude:' leaves no point of the window; narrow its ranges")
-    rows = baseline = None
-    if job.time_limits is not None:
-        if time is None:
-            raise job.fields.wrong("limits", "the data are one spectrum; leave 'time:' out")
-        with job.fields.blame("limits"):
-            rows = index_range(time, job.time_limits, "time")
-    if job.baseline is not None:
-        if time is None:
-            raise job.fields.wrong("baseline", "the data are one spectrum; leave it out")
-        with job.fields.blame("baseline"):
-            baseline = row_range(time, *forward_range(job.baseline, "abs", "the range"), "abs")
-    return Windows(rows, columns, baseline, out)
-
-
-def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
-    """All of the data as a Measurement."""
-    data, keep = np.asarray(dataset.data), _keep(job, dataset)
-    if where.out is not None:
-        keep = np.broadcast_to(~where.out, data.shape) if keep is None else keep & ~where.out
-    given = {"labels": dataset.labels, "units": dataset.units, **_noise(job, dataset).of_series()}
-    return Measurement(data, where.rows, where.columns, keep=keep, **given)
-
-
-def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, int]) -> Measurement:
-    """The mean of some spectra as a Measurement; its noise is that of the mean."""
-    given = rows, _keep(job, dataset), where.out, _noise(job, dataset), where.columns
-    with job.fields.blame("noise"):
-        return mean_of(np.asarray(dataset.data), *given, labels=dataset.labels, units=dataset.units)
-
-
-def _keep(job: Job, dataset: Dataset) -> npt.NDArray[np.bool_] | None:
-    return dataset.finite if job.data.mask is not None and dataset.n_bad else None
-
-
-def _noise(job: Job, dataset: Dataset) -> Noise:
-    """The noise of the data as the job says it, else the standard errors that were read."""
-    noise, shape = job.noise, dataset.data.shape
-    if noise is None and dataset.errors is not None:
-        try:
-            return Noise("gaussian", check_sigma(dataset.errors, shape, dataset.finite))
-        except DataError as error:
-            raise JobError(
-                f"{job.data.fields.place('path')}: the standard errors that were read: "
-                f"{str(error).partition(';')[0]}; 'noise: {{type: none}}' leaves them out"
-            ) from None
-    if noise is None or noise.type == "none":
-        return Noise()
-    if noise.type == "poisson":
-        return Noise("poisson", scale=noise.scale)
-    return Noise("gaussian", _sigma(job, noise, shape, _keep(job, dataset)))
-
-
-def _sigma(
-    job: Job, noise: NoiseSpec, shape: tuple[int, ...], keep: npt.NDArray[np.bool_] | None
-) -> Array:
-    if isinstance(noise.sigma, Path):
-        with job.fields.blame("noise"):
-            time = "index" if len(shape) > 1 else None
-            found = read(noise.sigma, energy="index", time=time)
-        sigma = np.asarray(found.data, dtype=np.float64)
-    else:
-        sigma = np.asarray(noise.sigma, dtype=np.float64)
-    if sigma.ndim and sigma.shape != shape:
-        raise job.fields.wrong("noise", f"sigma has shape {sigma.shape}, the data {shape}")
-    if keep is not None and sigma.ndim:  # points that are masked need none
-        sigma = np.where(keep, sigma, 1.0)
-    if not (np.isfinite(sigma) & (sigma > 0)).all():
-        raise job.fields.wrong("noise", "sigma must be positive everywhere")
-    return sigma
+def _sigma(job: Job, dataset: Dataset) -> Any:
+    """The standard deviations of the noise, read where they are a file."""
+    assert job.noise is not None
+    sigma = job.noise["sigma"]
+    if not isinstance(sigma, Path):
+        return sigma
+    return read(sigma, energy="index", time="index" if dataset.data.ndim > 1 else None).data

@@ -10,7 +10,7 @@ from pyspec.cli.facts import Facts
 from pyspec.cli.fields import FlagError
 from pyspec.cli.job import read_job
 from pyspec.cli.models import axis_of, is_job, load_named, set_named
-from pyspec.cli.prepare import job_model, load_data, load_the_model
+from pyspec.cli.prepare import file_of, job_model, load_data
 from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.plot import PlotError, plot_data
@@ -90,7 +90,10 @@ def _model(
     if energy is not None and (time is not None or not job.dynamics):
         return job_model(job)
     dataset = load_data(job)
-    return load_the_model(job, dataset, dataset.time is not None)
+    if dataset.energy is None:
+        raise job.data.fields.wrong("path", "is a trace over time; simulated data are spectra")
+    file = file_of(job, dataset)
+    return file._models.prepared(file.select_model().name, time=file.time is not None)
 
 
 def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:

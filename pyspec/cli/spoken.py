@@ -14,7 +14,7 @@ READING = (
 )  # fmt: skip
 
 #: Those that only jobs have.
-FIELDS = (*READING, "work_function", "units")
+FIELDS = (*READING, "work_function", "units", "exclude", "inputs")
 
 #: What has another form altogether: Python, flags, fields.
 PHRASES = (
@@ -23,6 +23,13 @@ PHRASES = (
     ("an array, the path", "the path", "the path"),
     ("an array, a path", "a path", "a path"),
     ("select(", "--select ", "select: {"),
+    (", to the File of the data or to model.set_axes", "", ""),
+    (
+        "File(..., aux_axis=depth, aux_weights=weights)",
+        "auxiliary: in a job",
+        "auxiliary: {range: [0, 5], points: 20}",
+    ),
+    ("errors=False leaves", "noise: {type: none} in a job leaves", "'noise: {type: none}' leaves"),
     (
         "file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)",
         "noise: {type: gaussian, sigma: ...} in a job",

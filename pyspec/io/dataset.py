@@ -226,8 +226,7 @@ class Dataset:
     def for_file(self) -> dict[str, Any]:
         """The arguments of a File: ``File(project, **dataset.for_file())``.
 
-        Raises :class:`DataError` where axes besides time and energy are left, or there is none
-        of energy.
+        Raises :class:`DataError` where axes besides time and energy are left.
         """
         if self.extra:
             one = self.extra[0]
@@ -240,11 +239,6 @@ class Dataset:
                 f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
                 f"select({points}), average with mean(), or call one of them time: "
                 f"rename({one}='time'){table if one == 'column' else ''}"
-            )
-        if self.energy is None:
-            raise DataError(
-                f"{self.name}: has a time axis only; if it is an energy, rename(time='energy'); a "
-                "trace over time is File(project, data=trace.data, time=trace.time) and fit_trace"
             )
         return {
             "path": self.source or self.name,

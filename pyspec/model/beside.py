@@ -68,7 +68,7 @@ class Weights(Beside):
         what = "σ must be finite and above 0" if self.are_sigma else "weights must be 0 or more"
         raise DataError(
             f"{self.name}: {what}, and is not in {self.where(first + row, first + row + 1)}, "
-            f"column {at[1]}; mask points without an error: mask="
+            f"column {at[1]}; mask points without an error"
         )
 
 

@@ -208,6 +208,6 @@ def missing_input(
         hint = f"; {whose} has {', '.join(map(repr, known))}, which this model does not read{hint}"
     return DataError(
         f"{who}: {op_name} reads the input {name!r}, one value for each of the {ALONG[axis]}, and "
-        f"has none{hint}; give it with the data, File(..., "
-        f"inputs={{{name!r}: values}}), or with the axes, model.set_axes(..., inputs=...)"
+        f"has none{hint}; give it by name, inputs={{{name!r}: values}}, to the File of the data "
+        "or to model.set_axes"
     )

@@ -87,10 +87,7 @@ def load_model(source: str | Path, name: str | None = None) -> Model:
         return load_models(source, name)[name]
     models = load_models(source)
     if len(models) > 1:
-        raise ModelError(
-            f"{open_source(source).name}: has the models {', '.join(models)}; say which: "
-            f"load_model(path, {next(iter(models))!r})"
-        )
+        raise _which(open_source(source), models)
     return next(iter(models.values()))
 
 
@@ -133,10 +130,15 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
 
 @answered
-def load_time_model(source: str | Path, name: str) -> Model:
+def load_time_model(source: str | Path, name: str | None = None) -> Model:
     """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
-    ``parameters`` are its parameters too."""
+    ``parameters`` are its parameters too. `name` may be left out where the file has only one
+    model."""
     file, entries, quantities, _ = _split(open_source(source))
+    if name is None:
+        name, *others = entries
+        if others:
+            raise _which(file, entries)
     key, body = _find(file, entries, name)
     model = _model(file, key, body, entries, quantities, "TIME")
     check_kernels(model.components)
@@ -300,6 +302,13 @@ _EXAMPLE = "'Offset: {y0: [1.0, True]}'"
 def _write_none(name: str) -> str:
     """What to write for laws that do nothing, as the first of sub-cycles."""
     return "; write one of laws that do nothing, 'none: {none: {}}'" if name == "none" else ""
+
+
+def _which(file: Source, names: Iterable[str]) -> ModelError:
+    first, *others = names
+    return ModelError(
+        f"{file.name}: has the models {', '.join([first, *others])}; say which, such as {first!r}"
+    )
 
 
 def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:

@@ -366,7 +366,10 @@ class FileData:
         """The axis "energy" or "time". Raises :class:`DataError` without it."""
         axis: Array | None = getattr(self, name)
         if axis is None:
-            raise DataError(f"file {self.name!r} has no {name} axis: File(..., {name}=...)")
+            trace = name == "energy" and self.time is not None and np.ndim(self.data) == 1
+            hint = "; its axis is time: fit_trace, or rename(time='energy') as it is read"
+            say = hint if trace else f": File(..., {name}=...)"
+            raise DataError(f"file {self.name!r} has no {name} axis{say}")
         return axis
 
     def need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:

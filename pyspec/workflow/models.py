@@ -99,9 +99,9 @@ class FileModels:
         return model
 
     def _complete(self, model: Model) -> None:
-        """Gives a model with axes the auxiliary one, and what its functions read along them."""
+        """Gives a model of energies the auxiliary axis, and any what its functions read."""
         data = self.data
-        if data.aux_axis is not None and model.energy is not None:
+        if data.aux_axis is not None and not model.is_time_model:
             model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
         if data.inputs:
             model.set_axes(inputs=own_inputs(model, data.inputs))

@@ -187,7 +187,7 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
         place = f" at {first}" if first else ""
         raise DataError(
             f"sigma must be finite and above 0, but is {sigma[first]:g}{place}; "
-            "mask points without an error: mask="
+            "mask points without an error"
         )
     if sigma.ndim == 0:
         return float(sigma)

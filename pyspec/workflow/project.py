@@ -108,10 +108,10 @@ class File(FileFacts, PeerNames):
         errors: bool = True,
         **options: Any,
     ) -> File:
-        """A file with the Dataset that :func:`pyspec.read` returned. NaN are left out, unless
-        ``nan_policy="raise"``; in data by reference they are refused. Standard errors that were
-        read are taken as the noise of the data, unless the project declares another noise or
-        ``errors=False``.
+        """A file with the Dataset that :func:`pyspec.read` returned: a spectrum, spectra over time,
+        or a trace, one value for each time. NaN are left out, unless ``nan_policy="raise"``; in
+        data by reference they are refused. Standard errors that were read are taken as the noise
+        of the data, unless the project declares another noise or ``errors=False``.
         """
         need_dataset(dataset)
         policy = "omit" if source_of(dataset.data) is None else "raise"
@@ -124,8 +124,8 @@ class File(FileFacts, PeerNames):
                 owner: Any = file.project
                 owner.files.remove(file)
                 raise DataError(
-                    f"{dataset.name}: the standard errors that were read: {error}, or leave the "
-                    "errors out: from_dataset(..., errors=False)"
+                    f"{dataset.name}: the standard errors that were read: {error}; errors=False "
+                    "leaves them out"
                 ) from None
         return file
 

@@ -56,8 +56,8 @@ def test_what_new_prints_can_be_pasted(
         (["--linear", "eliminat"], "--linear: linear='eliminat' is unknown; did you mean "
          "'eliminate'?"),
         (["--backend", "compield"], "--backend: unknown backend 'compield'"),
-        (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, not 'slice'; "
-         "did you mean 'slices'?"),
+        (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, trace, not "
+         "'slice'; did you mean 'slices'?"),
         (["-o", "data.csv"], "data.csv: is a file; the output is a folder"),
         (["-o", "/proc/none/of/this"], "pyspec: /proc/none/of/this: "),
     ],
@@ -113,8 +113,8 @@ JOB = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
         (JOB + "output: 3", "t.yaml:4: output: give the name of a folder"),
         (JOB.replace("path", "pth"), "t.yaml:1: data.pth: 'data:' has no field 'pth'; did you mean "
          "'path'?"),
-        (JOB.replace("models.yaml", "model.yaml"), "there is no file 'model.yaml'; did you mean "
-         "'models.yaml'?"),
+        (JOB.replace("models.yaml", "model.yaml"), "t.yaml:2: models: no model "
+         "file 'model.yaml' in '.'; did you mean 'models.yaml'?"),
         (JOB.replace("data.csv}", "data.csv, to: nm}"), "say units: {energy: eV} or another of"),
         (JOB + "fit: {options: {n_starts: 0}}", "t.yaml:4: fit.options.n_starts: n_starts must be "
          "a whole number from 1 on, not 0"),

@@ -179,7 +179,7 @@ def test_completion_knows_every_command_and_option() -> None:
         (["s"], {"show", "simulate"}),
         (["fit", "--met"], {"--method"}),
         (["fit", "--method", "n"], {"native", "nelder"}),
-        (["fit", "job.yaml", "--type", ""], {"2d", "spectrum", "baseline", "slices"}),
+        (["fit", "job.yaml", "--type", ""], {"2d", "spectrum", "baseline", "slices", "trace"}),
         (["fit", "jo"], set()),
     ],
 )

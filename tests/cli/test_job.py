@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyspec import File, Measurement
+from pyspec.cli import main
 from pyspec.cli.fields import Fields, JobError
-from pyspec.cli.job import read_job
+from pyspec.cli.job import Job, read_job
 from pyspec.cli.new import JOB, example_data, new_folder
-from pyspec.cli.prepare import load_data, load_the_model, mean_spectrum, series, windows
+from pyspec.cli.prepare import file_of, load_data
 from pyspec.errors import PyspecError
 from pyspec.plot.config import ALIASES, FIELDS
 
@@ -28,6 +30,19 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "job.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def the_file(job: Job) -> File:
+    return file_of(job, load_data(job))
+
+
+def series(job: Job) -> Measurement:
+    """The data of a job as they are fitted."""
+    return the_file(job)._data.whole()
+
+
+def mean_spectrum(job: Job, rows: tuple[int, int]) -> Measurement:
+    return the_file(job)._data.mean(rows)
 
 
 def test_the_template_is_a_job(folder: Path) -> None:
@@ -76,10 +91,10 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
     )
     block = block.replace("# auxiliary:", "auxiliary:").replace("# noise:", "noise:")
     job = read_job(write(folder, block))
-    assert job.auxiliary is not None
-    assert job.auxiliary[0].size == 20
+    assert job.auxiliary["aux_axis"] is not None
+    assert job.auxiliary["aux_axis"].size == 20
     assert job.noise is not None
-    assert job.noise.sigma == 0.4
+    assert job.noise["sigma"] == 0.4
 
 
 @pytest.mark.parametrize(
@@ -119,6 +134,7 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         (SHORT + "dynamics: {model: fade}\n", r"dynamics\[0\]: 'parameter:' is missing"),
         (SHORT + "dynamics: {parameter: a}\n", r"dynamics\[0\].model: is missing"),
         (SHORT + "auxiliary: {range: [0, 1]}\n", "auxiliary: give 'values:"),
+        (SHORT + "auxiliary: {values: [0, 1], points: 9}\n", "auxiliary: give 'values:"),
         (SHORT + "data: {path: e.csv}\n", "data: given twice, first in line 1"),
         (SHORT + "output: {archive: yes}\n", "output.archive: give true or false"),
         (SHORT + "fit: {max_evaluations: 0}\n", "whole number of at least 1"),
@@ -147,7 +163,11 @@ def test_files_that_are_no_job(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("path: data.csv", "path: dta.csv", "did you mean 'data.csv'"),
-        ("models: models.yaml", "models: model.yaml", "no file .* did you mean 'models.yaml'"),
+        (
+            "models: models.yaml",
+            "models: model.yaml",
+            "no model file .*mean 'models.yaml'",
+        ),
         ("model: doublet", "model: dublet", r"job.yaml:\d+: model: .*did you mean 'doublet'"),
         ("GLP_01_A, model: fade", "GLP_1_A, model: fade", r"dynamics\[0\].*mean 'GLP_01_A'"),
         ("model: fade}", "model: fad}", "there is no model 'fad'"),
@@ -156,7 +176,7 @@ def test_files_that_are_no_job(tmp_path: Path) -> None:
         (
             "[1.0, 19.0]",
             "[1, 9]\n  exclude: [[null, 12]]",
-            r"'exclude:' leaves no point of the win",
+            r"limits: exclude: leaves no point of",
         ),
         ("baseline: [-10, -1]", "baseline: [-90, -80]", "baseline: no point of the time axis"),
     ],
@@ -167,13 +187,8 @@ def test_mistakes_that_only_data_and_models_show(
     assert old in JOB
     job = read_job(write(folder, JOB.replace(old, new)))
 
-    def prepare() -> None:
-        dataset = load_data(job)
-        load_the_model(job, dataset, True)
-        windows(job, dataset)
-
     with pytest.raises(PyspecError, match=message):
-        prepare()
+        the_file(job)
 
 
 def test_nan_is_refused_or_masked(folder: Path) -> None:
@@ -185,12 +200,10 @@ def test_nan_is_refused_or_masked(folder: Path) -> None:
     with pytest.raises(JobError, match="1 values are NaN or infinite; write 'mask: nan'"):
         load_data(job)
     job = read_job(write(folder, JOB.replace("path: data.csv", "mask: nan\n  path: data.csv")))
-    dataset = load_data(job)
-    where = windows(job, dataset)
-    measurement = series(job, dataset, where)
+    measurement = series(job)
     assert measurement.keep is not None
     assert np.count_nonzero(~measurement.keep) == 1
-    mean = mean_spectrum(job, dataset, where, (0, 10))
+    mean = mean_spectrum(job, (0, 10))
     assert np.isfinite(mean.data).all()
 
 
@@ -200,25 +213,23 @@ def test_limits_may_be_open(folder: Path) -> None:
     job = read_job(write(folder, text))
     assert (job.energy_limits, job.time_limits) == ((None, 10), (-2, None))
     assert job.baseline == (None, -1)
-    dataset = load_data(job)
-    where = windows(job, dataset)
-    assert dataset.energy is not None
-    assert dataset.time is not None
-    assert where.columns == (0, np.count_nonzero(dataset.energy <= 10))
-    assert where.rows == (np.count_nonzero(dataset.time < -2), dataset.time.size)
-    assert where.baseline == (0, np.count_nonzero(dataset.time <= -1))
+    file = the_file(job)
+    assert file.energy is not None
+    assert file.time is not None
+    assert file.columns == (0, np.count_nonzero(file.energy <= 10))
+    assert file.rows == (np.count_nonzero(file.time < -2), file.time.size)
+    assert file.baseline_rows == (0, np.count_nonzero(file.time <= -1))
 
 
 def test_ranges_of_energies_are_left_out(folder: Path) -> None:
     text = JOB.replace("energy: [1.0, 19.0]", "exclude: [[4, 4.5], [18, null]]")
     job = read_job(write(folder, text))
     assert job.exclude == [(4, 4.5), (18, None)]
-    dataset = load_data(job)
-    where, energy = windows(job, dataset), dataset.energy
+    energy = the_file(job).energy
     assert energy is not None
     out = ((energy >= 4) & (energy <= 4.5)) | (energy >= 18)
     assert 2 < np.count_nonzero(out) < energy.size
-    whole, mean = series(job, dataset, where), mean_spectrum(job, dataset, where, (0, 5))
+    whole, mean = series(job), mean_spectrum(job, (0, 5))
     assert whole.keep is not None
     assert mean.keep is not None
     np.testing.assert_array_equal(whole.keep, np.broadcast_to(~out, whole.data.shape))
@@ -228,24 +239,25 @@ def test_ranges_of_energies_are_left_out(folder: Path) -> None:
 def test_noise_of_a_mean(folder: Path) -> None:
     job = read_job(write(folder, JOB + "noise: {sigma: 0.4}\n"))
     dataset = load_data(job)
-    where = windows(job, dataset)
-    assert series(job, dataset, where).weight == pytest.approx(2.5)
-    mean = mean_spectrum(job, dataset, where, (0, 4))
+    assert series(job).weight == pytest.approx(2.5)
+    mean = mean_spectrum(job, (0, 4))
     np.testing.assert_allclose(mean.weight, 5.0)
     np.savetxt(folder / "sigma.csv", np.full(dataset.shape, 0.2), delimiter=",")
     job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
-    np.testing.assert_allclose(series(job, dataset, where).weight, 5.0)
-    np.testing.assert_allclose(mean_spectrum(job, dataset, where, (0, 4)).weight, 10.0)
+    np.testing.assert_allclose(series(job).weight, 5.0)
+    np.testing.assert_allclose(mean_spectrum(job, (0, 4)).weight, 10.0)
     job = read_job(write(folder, JOB + "noise: {type: poisson, scale: 3}\n"))
-    assert series(job, dataset, where).loss_scale == 3.0
-    assert mean_spectrum(job, dataset, where, (0, 4)).loss_scale == 12.0
+    assert series(job).loss_scale == 3.0
+    assert mean_spectrum(job, (0, 4)).loss_scale == 12.0
     np.savetxt(folder / "sigma.csv", np.zeros(dataset.shape), delimiter=",")
     job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
-    with pytest.raises(JobError, match="positive everywhere"):
-        series(job, dataset, where)
+    with pytest.raises(JobError, match=r"noise: sigma must be finite and above 0, but"):
+        series(job)
 
 
-def test_masked_points_have_no_part_in_the_noise_of_a_mean(folder: Path) -> None:
+def test_masked_points_have_no_part_in_the_noise_of_a_mean(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """σ of a baseline was divided as if all points counted; errors that were read stood for 1 where
     data are NaN; and a mean of counts kept an energy that lacks some."""
     energy, time = np.linspace(0.0, 10.0, 21), np.arange(-10.0, 10.0)
@@ -258,23 +270,24 @@ def test_masked_points_have_no_part_in_the_noise_of_a_mean(folder: Path) -> None
     expected = 0.1 / np.sqrt(np.where(np.arange(21) == 3, 5.0, 10.0))
     for text in (start + "noise: {sigma: 0.1}\n", read):
         job = read_job(write(folder, text))
-        mean = mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
+        mean = mean_spectrum(job, (0, 10))
         assert mean.weight is not None
         np.testing.assert_allclose(1.0 / np.asarray(mean.weight), expected)
         np.testing.assert_allclose(mean.data, np.nanmean(data[:10], axis=0))
     job = read_job(write(folder, start + "noise: {type: poisson}\n"))
-    mean = mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
+    mean = mean_spectrum(job, (0, 10))
     assert mean.loss_scale == 10.0
     np.testing.assert_array_equal(mean.keep, np.arange(21) != 3)
     np.save(folder / "sigma.npy", errors)  # it was refused for its NaN where data are masked
     job = read_job(write(folder, start + "noise: {sigma: sigma.npy}\n"))
-    whole = series(job, found := load_data(job), windows(job, found))
+    whole = series(job)
     np.testing.assert_array_equal(np.asarray(whole.weight)[whole.keep], 1.0 / 0.1)
     data[np.arange(21) % 10, np.arange(21)] = np.nan
     np.savez(folder / "data.npz", data=data, energy=energy, time=time, sigma=errors)
-    job = read_job(write(folder, start + "noise: {type: poisson}\n"))
-    with pytest.raises(JobError, match=r"job\.yaml:\d+: noise: counts of a mean .* type: 2d, or"):
-        mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
+    path = write(folder, start + "noise: {type: poisson}\nmodel: doublet\nbaseline: [-10, -1]\n")
+    assert main(["fit", str(path), "--check"]) == 1
+    said = capsys.readouterr().err
+    assert re.search(r"job\.yaml:\d+: noise: counts of a mean .* type: 2d, or", said)
 
 
 def test_the_page_of_job_files_names_every_field(

@@ -44,7 +44,11 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",
             "fit: 'spectrum:' belongs to 'type: spectrum', not to type 2d",
         ),
-        (TRACE, "data: {path: t.csv}\nmodels: m.yaml\n", "that is fit_trace in Python"),
+        (
+            TRACE,
+            "data: {path: t.csv}\nmodels: m.yaml\n",
+            "if it is energy, write 'rename: {time: energy}' below 'data:'",
+        ),
         (
             "s1,energy\n5,1\n2,2\n4,3\n",
             "data: {path: t.csv}\nmodels: m.yaml\n",

@@ -1,0 +1,233 @@
+"""A job and the same calls of a File give the same fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import File, Project, read
+from pyspec.cli import main
+from pyspec.cli.new import JOB
+
+SIGMA = "noise: {sigma: sigma.csv}\nlimits:"
+KINDS: dict[str, tuple[tuple[tuple[str, str], ...], Callable[[File], Any]]] = {
+    "2d": ((), lambda file: (file.fit_baseline("doublet"), file.fit_2d("doublet"))[1]),
+    "without a baseline": ((("baseline: [", "# ["),), lambda file: file.fit_2d("doublet")),
+    "slices": (
+        (("type: 2d", "type: slices"),),
+        lambda file: (file.fit_baseline("doublet"), file.fit_slice_by_slice("doublet"))[1],
+    ),
+    "a time": (
+        (("type: 2d", "spectrum: 0.0"), ("limits:", SIGMA)),
+        lambda file: file.fit_spectrum("doublet", time_point=0.0),
+    ),
+    "a range": (
+        (("type: 2d", "spectrum: [1, 5]\n  stages: 2"), ("limits:", SIGMA)),
+        lambda file: file.fit_spectrum("doublet", time_range=(1, 5), stages=2, method="native"),
+    ),
+    "with noise": (
+        (("type: 2d", "type: 2d\n  options: {linear: eliminate}"), ("limits:", SIGMA)),
+        lambda file: (
+            file.fit_baseline("doublet", linear="eliminate"),
+            file.fit_2d("doublet", linear="eliminate"),
+        )[1],
+    ),
+}
+
+
+def numbers(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Values and standard errors of a fit, or of slices, as a job writes them."""
+    if "values" in found:
+        return found["values"], found["stderr"]
+    parameters = {one["name"]: one for one in found["parameters"]}
+    values = {name: one["value"] for name, one in parameters.items()}
+    errors = {name: one["stderr"] for name, one in parameters.items()}
+    return values, {name: error for name, error in errors.items() if error is not None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: str) -> None:
+    """Slices of a job started without the shift by the maximum of each."""
+    pairs, fitted = KINDS[kind]
+    text = JOB.replace("  # exclude: [[4.0, 4.5], [18, null]]", "  exclude: [[4.0, 4.5]]")
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "job.yaml").write_text(text)
+    dataset = read(folder / "data.csv")
+    sigma = 0.3 + 0.2 * np.random.default_rng(0).random(dataset.shape)
+    np.savetxt(folder / "sigma.csv", sigma, delimiter=",", fmt="%.17g")
+    assert main(["fit", str(folder / "job.yaml"), "-q"]) == 0
+    found = json.loads((folder / "results" / "parameters.json").read_text())
+
+    file = File.from_dataset(dataset, Project(folder, show_output=False))
+    file.load_model("models.yaml", "doublet")
+    file.add_time_dependence("doublet", "GLP_01_A", "models.yaml", "fade")
+    file.set_fit_limits((1, 19), exclude=[(4, 4.5)])
+    file.define_baseline(-10, -1)
+    if SIGMA in text:
+        file.set_noise("gaussian", sigma=sigma)
+    result = fitted(file)
+    assert found["started_from"] == result.started_from
+    values, stderr = numbers(found)
+    assert len(values) > 9
+    for name, value in values.items():
+        np.testing.assert_array_equal(value, result.values[name])
+    for name, error in stderr.items():
+        np.testing.assert_array_equal(np.array(error, float), result.stderr[name])
+
+
+def test_slices_start_at_their_maximum(tmp_path: Path) -> None:
+    """A peak that leaves the place of the model was lost by jobs, and found by a File."""
+    energy, time = np.linspace(0, 40, 201), np.arange(6.0)
+    where = 8.0 + 5.0 * time
+    data = 10 * np.exp(-4 * np.log(2) * ((energy - where[:, None]) / 1.5) ** 2)
+    data = data + np.random.default_rng(3).normal(0, 0.05, data.shape)
+    np.savez(tmp_path / "d.npz", data=data, energy=energy, time=time)
+    model = (
+        "m: {GLP: {A: [9, True, 0, 50], x0: [8, True, 0, 40], F: [1.5, True, 0.5, 5], m: [0]}}\n"
+    )
+    (tmp_path / "m.yaml").write_text(model.replace("m: [0]", "m: [0, False]"))
+    (tmp_path / "job.yaml").write_text(
+        "data: {path: d.npz, data: data}\nmodels: m.yaml\nfit: {type: slices}\nbaseline: [0, 0]\n"
+    )
+    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 0
+    found = json.loads((tmp_path / "results" / "parameters.json").read_text())
+    np.testing.assert_allclose(found["values"]["GLP_01_x0"], where, atol=0.02)
+
+
+def test_a_job_of_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    assert main(["fit", f"{folder.name}/job.yaml", "--check"]) == 0
+    text = JOB.replace("model: fade}", "model: fade, path: laws.yaml}")
+    (folder / "job.yaml").write_text(text)
+    (folder / "laws.yaml").write_text((folder / "models.yaml").read_text())
+    assert main(["fit", f"{folder.name}/job.yaml", "--check"]) == 0
+
+
+DECAY = "decay: {expFun: {A: [1, True, 0, 9], tau: [2, True, 0.1, 50], t0: [0, False]}}\n"
+PEAK = "peak: {Gauss: {A: [1, True], x0: [5, True], SD: [1, True, 0.1, 9]}}\n"
+TRACE = "data: {path: t.csv}\nmodels: m.yaml\n"
+
+
+@pytest.fixture
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A decay of a file with an axis of times, from within its folder."""
+    time = np.linspace(-2, 20, 111)
+    decay = 3 * np.exp(-time / 4) * (time >= 0)
+    values = decay + np.random.default_rng(1).normal(0, 0.05, time.size)
+    names = {"header": "delay (ps),signal,err", "comments": ""}
+    table = np.c_[time, values, np.full(time.size, 0.05)]
+    np.savetxt(tmp_path / "t.csv", table[:, :2], delimiter=",", **{**names, "header": "delay,s"})
+    np.savetxt(tmp_path / "e.csv", table, delimiter=",", **names)
+    (tmp_path / "m.yaml").write_text(DECAY)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("job", "known"),
+    [
+        (TRACE, False),
+        (TRACE + "fit: {type: trace, stages: 2}\nnoise: {sigma: 0.05}\n", True),
+        (TRACE.replace("t.csv", "e.csv, columns: [0, 1], errors: err"), True),
+        (TRACE + "limits: {time: [-1, 15], exclude: [[-0.1, 0.1]]}\n", False),
+    ],
+)
+def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
+    """That took Python."""
+    Path("job.yaml").write_text(job)
+    assert main(["fit", "job.yaml", "--check"]) == 0
+    assert main(["explain", "job.yaml"]) == 0
+    assert main(["fit", "job.yaml", "-q"]) == 0
+    found = json.loads(Path("results/parameters.json").read_text())
+    values, stderr = numbers(found)
+    assert found["fit_type"] == "trace"
+    assert abs(values["expFun_01_tau"] - 4) < 4 * stderr["expFun_01_tau"]
+    if "limits" not in job:
+        dataset = read("e.csv", columns=(0, 1), errors="err")
+        file = File.from_dataset(dataset, Project(trace, show_output=False), errors=known)
+        again = file.fit_trace("m.yaml", "decay", stages=2 if "stages" in job else 1)
+        assert values == again.values
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        ("fit: {type: 2d}", "fit: the data are one trace; type 2d needs an energy axis: write"),
+        ("fit: {spectrum: 0.0}", "fit: the data are one trace; leave 'spectrum:' out"),
+        ("limits: {energy: [1, 2]}", "limits: the data are one trace; leave 'energy:' out"),
+        ("baseline: [-2, -1]", "baseline: the data are one trace; leave it out"),
+        ("dynamics: {parameter: a, model: b}", "its time laws are the model: leave it out"),
+        ("model: peak", "if it is energy, write 'rename: {time: energy}' below 'data:'"),
+        ("noise: {type: poisson}", "noise: noise_type='poisson' needs counts"),
+    ],
+)
+def test_what_a_trace_does_not_have(
+    trace: Path, job: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("m.yaml").write_text(DECAY + PEAK)
+    named = "" if "model:" in job.partition("{")[0] else "model: decay\n"
+    Path("job.yaml").write_text(f"{TRACE}{named}{job}\n")
+    assert main(["fit", "job.yaml", "-q"]) == 1
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("type: 2d", "type: trace", "fit: the data are spectra over time; take one energy for a"),
+        ("model: doublet", "model: fade", "job.yaml:24: model: models.yaml:28: expFun: expFun is a "
+         "time law"),
+        ("limits:", "profiles: {parameter: GLP_01_x0, model: depth}\nlimits:",
+         "profiles[0].model: file 'data' has no auxiliary axis, along which GLP_01_x0 could differ"
+         "; give it one, such as a depth: auxiliary: {range: [0, 5], points: 20}"),
+        ("limits:", "auxiliary: {values: [0, 1, 1]}\nlimits:", "auxiliary: the auxiliary axis has"),
+        ("limits:", "profiles: {parameter: GLP_01_x0, model: [a, b]}\n"
+         "auxiliary: {values: [0, 1]}\nlimits:",
+         "profiles[0].model: profile_model is ['a', 'b']; name one model"),
+        ("model: doublet", "#", "models: models.yaml: has the models doublet, second; say which, "
+         "such as 'doublet'"),
+    ],
+)  # fmt: skip
+def test_what_only_the_file_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    old: str, new: str, says: str,
+) -> None:  # fmt: skip
+    """Of several profiles the first was taken, in silence."""
+    monkeypatch.chdir(folder)
+    models = (folder / "models.yaml").read_text()
+    (folder / "models.yaml").write_text(models + PEAK.replace("peak", "second"))
+    (folder / "job.yaml").write_text(JOB.replace(old, new, 1))
+    for check in ([], ["--check"]):
+        assert main(["fit", "job.yaml", "-q", *check]) == 1
+        assert says in capsys.readouterr().err
+
+
+def test_an_input_without_values_is_asked_for_in_the_words_of_a_job(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The answer told of File(...) and of set_axes."""
+    (tmp_path / "m.yaml").write_text(
+        "functions:\n  Reference: {formula: A * ref, inputs: ref}\nm: {Reference: {A: [2, True]}}\n"
+    )
+    (tmp_path / "d.csv").write_text("1,5\n2,6\n3,7\n")
+    (tmp_path / "job.yaml").write_text("data: {path: d.csv}\nmodels: m.yaml\n")
+    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 1
+    assert "has none; give it by name, inputs: {'ref': values}\n" in capsys.readouterr().err
+
+
+def test_a_dataset_of_times_becomes_the_file_of_a_trace(trace: Path) -> None:
+    """It was refused, and File(data=..., time=...) had to be written out."""
+    file = File.from_dataset(read("t.csv"), Project(trace, show_output=False))
+    assert file.energy is None
+    assert file.fit_trace("m.yaml", "decay").success
+    Path("m.yaml").write_text(PEAK)
+    file.load_model("m.yaml", "peak")
+    with pytest.raises(Exception, match=r"its axis is time: fit_trace, or rename\(time='energy'\)"):
+        file.fit_spectrum("peak")
