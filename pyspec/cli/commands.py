@@ -174,6 +174,7 @@ def _diff(given: Any) -> int:
 
 
 def _show(given: Any) -> int:
+    from pyspec.cli.fields import given as given_options
     from pyspec.cli.show import show_data
 
     names = ("format", "energy", "time", "data", "columns", "layout", "energy_scale", "transpose")
@@ -184,7 +185,7 @@ def _show(given: Any) -> int:
     options["units"] = dict(_pair("--units", text) for text in given.units)
     return show_data(
         given.path,
-        {name: value for name, value in options.items() if value not in (None, False, [], {})},
+        given_options(options),
         places=given.select,
         positions=given.at,
         mean=given.mean or [],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pyspec.cli.spoken import for_fields
 from pyspec.errors import ModelError, PyspecError
@@ -67,6 +67,15 @@ def open_job(path: Path) -> Fields:
             f"{source.at(1)}: is no job, which has the fields 'data:' and 'models:'{NO_JOB}"
         )
     return Fields(source, root, "")
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that are left open. 0 is not open: it is a column, or a block."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and value not in ([], {})
+    }
 
 
 class Fields:

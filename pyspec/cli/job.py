@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls.kinds import fits, shown, words
-from pyspec.cli.fields import Fields, Limits, open_job
+from pyspec.cli.fields import Fields, Limits, given, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
@@ -157,7 +157,7 @@ def _data(top: Fields, home: Path) -> DataSpec:
     options["units"] = _words_by_name(own, "units")
     spec = DataSpec(
         path,
-        {key: value for key, value in options.items() if value not in (None, False, {})},
+        given(options),
         _steps(own),
         _places(own),
         {key: _whole(own, value) for key, value in _places(own, "at").items()},
@@ -257,9 +257,9 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
         raise top.wrong(
             "auxiliary", "give 'values: [0, 1, 2]', or 'range: [0, 5]' and 'points: 20'"
         )
-    given = values if span is None else np.linspace(*span, points or 1)
+    places = values if span is None else np.linspace(*span, points or 1)
     with top.blame("auxiliary"):
-        axis = check_axis(given, "auxiliary")
+        axis = check_axis(places, "auxiliary")
         return {"aux_axis": axis, "aux_weights": check_weights(weights, axis.size)}
 
 
@@ -319,8 +319,8 @@ def _fit(top: Fields) -> FitSpec:
         if key not in own.known and key in get_type_hints(StagedOptions):
             raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
     own.done()
-    given = {key: value for key, value in options.items() if value is not None}
-    return FitSpec(kind, spectrum, given, workers, progress)
+    chosen = {key: value for key, value in options.items() if value is not None}
+    return FitSpec(kind, spectrum, chosen, workers, progress)
 
 
 def _option(inner: Fields, key: str) -> object:
@@ -369,12 +369,12 @@ def _plot(top: Fields) -> tuple[PlotConfig, frozenset[str]]:
     config = PlotConfig()
     if own is None:
         return config, frozenset()
-    given = []
+    named = []
     for key in (*FIELDS, *ALIASES):
         value = own.plain(key)
         if value is not None:
             with own.blame(key):
                 config.update(**{key: value})
-            given.append(ALIASES.get(key, key))
+            named.append(ALIASES.get(key, key))
     own.done()
-    return config, frozenset(given)
+    return config, frozenset(named)

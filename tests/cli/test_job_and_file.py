@@ -231,3 +231,22 @@ def test_a_dataset_of_times_becomes_the_file_of_a_trace(trace: Path) -> None:
     file.load_model("m.yaml", "peak")
     with pytest.raises(Exception, match=r"its axis is time: fit_trace, or rename\(time='energy'\)"):
         file.fit_spectrum("peak")
+
+
+def test_the_first_column_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """'errors: 0' and 'block: 0' were taken for none, in silence."""
+    energy = np.linspace(80, 90, 101)
+    values = 9 * np.exp(-((energy - 85) ** 2) / 2) + np.random.default_rng(0).normal(0, 0.1, 101)
+    np.savetxt(tmp_path / "s.csv", np.c_[np.full(101, 0.1), energy, values], delimiter=",")
+    (tmp_path / "m.yaml").write_text(PEAK.replace("[5,", "[85.3,"))
+    (tmp_path / "job.yaml").write_text(
+        "data: {path: s.csv, columns: [1, 2], errors: 0}\nmodels: m.yaml\n"
+    )
+    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 0
+    found = json.loads((tmp_path / "results" / "parameters.json").read_text())
+    assert 0.6 < found["redchi"] < 1.5  # 0.009 without the errors
+    assert main(["show", str(tmp_path / "s.csv"), "--block", "0", "--no-picture"]) == 1
+    assert "--block needs" in capsys.readouterr().err
+    (tmp_path / "job.yaml").write_text("data: {path: s.csv, block: 0}\nmodels: m.yaml\n")
+    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 1
+    assert "block" in capsys.readouterr().err
