@@ -79,12 +79,14 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 class Fields:
-    """One mapping of a job file. Every field is taken once; :meth:`done` refuses the others."""
+    """One mapping of a job file. Every field is taken once; :meth:`done` refuses the others.
+    `given` is false where the job does not have it."""
 
-    def __init__(self, source: Source, node: Mapping, name: str) -> None:
+    def __init__(self, source: Source, node: Mapping, name: str, given: bool = True) -> None:
         self.source = source
         self.line = node.line
         self.name = name
+        self.given = given
         self.known: list[str] = []
         self.nodes: dict[str, tuple[Scalar, Node]] = {}
         for key, value in node.items:
@@ -245,16 +247,21 @@ class Fields:
             raise self.wrong(key, "give words, [a, b]")
         return found
 
-    def fields(self, key: str) -> Fields | None:
-        """A mapping below this one."""
+    def fields(self, key: str) -> Fields:
+        """A mapping below this one; one without fields where it is missing."""
         node = self.node(key)
         if node is None:
-            return None
+            return Fields(self.source, Mapping((), self.line), self._full(key), False)
         if not isinstance(node, Mapping):
             shown = node.text if isinstance(node, Scalar) else "…"
             example = f", such as '{key}: {{{FIRST[key]}: {shown}}}'" if key in FIRST else ""
             raise self.wrong(key, f"holds fields, one 'name: value' in a line{example}")
         return Fields(self.source, node, self._full(key))
+
+    def by_name(self, key: str) -> dict[str, str]:
+        """A word by each name of a mapping."""
+        inner = self.fields(key)
+        return {name: inner.need(name, "a word") for name in inner.nodes}
 
     def several(self, key: str) -> list[Fields]:
         """A list of mappings; one mapping is a list of one."""

@@ -108,66 +108,73 @@ class Job:
 def read_job(path: str | Path) -> Job:
     """Reads and checks a job file. Raises :class:`JobError` with file and line."""
     file = Path(path)
-    top = open_job(file)
-    home = file.parent
-    name = top.text("name", file.stem)
+    top, home = open_job(file), file.parent
     data = _data(top, home)
     model = top.text("model", None)  # first: no misspelt 'models'
     models = home / top.need("models", "the YAML file of the models")
-    dynamics = [_law(entry, home, True) for entry in top.several("dynamics")]
-    profiles = [_law(entry, home, False) for entry in top.several("profiles")]
-    auxiliary = _auxiliary(top)
-    inputs = _inputs(top, home, data.path)
     limits = top.fields("limits")
-    energy_limits = time_limits = None
-    exclude: list[Limits] = []
-    if limits is not None:
-        energy_limits, time_limits = limits.limits("energy"), limits.limits("time")
-        exclude = limits.ranges("exclude")
-        limits.done()
-    baseline = top.limits("baseline")
-    noise = _noise(top, home)
-    fit = _fit(top)
     folder, archive = _output(top, home)
     plot, plot_given = _plot(top)
+    job = Job(
+        path=file,
+        name=top.text("name", file.stem),
+        data=data,
+        models=models,
+        model=model,
+        dynamics=[_law(entry, home, True) for entry in top.several("dynamics")],
+        profiles=[_law(entry, home, False) for entry in top.several("profiles")],
+        auxiliary=_auxiliary(top),
+        inputs=_inputs(top, home, data.path),
+        energy_limits=limits.limits("energy"),
+        time_limits=limits.limits("time"),
+        exclude=limits.ranges("exclude"),
+        baseline=top.limits("baseline"),
+        noise=_noise(top, home),
+        fit=_fit(top),
+        folder=folder,
+        archive=archive,
+        plot=plot,
+        plot_given=plot_given,
+        fields=top,
+    )
+    limits.done()
     top.done()
-    return Job(
-        file, name, data, models, model, dynamics, profiles, auxiliary, inputs, energy_limits,
-        time_limits, exclude, baseline, noise, fit, folder, archive, plot, plot_given, top,
-    )  # fmt: skip
+    return job
 
 
 def _data(top: Fields, home: Path) -> DataSpec:
     own = top.fields("data")
-    if own is None:
+    if not own.given:
         raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
     path = home / own.need("path", "the file with the data")
-    options: dict[str, Any] = {}
-    for key in ("format", "layout", "delimiter", "decimal", "energy_scale", "to"):
-        options[key] = own.text(key, None)
-    options["format"] = own.choice("format", WORDS, None)
-    for key in ("energy", "time"):
-        options[key] = own.plain(key)
-    for key in ("data", "columns", "block", "errors"):
-        options[key] = own.plain(key)
-    for key in ("photon_energy", "work_function"):
-        options[key] = own.number(key, None)
-    options["jacobian"] = own.flag("jacobian", False)
-    options["transpose"], options["sort"] = own.flag("transpose", False), own.flag("sort", False)
-    options["units"] = _words_by_name(own, "units")
+    options = _reading(own)
+    options |= {key: own.text(key, None) for key in ("energy_scale", "to")}
+    options |= {key: own.number(key, None) for key in ("photon_energy", "work_function")}
+    options |= {key: own.flag(key, False) for key in ("jacobian", "transpose", "sort")}
+    options |= {"errors": own.plain("errors"), "units": own.by_name("units")}
+    shift = own.fields("shift")
     spec = DataSpec(
-        path,
-        given(options),
-        _steps(own),
-        _places(own),
-        {key: _whole(own, value) for key, value in _places(own, "at").items()},
-        own.words("mean") or [],
-        _words_by_name(own, "rename"),
-        own.choice("mask", ("nan",), None),
-        own,
+        path=path,
+        options=given(options),
+        shift={axis: shift.number(axis, 0.0) for axis in shift.nodes},
+        select=_places(own),
+        at={key: _whole(own, value) for key, value in _places(own, "at").items()},
+        mean=own.words("mean") or [],
+        rename=own.by_name("rename"),
+        mask=own.choice("mask", ("nan",), None),
+        fields=own,
     )
     own.done()
     return spec
+
+
+def _reading(own: Fields) -> dict[str, Any]:
+    """How a file is read: arguments of :func:`pyspec.read`."""
+    return {
+        "format": own.choice("format", WORDS, None),
+        **{key: own.text(key, None) for key in ("layout", "delimiter", "decimal")},
+        **{key: own.plain(key) for key in ("energy", "time", "data", "columns", "block")},
+    }
 
 
 def _whole(own: Fields, value: Place) -> int:
@@ -176,59 +183,33 @@ def _whole(own: Fields, value: Place) -> int:
     raise own.wrong("at", f"gives positions, whole numbers from 0, not {value!r}; see 'select:'")
 
 
-def _steps(own: Fields) -> dict[str, float]:
-    """Axis → what is added to it."""
-    inner = own.fields("shift")
-    return {} if inner is None else {axis: inner.number(axis, 0.0) for axis in list(inner.nodes)}
-
-
 def _places(own: Fields, key: str = "select") -> dict[str, Place]:
     """Axis → number or (from, to)."""
     inner = own.fields(key)
     found: dict[str, Place] = {}
-    for axis in inner.nodes if inner is not None else ():
-        assert inner is not None
-        value = inner.plain(axis)
-        if isinstance(value, list):
-            pair = inner.pair(axis)
-            assert pair is not None
-            found[axis] = pair
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            found[axis] = value
-        else:
+    for axis in inner.nodes:
+        value: Any = inner.plain(axis)
+        pair = inner.pair(axis) if isinstance(value, list) else None
+        if pair is None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise inner.wrong(axis, f"give a number or [from, to], not {value!r}")
+        found[axis] = value if pair is None else pair
     return found
 
 
 def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
     """Files of values, or columns of a file: without a path of that of the data."""
     inner, found = top.fields("inputs"), {}
-    for name, (_, value) in {} if inner is None else inner.nodes.items():
-        assert inner is not None
+    for name, (_, value) in inner.nodes.items():
         if isinstance(value, Scalar):
             found[name] = InputSpec(home / inner.need(name, "a file"), {})
             continue
         own = inner.fields(name)
-        if own is None:
-            raise inner.wrong(name, "is empty; write 'ref: reference.csv', or '{columns: ref}'")
-        file, options = own.text("path", None), dict[str, Any]()
-        for key in ("format", "layout", "delimiter", "decimal"):
-            options[key] = own.text(key, None)
-        for key in ("energy", "time", "data", "columns", "block"):
-            options[key] = own.plain(key)
+        file, options = own.text("path", None), given(_reading(own))
         own.done()
-        options = {key: one for key, one in options.items() if one is not None}
         if file is None and not options:
             raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
         found[name] = InputSpec(data if file is None else home / file, options)
     return found
-
-
-def _words_by_name(own: Fields, key: str) -> dict[str, str]:
-    inner = own.fields(key)
-    if inner is None:
-        return {}
-    return {name: inner.need(name, "a word") for name in list(inner.nodes)}
 
 
 def _law(own: Fields, home: Path, moves: bool) -> Law:
@@ -248,7 +229,7 @@ def _law(own: Fields, home: Path, moves: bool) -> Law:
 
 def _auxiliary(top: Fields) -> dict[str, Any]:
     own = top.fields("auxiliary")
-    if own is None:
+    if not own.given:
         return {"aux_axis": None, "aux_weights": None}
     values, weights = own.numbers("values"), own.numbers("weights")
     span, points = own.pair("range"), own.whole("points", None, 1)
@@ -265,7 +246,7 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
 
 def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
     own = top.fields("noise")
-    if own is None:
+    if not own.given:
         return None
     kind = own.choice("type", ("gaussian", "poisson", "none"), "gaussian")
     sigma: Any = own.plain("sigma")
@@ -296,8 +277,6 @@ def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
 
 def _fit(top: Fields) -> FitSpec:
     own = top.fields("fit")
-    if own is None:
-        return FitSpec(None, None, {}, None, True)
     kind = own.choice("type", FIT_TYPES, None)
     node = own.plain("spectrum")
     spectrum = own.pair("spectrum") if isinstance(node, list) else own.number("spectrum", None)
@@ -307,13 +286,10 @@ def _fit(top: Fields) -> FitSpec:
         "max_nfev": own.whole("max_evaluations", None, 1),
         "stages": own.whole("stages", None, 1),
     }
-    node = own.plain("scale_errors")
-    if node is not None:
+    if own.plain("scale_errors") is not None:
         options["scale_covar"] = own.flag("scale_errors", True)
     inner = own.fields("options")
-    for key in inner.nodes if inner is not None else ():
-        assert inner is not None
-        options[key] = _option(inner, key)
+    options |= {key: _option(inner, key) for key in inner.nodes}
     workers, progress = own.whole("workers", None, 1), own.flag("progress", True)
     for key in own.nodes:
         if key not in own.known and key in get_type_hints(StagedOptions):
@@ -352,29 +328,23 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 
 
 def _output(top: Fields, home: Path) -> tuple[Path, bool]:
-    if isinstance(top.plain_or_fields("output"), str):
-        return home / top.need("output", "a folder"), True
-    if isinstance(top.plain_or_fields("output"), (int, float, list)):
+    word = top.plain_or_fields("output")
+    if isinstance(word, str):
+        return home / word, True
+    if word is not None:
         raise top.wrong("output", "give the name of a folder, such as 'output: results'")
     own = top.fields("output")
-    if own is None:
-        return home / "results", True
     folder, archive = own.text("folder", "results"), own.flag("archive", True)
     own.done()
     return home / folder, archive
 
 
 def _plot(top: Fields) -> tuple[PlotConfig, frozenset[str]]:
-    own = top.fields("plot")
-    config = PlotConfig()
-    if own is None:
-        return config, frozenset()
-    named = []
-    for key in (*FIELDS, *ALIASES):
-        value = own.plain(key)
-        if value is not None:
-            with own.blame(key):
-                config.update(**{key: value})
-            named.append(ALIASES.get(key, key))
+    own, config = top.fields("plot"), PlotConfig()
+    named = {key: own.plain(key) for key in (*FIELDS, *ALIASES)}
     own.done()
-    return config, frozenset(named)
+    named = {key: value for key, value in named.items() if value is not None}
+    for key, value in named.items():
+        with own.blame(key):
+            config.update(**{key: value})
+    return config, frozenset(ALIASES.get(key, key) for key in named)
