@@ -15,7 +15,7 @@ from pyspec.cli.folder import check_folder, left_of_earlier
 from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import file_of, load_data
 from pyspec.cli.sharing import client_of
-from pyspec.cli.spoken import cautions_of_a_job, for_fields
+from pyspec.cli.spoken import for_fields, in_fields
 from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method
@@ -80,7 +80,8 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         results = _fits(job, file, model.name, kind, hold, client)
         last = results[-1]
         said(f"\n{for_fields(str(last))}\n")
-        written = write_results(job, dataset, results, say)
+        told = [in_fields(result) for result in results]
+        written = write_results(job, dataset, results, told, say)
         said(f"Written to {job.folder}: {', '.join(written)}")
         older = left_of_earlier(job.folder, written)
         if older:
@@ -90,8 +91,7 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
             if last.fit_type == "baseline" != kind:
                 said(f"Not begun: the fit of {_TITLES[kind]}.")
         facts.update(folder=job.folder, written=written, older=older)
-        with cautions_of_a_job(results):
-            facts["results"] = [plain_result(result) for result in results]
+        facts["results"] = [plain_result(result) for result in told]
         code = _exit_code(results, say)
     return hold.exit_code or code
 
@@ -256,25 +256,27 @@ def _fit_main(
 
 
 def write_results(
-    job: Job, dataset: Dataset, results: Sequence[Any], say: Callable[[str], None]
+    job: Job,
+    dataset: Dataset,
+    results: Sequence[Any],
+    told: Sequence[Any],
+    say: Callable[[str], None],
 ) -> list[str]:
-    """Report, parameters, picture and archive; the names of the files."""
+    """Report, parameters, picture and archive; the names of the files. `told` are the fits with
+    cautions as a job says them; archives keep the others."""
     folder = job.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
-    config = job.plot
-    last = results[-1]
-    written = []
-    with cautions_of_a_job(results):
-        for result in results:
-            name = "report.html" if result is last else f"report_{result.fit_type}.html"
-            title = job.name if result is last else f"{job.name}: {result.fit_type}"
-            notes = [for_fields(note) for note in dataset.notes]
-            report(result, folder / name, title=title, notes=notes, config=config)
-            written.append(name)
-        written += _write_parameters(last, folder)
+    config, last, written = job.plot, told[-1], []
+    notes = [for_fields(note) for note in dataset.notes]
+    for result in told:
+        name = "report.html" if result is last else f"report_{result.fit_type}.html"
+        title = job.name if result is last else f"{job.name}: {result.fit_type}"
+        report(result, folder / name, title=title, notes=notes, config=config)
+        written.append(name)
+    written += _write_parameters(last, folder)
     if getattr(last, "linear", None) is not None:
         for name, columns in amplitude_tables(last.linear).items():
             write_text(folder / name, columns_csv(columns, columns.values()))

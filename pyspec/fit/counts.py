@@ -70,7 +70,7 @@ def far_from_expected(
         else "the noise of the data is smaller than declared"
     )
     if redchi < mean and problem.is_poisson:
-        what += "; a unit of the data may stand for several counts, which scale= says"
+        what += "; a unit of the data may stand for several counts, which scale= of the noise says"
     return [f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {what}"]
 
 

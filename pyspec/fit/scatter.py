@@ -236,7 +236,7 @@ def _far(problem: Any, fit: Array, residual: Array) -> list[str]:
     return [
         f"{who} further from the fit than noise is, by more than {FAR:g} robust standard "
         f"deviations: {which} {' and '.join(shown[::-1])}; such a spike pulls at the values; where "
-        f"it is no signal leave it out: mask=, True there{_excluded(at, worst)}"
+        f"it is no signal leave it out: {_excluded(at, worst)}mask=, True there"
     ]
 
 
@@ -250,7 +250,7 @@ def _excluded(axes: dict[str, Array | None], place: Any) -> str:
     ((axis, k),) = known
     beside = axis[max(k - 1, 0)], axis[min(k + 1, axis.size - 1)]
     low, high = sorted(0.5 * (axis[k] + other) for other in beside)
-    return f", or set_fit_limits(exclude=[({low:.6g}, {high:.6g})])"
+    return f"set_fit_limits(exclude=[({low:.6g}, {high:.6g})]), or "
 
 
 def _fits(result: Any, is_joint: bool) -> Iterator[tuple[Any, Array]]:

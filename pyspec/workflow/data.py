@@ -366,7 +366,7 @@ class FileData:
         """The axis "energy" or "time". Raises :class:`DataError` without it."""
         axis: Array | None = getattr(self, name)
         if axis is None:
-            trace = name == "energy" and self.time is not None and np.ndim(self.data) == 1
+            trace = name == "energy" and self.data is not None and self.data.ndim == 1
             hint = "; its axis is time: fit_trace, or rename(time='energy') as it is read"
             say = hint if trace else f": File(..., {name}=...)"
             raise DataError(f"file {self.name!r} has no {name} axis{say}")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_model, load_fit, load_model
+from pyspec import Measurement, fit_model, fit_slices, load_fit, load_model
 from pyspec.cli import main
-from pyspec.cli.spoken import for_fields
+from pyspec.cli.spoken import for_fields, in_fields
 
 LINE = """
 m:
@@ -76,7 +76,43 @@ def test_cautions_of_declared_noise_name_fields() -> None:
     assert "declare counts, noise: {type: poisson}" in said(counts, weight=counts**-0.5)
     per_unit = said(counts / 4, weight=4 * counts**-0.5)
     assert "declare counts, noise: {type: poisson, scale: 4}" in per_unit
-    assert "which scale: below noise: says" in said(counts / 9, loss="poisson")
+    assert "which scale: of the noise says" in said(counts / 9, loss="poisson")
     model.set_axes(energy=energy[180:184])
     few = said(counts[180:184])
-    assert "declare it, noise: {sigma: ...}" in few
+    assert "declare it, noise: {type: gaussian, sigma: ...}" in few
+
+
+@pytest.mark.parametrize(
+    ("python", "fields"),
+    [
+        ("several starts (n_starts=10) or", "several starts (options: {n_starts: 10}) or"),
+        ('linear="eliminate" has', "options: {linear: eliminate} has"),
+        ("linear='eliminat' is unknown", "linear='eliminat' is unknown"),
+        ('need method="leastsq"', "need method: leastsq"),
+        ("fit the series, fit_2d, or", "fit the series, type: 2d, or"),
+        ("see result.conf_interval('a')", "see load_fit(path).to_result().conf_interval('a')"),
+        ("leave it out: set_fit_limits(exclude=[(79, 80)]), or mask=, True there",
+         "leave it out: limits: {exclude: [[79, 80]]}, or NaN in the data, and mask: nan below "
+         "data:"),
+        ("declare it, file.set_noise('gaussian',\n sigma=...), or Measurement(weight=1 /\n sigma)",
+         "declare it, noise: {type: gaussian,\n sigma: ...}"),
+    ],
+)  # fmt: skip
+def test_calls_are_fields(python: str, fields: str) -> None:
+    """'linear: eliminate' was to be written where a job has no such field."""
+    assert for_fields(python) == fields
+
+
+def test_cautions_of_slices_name_fields_in_a_copy() -> None:
+    """The cautions of a fit were exchanged while its files were written."""
+    model = load_model(LINE, "m")
+    model.set_axes(energy=np.linspace(78, 90, 401))
+    data = np.tile(np.asarray(model.evaluate()), (3, 1))
+    data += np.random.default_rng(1).normal(size=data.shape)
+    data[1, 40] += 90
+    slices = fit_slices(model, Measurement(data), times=np.arange(3.0))
+    told = in_fields(slices)
+    assert any("set_fit_limits(exclude=" in text for text in slices.cautions)
+    assert any("limits: {exclude: [[" in text for text in told.cautions)
+    assert not any("set_fit_limits" in text for text in told.cautions)
+    assert told.values["GLP_01_A"].tolist() == slices.values["GLP_01_A"].tolist()

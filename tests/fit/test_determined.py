@@ -99,7 +99,7 @@ def test_counts_for_each_unit_that_were_not_said() -> None:
     counts = np.random.default_rng(0).poisson(line_data() - line_data().min() + 100.0)
     rates = counts / 50.0
     result = fit(LINE % 84, rates, loss="poisson")
-    assert any("several counts, which scale= says" in text for text in result.cautions)
+    assert any("several counts, which scale= of the noise says" in text for text in result.cautions)
     assert fit(LINE % 84, rates, loss="poisson", loss_scale=50.0).cautions == ()
 
 

@@ -221,7 +221,8 @@ class _Assessment:
         if self._is_saturated():
             self.cautions.append(
                 f"no standard errors: {self.n_points} points and as many free parameters leave no "
-                "scatter to take the noise from; declare it (weights or sigma, scale_covar=False)"
+                "scatter to take the noise from; declare it, file.set_noise('gaussian', "
+                "sigma=...), or Measurement(weight=1 / sigma) with scale_covar=False"
             )
         if self.information is not None:
             for name, side in bound.items():
