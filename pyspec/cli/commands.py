@@ -97,20 +97,9 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _fit(given: Any) -> int:
-    from pyspec.cli.fit import Overrides, run_fit
+    from pyspec.cli.fit import run_fit
 
-    overrides = Overrides(
-        output=given.output,
-        method=given.method,
-        linear=given.linear,
-        backend=given.backend,
-        type=given.type,
-        quiet=given.quiet,
-        check=given.check,
-        scheduler=given.scheduler,
-        workers=given.workers,
-    )
-    return run_fit(given.job, overrides, given.facts)
+    return run_fit(given.job, given, given.facts)
 
 
 def _new(given: Any) -> int:

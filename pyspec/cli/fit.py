@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +38,9 @@ WITH_BASELINE = ("baseline", "2d", "slices")
 NOT_CONVERGED, INTERRUPTED = 3, 130
 
 
-@dataclass
-class Overrides:
-    """What the command line says in place of the job."""
-
-    output: Path | None = None
-    method: str | None = None
-    linear: str | None = None
-    backend: str | None = None
-    type: str | None = None
-    quiet: bool = False
-    check: bool = False
-    scheduler: str | None = None
-    workers: int | None = None
-
-
-def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
-    """Runs one job; returns the exit code."""
+def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
+    """Runs one job; returns the exit code. `given` are the arguments of the command, such as
+    `output` and `method`, which go before what the job says."""
     job = read_job(path)
     if given.output is not None:
         job.folder = given.output
@@ -96,7 +82,7 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     return hold.exit_code or code
 
 
-def _override(job: Job, given: Overrides) -> None:
+def _override(job: Job, given: Namespace) -> None:
     """What the command line says, in place of the job's, refused before data are read."""
     kinds: dict[str, Callable[[str], str]] = {
         "method": canonical_method,
@@ -174,7 +160,7 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
     return kind
 
 
-def _check_sharing(job: Job, given: Overrides, kind: str) -> None:
+def _check_sharing(job: Job, given: Namespace, kind: str) -> None:
     """Raises :class:`FlagError` where the fits of this kind share nothing; slices take workers."""
     if kind == "slices" and given.scheduler is None:
         job.fit.workers = given.workers or job.fit.workers

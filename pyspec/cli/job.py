@@ -241,7 +241,8 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
     places = values if span is None else np.linspace(*span, points or 1)
     with top.blame("auxiliary"):
         axis = check_axis(places, "auxiliary")
-        return {"aux_axis": axis, "aux_weights": check_weights(weights, axis.size)}
+        check_weights(weights, axis.size)
+    return {"aux_axis": axis, "aux_weights": weights}
 
 
 def _noise(top: Fields, home: Path) -> dict[str, Any] | None:

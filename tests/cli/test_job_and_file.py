@@ -30,6 +30,17 @@ KINDS: dict[str, tuple[tuple[tuple[str, str], ...], Callable[[File], Any]]] = {
         (("type: 2d", "spectrum: [1, 5]\n  stages: 2"), ("limits:", SIGMA)),
         lambda file: file.fit_spectrum("doublet", time_range=(1, 5), stages=2, method="native"),
     ),
+    "a profile": (
+        (
+            ("baseline: [", "# ["),
+            (
+                "limits:",
+                "profiles: {parameter: GLP_01_x0, model: depth}\n"
+                "auxiliary: {values: [0, 1, 2], weights: [0.1, 0.7, 0.3]}\nlimits:",
+            ),
+        ),
+        lambda file: file.fit_2d("doublet"),
+    ),
     "with noise": (
         (("type: 2d", "type: 2d\n  options: {linear: eliminate}"), ("limits:", SIGMA)),
         lambda file: (
@@ -62,11 +73,16 @@ def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: st
     dataset = read(folder / "data.csv")
     sigma = 0.3 + 0.2 * np.random.default_rng(0).random(dataset.shape)
     np.savetxt(folder / "sigma.csv", sigma, delimiter=",", fmt="%.17g")
+    law = "depth: {pLinear: {m: [0.1, True, -1, 1], b: [0, False]}}\n"
+    (folder / "models.yaml").write_text((folder / "models.yaml").read_text() + law)
     assert main(["fit", str(folder / "job.yaml"), "-q"]) == 0
     found = json.loads((folder / "results" / "parameters.json").read_text())
 
-    file = File.from_dataset(dataset, Project(folder, show_output=False))
+    axis = {"aux_axis": [0, 1, 2], "aux_weights": [0.1, 0.7, 0.3]} if "profile" in kind else {}
+    file = File.from_dataset(dataset, Project(folder, show_output=False), **axis)
     file.load_model("models.yaml", "doublet")
+    if axis:
+        file.add_par_profile("doublet", "GLP_01_x0", "models.yaml", "depth")
     file.add_time_dependence("doublet", "GLP_01_A", "models.yaml", "fade")
     file.set_fit_limits((1, 19), exclude=[(4, 4.5)])
     file.define_baseline(-10, -1)
