@@ -16,7 +16,7 @@ from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import file_of, load_data
 from pyspec.cli.sharing import client_of
 from pyspec.cli.spoken import for_fields, in_fields
-from pyspec.errors import DataError, PyspecError, suggest
+from pyspec.errors import DataError, FitError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method
 from pyspec.fit.backend import make_problem
@@ -63,7 +63,10 @@ def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
     shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
-        results = _fits(job, file, model.name, kind, hold, client)
+        try:
+            results = _fits(job, file, model.name, kind, hold, client)
+        except FitError as error:
+            raise job.fields.wrong("fit", for_fields(str(error))) from error
         last = results[-1]
         said(f"\n{for_fields(str(last))}\n")
         told = [in_fields(result) for result in results]

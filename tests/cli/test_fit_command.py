@@ -221,7 +221,8 @@ def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
     [
         ((("type: 2d", "type: spectrum"),), "which spectrum? write"),
         ((("type: 2d", "type: baseline"), ("baseline: [", "# b: [")), "type baseline needs"),
-        ((("type: 2d", "options: {ftoll: 1}"),), "ftoll"),
+        # It did not say where that stands.
+        ((("type: 2d", "options: {ftoll: 1}"),), "job.yaml:44: fit: doublet: native takes no opt"),
         (
             (("output: results ", "output: job.yaml "),),
             "job.yaml: is a file; the output is a folder",
