@@ -162,10 +162,14 @@ def test_the_unit_of_an_axis_that_the_data_have_not(tmp_path: Path) -> None:
 
 
 def test_a_trace_over_time_says_what_to_do(tmp_path: Path) -> None:
+    """It was refused as data of a File."""
     trace = read(write(tmp_path, "delay (ps),dA\n0,1\n1,2\n2,3\n"))
-    with pytest.raises(DataError, match=r"time=trace.time\) and fit_trace"):
-        File.from_dataset(trace, Project(tmp_path))
-    assert File(Project(tmp_path), data=trace.data, time=trace.time).time is not None
+    file = File.from_dataset(trace, Project(tmp_path))
+    np.testing.assert_array_equal(file.time, trace.time)
+    assert file.labels["time"] == trace.labels["time"]
+    file.load_model("peak: {Gauss: {A: [1, True], x0: [1, True], SD: [1, True]}}\n", "peak")
+    with pytest.raises(DataError, match=r"its axis is time: fit_trace, or rename\(time='energy'\)"):
+        file.fit_spectrum("peak")
 
 
 @pytest.mark.parametrize(
