@@ -261,9 +261,27 @@ static int push_across(const run *r, pyspec_normal *s, int64_t row, double *sums
     return pyspec_push_sums(s, 0, row, sums);
 }
 
-static int push_rows(const run *r, pyspec_normal *s, int64_t row, lanes in, const double *sums)
+/* Odd, so that it goes through all places among a power of two. */
+enum { TURN = 5 };
+
+/* Whether the tile of a row is summed: where only one of so many is, all places among them take their turn, so
+ * that nothing that repeats itself along the rows is seen at the same place each time. */
+static int is_taken(const pyspec_normal *s, int64_t row)
+{
+    const int64_t tile = row / L;
+    return s->every <= 1 || tile % s->every == (tile / s->every * TURN + s->every / 2) % s->every;
+}
+
+/* The place of a row among those whose tiles are summed. */
+static int64_t place_of(const pyspec_normal *s, int64_t row)
+{
+    return s->every <= 1 ? row : row / L / s->every * L + row % L;
+}
+
+static int push_rows(const run *r, pyspec_normal *s, int64_t first, lanes in, const double *sums)
 {
     int status = STATUS_OK;
+    const int64_t row = place_of(s, first);
     if (all_lanes(in) && s->form != PYSPEC_FORM_FACTOR) {
         int64_t level = 0;
         while (1 << level < L)
@@ -321,6 +339,15 @@ static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
                      : push_rows(r, normal, t.row[0], in, by_theta);
 }
 
+/* Whether any tile of a strip is summed. */
+static int is_any_taken(const pyspec_normal *s, int64_t row, int64_t n)
+{
+    for (int64_t at = 0; at < n; at += L)
+        if (is_taken(s, row + at))
+            return 1;
+    return 0;
+}
+
 int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
                            int64_t row_end)
 {
@@ -339,8 +366,12 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
         segment own;
         const strip s = pyspec_strip_of(r, &own, row, row_end);
         own.normal = normal;
+        if (!is_any_taken(normal, row, s.n))
+            continue;
         pyspec_load_strip(r, &s);
         for (int64_t at = 0; !status && at < s.n; at += L) {
+            if (!is_taken(normal, row + at))
+                continue;
             const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
                               .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L,
                               .first = normal->in_strips == 1};

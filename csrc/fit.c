@@ -2,12 +2,15 @@
 #include "solver.h"
 #include "span.h"
 
+/* A fit that may take fewer evaluations takes them all of all rows. */
+enum { LEAST_NFEV = 200 };
+
 static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
 {
     for (int64_t k = 0; k < n_parts; k++)
         for (int64_t j = 0; j < parts[k].n_theta; j++)
             parts[k].theta[j] = s->trial[parts[k].gather ? parts[k].gather[j] : j];
-    return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->answer);
+    return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->every, s->answer);
 }
 
 int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts, pyspec_team *team,
@@ -17,10 +20,13 @@ int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
         return -STATUS_NULL_POINTER;
     for (int64_t k = 0; solver->phase == PYSPEC_PHASE_START && k < n_parts; k++)
         pyspec_begin_span(&parts[k]);
+    if (solver->phase == PYSPEC_PHASE_START && solver->every == 0)
+        solver->every = solver->max_nfev < LEAST_NFEV ? 1 : pyspec_part_of_rows(parts, n_parts);
     if (solver->phase == PYSPEC_PHASE_START && pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
         return PYSPEC_FIT_DONE;
     for (int64_t used = 0; solver->end == PYSPEC_END_RUNNING; used++) {
-        if (used >= budget)
+        /* Not while only a part of the rows is known. */
+        if (used >= budget && solver->every == 1 && solver->phase != PYSPEC_PHASE_FIRST)
             return PYSPEC_FIT_AGAIN;
         int status = evaluate(solver, parts, n_parts, team);
         if (status)

@@ -42,6 +42,14 @@ static const double NEAR = 0.5;
  * does at 1, where its slope is a sum of those by width, height and a background. */
 static const double SHARE_OF_WAY = 0.75;
 
+/* A fit begins on a part of the rows where its start is far, in standard errors of that part and roots of the
+ * parameters; else it may be at the optimum already. It goes on with all rows once it is nearer than NEAR, with
+ * this damping. The part has misled it where the other rows are described so many times worse, or their optimum
+ * is so many standard errors away; then, and after the work of so many evaluations, it begins again with all
+ * rows. */
+static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 2.0, PART_AWAY = 40.0;
+enum { MOST_OF_PART = 2 };
+
 /* Steps in a row that come no nearer before rounding is taken to be the reason; and how near, in
  * standard errors, that may be called converged. */
 enum { MOST_IDLE = 6 };
@@ -131,13 +139,23 @@ static int set_trial(pyspec_solver *s, const double *step)
     return differs;
 }
 
-static int finish(pyspec_solver *s, int end)
+static int begin_again(pyspec_solver *s);
+
+/* Whether every parameter has an effect. */
+static int has_all_columns(const pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
     for (int64_t j = 0; j < s->n; j++)
-        if (end == PYSPEC_END_CONVERGED && !(w.norm[j] > 0.0))
-            end = PYSPEC_END_DEGENERATE;
-    s->end = end;
+        if (!(w.norm[j] > 0.0))
+            return 0;
+    return 1;
+}
+
+static int finish(pyspec_solver *s, int end)
+{
+    if (is_part(s))
+        return begin_again(s);
+    s->end = end == PYSPEC_END_CONVERGED && !has_all_columns(s) ? PYSPEC_END_DEGENERATE : end;
     return PYSPEC_FIT_DONE;
 }
 
@@ -147,8 +165,60 @@ static int ask(pyspec_solver *s, int phase, int form)
         return finish(s, PYSPEC_END_LIMIT);
     s->phase = phase;
     s->form = form;
-    s->nfev++;
+    s->n_part += is_part(s);
+    s->nfev += !is_part(s);
     return PYSPEC_FIT_NEED_NORMAL;
+}
+
+/* From here on all rows are asked for; what the part of them took counts by its share. */
+static void take_all_rows(pyspec_solver *s)
+{
+    s->nfev += s->n_part / s->every;
+    s->every = 1;
+    s->n_steps = 0;
+    s->n_rejected = 0;
+    s->growth = 2.0;
+}
+
+/* A part of the rows was not asked for, or has led nowhere. */
+static int begin_again(pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    if (is_part(s))
+        take_all_rows(s);
+    s->n_part = 0;
+    s->damping = FIRST_DAMPING;
+    s->chisqr = HUGE_VAL;
+    fill(w.largest, 0.0, s->n);
+    fill(w.bend, 0.0, s->n * s->n);
+    memcpy(s->theta, w.start, (size_t)s->n * sizeof(double));
+    memcpy(s->trial, w.start, (size_t)s->n * sizeof(double));
+    return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
+}
+
+/* Whether a part of the rows takes a parameter to a bound, where it may lose its meaning. */
+static int is_at_new_bound(const pyspec_solver *s)
+{
+    const double *start = divide(s->n, s->work).start, *lower = s->lower, *upper = s->lower + s->n;
+    for (int64_t j = 0; j < s->n; j++) {
+        const int is_at = s->trial[j] <= lower[j] || s->trial[j] >= upper[j];
+        if (is_at && start[j] > lower[j] && start[j] < upper[j])
+            return 1;
+    }
+    return 0;
+}
+
+/* The optimum of a part of the rows is near: all of them, at the end of the undamped step. */
+static int go_on(pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    set_trial(s, w.undamped);
+    if (is_at_new_bound(s))
+        return begin_again(s);
+    s->part = variance(s);
+    take_all_rows(s);
+    s->damping = PART_DAMPING;
+    return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
 }
 
 static int normal_form(const pyspec_solver *s)
@@ -193,10 +263,23 @@ static int pace(pyspec_solver *s)
     return fall < SLOW_SHARE * s->chisqr && fall < SLOW_GAIN * s->promised ? PACE_SLOW : PACE_GOOD;
 }
 
+/* The same of a part of the rows. */
+static int judge_part(pyspec_solver *s, double exact)
+{
+    const int is_good = measure(s);
+    if (s->n_part == 1 && s->distance < PART_FAR * sqrt((double)s->n))
+        return begin_again(s);
+    if (s->distance < NEAR || s->promised <= exact || s->chisqr <= exact)
+        return is_good && has_all_columns(s) ? go_on(s) : begin_again(s);
+    return s->n_part >= MOST_OF_PART * s->every ? begin_again(s) : -1;
+}
+
 /* Whether the best point is near enough. -1: go on. */
 static int judge(pyspec_solver *s)
 {
     const double exact = 64.0 * DBL_EPSILON * DBL_EPSILON * s->data_square;
+    if (is_part(s))
+        return judge_part(s, exact);
     if (!measure(s) && (s->distance < NEAR || s->promised <= exact)) {
         s->needs_factor = 1;
         memcpy(s->trial, s->theta, (size_t)s->n * sizeof(double));
@@ -276,10 +359,15 @@ static int accept(pyspec_solver *s, double value)
 {
     s->needs_factor = s->form == PYSPEC_FORM_FACTOR ? 2 : s->needs_factor;
     take(s, value);
+    const int is_first = s->n_steps == 0, goes_on = s->n_part > 0 && !is_part(s);
+    if (is_first && goes_on && variance(s) > PART_WORSE * s->part)
+        return begin_again(s);
     const int answer = judge(s);
     if (answer >= 0)
         return answer;
-    return s->n_steps == 0 && s->distance >= NEAR ? propose_boldly(s) : propose(s);
+    if (is_first && goes_on && s->distance > PART_AWAY * sqrt((double)s->n))
+        return begin_again(s);
+    return is_first && !goes_on && s->distance >= NEAR ? propose_boldly(s) : propose(s);
 }
 
 /* The answer at the trial point. */
@@ -323,6 +411,8 @@ static int start(pyspec_solver *s)
         s->trial[j] = s->theta[j] < lower[j]   ? lower[j]
                       : s->theta[j] > upper[j] ? upper[j]
                                                : s->theta[j];
+    s->every = s->every > 1 ? s->every : 1;
+    memcpy(w.start, s->trial, (size_t)s->n * sizeof(double));
     return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
 }
 
@@ -340,6 +430,6 @@ int pyspec_fit_step(pyspec_solver *s)
     if (isfinite(value))
         return accept(s, value);
     if (s->phase == PYSPEC_PHASE_FIRST)
-        return finish(s, PYSPEC_END_NOT_FINITE);
+        return s->n_part > 0 ? begin_again(s) : finish(s, PYSPEC_END_NOT_FINITE);
     return refuse(s);
 }

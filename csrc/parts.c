@@ -16,17 +16,22 @@ typedef struct parts_job {
     pyspec_team *team;
     int64_t chunk; /* rows of a chunk; chunks begin at multiples of it */
     int whole;     /* no part is summed over shapes and times apart    */
+    int64_t every; /* of the tiles of rows one is summed, or all: 1    */
     int spans;     /* in a fit, which lets parts have their spans      */
 } parts_job;
+
+/* A fit begins on one of so many tiles of rows, if at least so many of them are left, and of so many points. */
+enum { MOST_EVERY = 8, LEAST_EVERY = 4, LEAST_TILES = 6, LEAST_POINTS = 1 << 14 };
 
 static int64_t what_for(int64_t form)
 {
     return form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
 }
 
-static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta)
+static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta, int64_t every)
 {
     sums->form = form;
+    sums->every = every;
     sums->order = form == PYSPEC_FORM_VALUE ? 1 : n_theta + 1;
     sums->n_nodes = 0;
 }
@@ -105,7 +110,7 @@ static int sum_chunk(void *job, int64_t task, int64_t thread)
     const int64_t begin = (q->row_begin / j->chunk + index) * j->chunk, end = begin + j->chunk;
     const pyspec_call call = pyspec_call_in(j->team, part->call, thread);
     pyspec_normal *sums = &j->team->sums[task];
-    begin_sums(sums, j->form, part->n_theta);
+    begin_sums(sums, j->form, part->n_theta, j->every);
     sums->in_strips = part->normal->in_strips;
     return sum_range(j, part, &call, sums, begin > q->row_begin ? begin : q->row_begin,
                      end < q->row_end ? end : q->row_end);
@@ -116,7 +121,7 @@ int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t ro
 {
     if (!call || !call->plan || !call->problem || !normal)
         return STATUS_NULL_POINTER;
-    if (normal->in_strips != 1 || !pyspec_is_separable(call, normal->form))
+    if (normal->in_strips != 1 || normal->every > 1 || !pyspec_is_separable(call, normal->form))
         return pyspec_accumulate_rows(call, normal, row_begin, row_end);
     const int status = pyspec_check_sums(call, normal, row_begin, row_end);
     if (status)
@@ -171,7 +176,7 @@ static int sum_all(parts_job *j)
 {
     int status = STATUS_OK;
     for (int64_t k = 0; k < j->n_parts; k++)
-        begin_sums(j->parts[k].normal, j->form, j->parts[k].n_theta);
+        begin_sums(j->parts[k].normal, j->form, j->parts[k].n_theta, j->every);
     for (int64_t k = 0; !status && k < j->n_parts; k++) {
         const pyspec_part *part = &j->parts[k];
         if (!is_spanned(j, part))
@@ -217,17 +222,42 @@ static int sum_into(parts_job *j, int64_t order, double *triangle)
     return status;
 }
 
+int64_t pyspec_part_of_rows(const pyspec_part *parts, int64_t n_parts)
+{
+    int64_t every = MOST_EVERY;
+    for (int64_t k = 0; k < n_parts; k++) {
+        const pyspec_call *call = parts[k].call;
+        if (!call || !call->problem || !call->plan || !parts[k].normal)
+            return 1;
+        if (call->plan->dimension != 2 ||
+            (parts[k].normal->in_strips == 1 && pyspec_is_separable(call, PYSPEC_FORM_GRAM)))
+            return 1;
+        const pyspec_problem *q = call->problem;
+        const int64_t n_rows = q->row_end - q->row_begin;
+        while (every >= LEAST_EVERY && n_rows / L < LEAST_TILES * every)
+            every /= 2;
+        if (every < LEAST_EVERY || n_rows * (q->x_end - q->x_begin) < LEAST_POINTS)
+            return 1;
+    }
+    return every;
+}
+
 int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
                      pyspec_team *team, double *triangle)
 {
-    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team};
+    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team, .every = 1};
     return sum_into(&job, order, triangle);
 }
 
 int pyspec_sum_in_fit(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
-                      pyspec_team *team, double *triangle)
+                      pyspec_team *team, int64_t every, double *triangle)
 {
-    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team, .spans = 1};
+    parts_job job = {.parts = parts,
+                     .n_parts = n_parts,
+                     .form = form,
+                     .team = team,
+                     .every = every,
+                     .spans = 1};
     return sum_into(&job, order, triangle);
 }
 
@@ -240,7 +270,7 @@ int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form, dou
     for (int64_t k = 0; !status && k < n_parts; k++) {
         if (!parts[k].call || !parts[k].call->plan || !parts[k].normal)
             return STATUS_NULL_POINTER;
-        begin_sums(parts[k].normal, form, parts[k].call->plan->n_theta);
+        begin_sums(parts[k].normal, form, parts[k].call->plan->n_theta, 1);
         status = pyspec_prepare(parts[k].call, what);
     }
     status = status ? status : pyspec_accumulate_many(parts, n_parts);

@@ -221,7 +221,7 @@ typedef struct pyspec_normal {
     int64_t n_nodes, capacity;
     int64_t *places;
     double *nodes, *scratch;
-    int64_t n_scratch, in_strips;
+    int64_t n_scratch, in_strips, every;
 } pyspec_normal;
 
 /* What a fit of a separable problem has to read of its data. */
@@ -302,12 +302,12 @@ typedef struct pyspec_solver {
     int64_t end;
     int64_t phase;
     int64_t nfev;
-    int64_t n_steps;
+    int64_t n_steps, every, n_part;
     int64_t needs_factor;
     int64_t n_rejected;
     int64_t n_idle;
     int64_t mark_nfev;
-    double mark_chisqr;
+    double mark_chisqr, part;
     double chisqr;
     double damping;
     double growth;

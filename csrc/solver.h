@@ -30,6 +30,7 @@ typedef struct solver_work {
     double *length;  /* [n] the roots of its diagonal           */
     double *solution; /* [n]                                    */
     double *held;    /* [n] 1 where the step is prescribed      */
+    double *start;   /* [n] where the fit began                 */
     double *matrix;  /* [n + 1][n + 1]                          */
     double *rows;    /* [n + 1][2 n + 1]                        */
     int64_t size;    /* doubles                                 */
@@ -53,6 +54,7 @@ static inline solver_work divide(int64_t n, double *base)
     TAKE(length, n);
     TAKE(solution, n);
     TAKE(held, n);
+    TAKE(start, n);
     TAKE(matrix, (n + 1) * (n + 1));
     TAKE(rows, (n + 1) * (2 * n + 1));
 #undef TAKE
@@ -72,10 +74,17 @@ static inline int has_factor(const pyspec_solver *s)
     return s->needs_factor == 2;
 }
 
+/* Whether only a part of the rows is asked for. */
+static inline int is_part(const pyspec_solver *s)
+{
+    return s->every > 1;
+}
+
 /* chi^2 a degree of freedom. */
 static inline double variance(const pyspec_solver *s)
 {
-    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+    const int64_t n_points = is_part(s) ? s->n_points / s->every : s->n_points;
+    return s->chisqr / (double)(n_points > s->n ? n_points - s->n : 1);
 }
 
 /* What rounding may do to chi^2. */

@@ -58,6 +58,9 @@ int pyspec_sum_span(const pyspec_part *part, int64_t form, pyspec_team *team);
 
 /* parts.c: pyspec_sum_parts, where parts that have spans are summed from these. */
 int pyspec_sum_in_fit(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
-                      pyspec_team *team, double *triangle);
+                      pyspec_team *team, int64_t every, double *triangle);
+
+/* Of how many tiles of rows a fit does well to begin with one; 1: with all. */
+int64_t pyspec_part_of_rows(const pyspec_part *parts, int64_t n_parts);
 
 #endif

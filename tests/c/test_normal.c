@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- against the definition ---------------------------------------------------------------- */
 
@@ -343,6 +344,54 @@ static void rows_outside_of_a_chunk_have_no_say(void)
 }
 
 /* A collection adds, leaves the sums as they are, and has the same bits each time. */
+/* One tile of so many: the sums of those tiles alone, each counted once, with the same bits however the rows
+ * are divided. */
+static void one_tile_of_so_many_is_summed(void)
+{
+    enum { ROWS = 203, EVERY = 4, TILE = PYSPEC_LANES };
+    for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
+        model m;
+        pyspec_normal part, tiles, first, second;
+        make_model(&m, MODEL_2D, COLUMNS_MIXED, DRESS_WEIGHT, ROWS, 49);
+        const int64_t n = m.plan->n_theta, order = form == PYSPEC_FORM_VALUE ? 1 : n + 1;
+        int64_t n_taken = 0;
+        pyspec_normal *all[] = {&part, &tiles, &first, &second};
+        for (int k = 0; k < 4; k++) {
+            make_sums(all[k], form, n, PYSPEC_NORMAL_NODES, n + 1);
+            all[k]->every = k == 1 ? 0 : EVERY;
+        }
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &part, 0, ROWS), STATUS_OK);
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &first, 0, 100), STATUS_OK);
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &second, 100, ROWS), STATUS_OK);
+        CHECK_INT(pyspec_join(&first, &second), STATUS_OK);
+        for (int64_t tile = 0; tile * TILE < ROWS; tile++) {
+            if (tile % EVERY != (5 * (tile / EVERY) + EVERY / 2) % EVERY)
+                continue;
+            const int64_t end = (tile + 1) * TILE;
+            CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &tiles, tile * TILE, end < ROWS ? end : ROWS),
+                      STATUS_OK);
+            n_taken++;
+        }
+        CHECK_INT(n_taken, 6);
+        double *got = collected(&part), *want = collected(&tiles), *joined = collected(&first);
+        CHECK(!memcmp(got, joined, (size_t)triangle_size(order) * sizeof *got));
+        if (form == PYSPEC_FORM_FACTOR) {
+            double *a = gram_of_factor(got, order), *b = gram_of_factor(want, order);
+            CHECK(gram_close(a, b, order, 1e-12));
+            free(a);
+            free(b);
+        } else {
+            CHECK(gram_close(got, want, order, 1e-13));
+        }
+        free(got);
+        free(want);
+        free(joined);
+        for (int k = 0; k < 4; k++)
+            free_sums(all[k]);
+        free_model(&m);
+    }
+}
+
 static void collecting_changes_nothing(void)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
@@ -378,6 +427,7 @@ int main(void)
     RUN_ALL(rows_that_are_nan_make_all_forms_nan);
     RUN_ALL(any_division_of_the_rows_gives_the_same_bits);
     RUN_ALL(rows_outside_of_a_chunk_have_no_say);
+    RUN(one_tile_of_so_many_is_summed);
     RUN(collecting_changes_nothing);
     return REPORT;
 }

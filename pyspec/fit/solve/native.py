@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from struct import Struct
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,7 @@ class NativeSolver:
             "max_nfev": max_nfev,
             "tolerance": tolerance,
             "data_square": data_square,
+            "every": self.every,
             "theta": begin + 8 * _STATE,
             "lower": begin + 8 * bounds,
             "trial": begin + 8 * trial,
@@ -125,6 +126,9 @@ class NativeSolver:
             "work": begin + 8 * work,
         }
         fill("pyspec_solver", given, memory)
+
+    #: 1: all evaluations are of all rows; 0: the loop in C may begin on a part of them.
+    every: ClassVar[int] = 0
 
     _factor: Array | None = None
     _certain: Certain | bool | None = False

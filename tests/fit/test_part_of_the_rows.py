@@ -1,0 +1,188 @@
+"""Fits of many rows begin on a part of them: less work, the same end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import FitResult, Measurement, Model, fit_joint, fit_model, load_dynamics, load_model
+from pyspec.fit.solve.native import NativeSolver
+
+TEXT = """
+m:
+  Offset: {y0: [5, True, 0, 20]}
+  Gauss: {A: [40, True, 0, 200], x0: [84, True, 80, 90], SD: [0.8, True, 0.1, 5]}
+law:
+  gaussIRF: {SD: [0.8, False]}
+  expFun: {A: [1.2, True, -5, 5], tau: [9, True, 0.1, 100], t0: [0.4, True, -5, 5]}
+"""
+START = {"Gauss_01_A": 30.0, "Gauss_01_x0": 84.6, "Gauss_01_SD": 1.1, "Offset_y0": 6.5}
+LAW = {"A": 0.7, "tau": 6.0, "t0": 1.0}
+N_ROWS, N_COLUMNS = 400, 60
+
+
+@pytest.fixture
+def model() -> Model:
+    found = load_model(TEXT, "m")
+    found.add_dynamics("Gauss_01_x0", load_dynamics(TEXT, "law", "Gauss_01_x0"))
+    found.set_axes(np.linspace(80, 90, N_COLUMNS), np.linspace(-10, 40, N_ROWS))
+    return found
+
+
+@pytest.fixture
+def measured(model: Model) -> Measurement:
+    noise = np.random.default_rng(0).normal(0, 1, (N_ROWS, N_COLUMNS))
+    return Measurement(model.evaluate() + noise)
+
+
+def start(model: Model) -> Model:
+    """The same from afar."""
+    found = model.copy()
+    found.set_values(START | {f"Gauss_01_x0_expFun_01_{name}": v for name, v in LAW.items()})
+    return found
+
+
+@pytest.fixture
+def all_rows(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A fit all of whose evaluations are of all rows."""
+
+    def fit(*given: Any, **options: Any) -> FitResult:
+        with monkeypatch.context() as now:
+            now.setattr(NativeSolver, "every", 1)
+            return fit_model(*given, **options)
+
+    return fit
+
+
+def same(a: FitResult, b: FitResult) -> bool:
+    """Whether two fits have the same bits."""
+    return bool(np.array_equal(a.theta, b.theta) and a.chisqr == b.chisqr and a.nfev == b.nfev)
+
+
+def apart(a: FitResult, b: FitResult) -> float:
+    """The distance of two optima in standard errors."""
+    return max(abs(a.values[name] - b.values[name]) / b.stderr[name] for name in b.free_names)
+
+
+def test_it_ends_at_the_same_optimum_after_fewer_evaluations(
+    model: Model, measured: Measurement, all_rows: Any
+) -> None:
+    begun, whole = fit_model(start(model), measured), all_rows(start(model), measured)
+    assert begun.success
+    assert whole.success
+    assert apart(begun, whole) < 1e-6
+    assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-13)
+    assert begun.nfev < whole.nfev
+    for name in whole.free_names:
+        assert begun.stderr[name] == pytest.approx(whole.stderr[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("dress", ["sigma", "mask", "window", "counts"])
+def test_weights_masks_windows_and_counts_are_known_to_the_part(
+    model: Model, measured: Measurement, all_rows: Any, dress: str
+) -> None:
+    data = np.asarray(measured.data)
+    weight = np.linspace(0.7, 1.4, data.size).reshape(data.shape)
+    given = {
+        "sigma": lambda: Measurement(
+            data, weight=1 / np.linspace(0.7, 1.4, data.size).reshape(data.shape)
+        ),
+        "mask": lambda: Measurement(data, keep=np.random.default_rng(1).random(data.shape) > 0.2),
+        "window": lambda: Measurement(data, rows=(3, 395), columns=(2, 57)),
+        "counts": lambda: Measurement(
+            np.random.default_rng(2).poisson(model.evaluate()).astype(float), loss="poisson"
+        ),
+    }[dress]()
+    begun, whole = fit_model(start(model), given), all_rows(start(model), given)
+    assert begun.success
+    assert whole.success
+    assert apart(begun, whole) < 1e-6
+    assert begun.nfev <= whole.nfev + 3  # a part that leads nowhere takes two, and one of all rows
+
+
+def test_the_number_of_threads_does_not_change_a_bit(
+    model: Model, measured: Measurement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
+        found.append(fit_model(start(model), measured))
+    assert same(found[0], found[1])
+    assert same(found[0], found[2])
+
+
+def test_a_fit_from_its_optimum_takes_one_evaluation(model: Model, measured: Measurement) -> None:
+    """The optimum of a part is another one: it must not be sought from here."""
+    first = fit_model(start(model), measured)
+    again = fit_model(first.model, measured)
+    assert again.nfev == 1
+    assert again.chisqr == first.chisqr
+    assert np.array_equal(again.theta, first.theta)
+
+
+def test_few_rows_points_or_evaluations_are_fitted_as_a_whole(
+    model: Model, measured: Measurement, all_rows: Any
+) -> None:
+    few_rows = Measurement(measured.data, rows=(40, 231))
+    few_points = Measurement(measured.data, columns=(20, 60))
+    assert 400 * 40 < 1 << 14
+    for given, options in ((few_rows, {}), (few_points, {}), (measured, {"max_nfev": 150})):
+        begun = fit_model(start(model), given, **options)
+        assert begun.success
+        assert same(begun, all_rows(start(model), given, **options))
+
+
+def test_a_part_that_leaves_a_parameter_without_effect_is_not_followed(
+    model: Model, measured: Measurement, all_rows: Any
+) -> None:
+    """The mask leaves of the pulse and after it those rows that the part does not have."""
+    tile = np.arange(N_ROWS) // 8
+    taken = tile % 8 == (tile // 8 * 5 + 4) % 8
+    keep = np.ones((N_ROWS, N_COLUMNS), bool)
+    keep[taken & (np.asarray(model.time) > -4.0)] = False
+    given = Measurement(measured.data, keep=keep)
+    begun, whole = fit_model(start(model), given), all_rows(start(model), given)
+    assert begun.success
+    assert whole.success
+    assert apart(begun, whole) < 1e-6
+
+
+def test_a_part_that_misleads_is_left_again(model: Model, all_rows: Any) -> None:
+    """In the part there is another line than in the other rows: its optimum is not theirs."""
+    tile = np.arange(N_ROWS) // 8
+    taken = tile % 8 == (tile // 8 * 5 + 4) % 8
+    elsewhere = model.copy()
+    elsewhere.set_values({"Gauss_01_x0": 87.0, "Gauss_01_A": 90.0})
+    data = np.where(taken[:, None], elsewhere.evaluate(), model.evaluate())
+    given = Measurement(data + np.random.default_rng(0).normal(0, 0.01, data.shape))
+    begun, whole = fit_model(start(model), given), all_rows(start(model), given)
+    assert begun.success == whole.success
+    assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-9)
+
+
+def test_files_of_a_joint_fit_begin_together(
+    model: Model, measured: Measurement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [(start(model), measured), (start(model), measured)]
+    begun = fit_joint(pairs)
+    monkeypatch.setattr(NativeSolver, "every", 1)
+    whole = fit_joint(pairs)
+    assert begun.success
+    assert whole.success
+    assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-13)
+    assert begun.nfev < whole.nfev
+
+
+def test_progress_and_limits_see_chi_square_of_all_rows(
+    model: Model, measured: Measurement
+) -> None:
+    seen: list[float] = []
+    result = fit_model(start(model), measured, progress=lambda n, chisqr, best: seen.append(chisqr))
+    assert seen[-1] == result.chisqr
+    assert min(seen) == result.chisqr
+    stopped = fit_model(start(model), measured, max_seconds=1e-9)
+    assert not stopped.success
+    residual = stopped.problem.residual(stopped.theta)
+    assert stopped.chisqr == pytest.approx(float(residual @ residual), rel=1e-12)
