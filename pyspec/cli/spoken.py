@@ -7,8 +7,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from pyspec.fit import SliceResults
-
 #: Keywords of reading that ``pyspec show`` has as flags of the same name, and jobs as fields.
 READING = (
     "format", "energy", "time", "data", "columns", "layout", "block", "energy_scale",
@@ -70,6 +68,8 @@ _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 def in_fields(result: Any) -> Any:
     """A copy of a fit, or of slices, whose cautions name fields of a job in place of keywords."""
+    from pyspec.fit import SliceResults  # NumPy with it, of which --help has no need
+
     own = copy.copy(result)
     if isinstance(result, SliceResults):
         own.fits = tuple(replace(one, result=in_fields(one.result)) for one in result.fits)

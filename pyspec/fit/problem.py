@@ -116,8 +116,7 @@ class FitProblem(Columns):
             return self._executors(self.measurement)
         if self.outline.calls_python:
             check_registered(self.model, self.parameters)
-        make = Executors(self.model, self.backend, self.parameters, self.outline)
-        return make(self.measurement)
+        return Executors(self.model, self.backend, self.parameters, self.outline)(self.measurement)
 
     progress: Silent = Silent()
     _pool: BufferPool | None = None
@@ -225,8 +224,7 @@ class FitProblem(Columns):
     def n_points(self) -> int:
         """Points of the window that count."""
         given = self.measurement
-        weight = given.weight
-        if given.keep is not None or (weight is not None and source_of(weight) is not None):
+        if given.keep is not None or source_of(given.weight) is not None:
             return count_kept(given)
         return self.n_residuals if self._layout is None else self._layout[0].n_points
 
@@ -254,8 +252,7 @@ class FitProblem(Columns):
 
     def expressions(self, names: Iterable[str]) -> dict[str, str]:
         """The texts of expression parameters."""
-        parameters = self.parameters
-        return {n: one.text for n in names if (one := parameters[n].formula) is not None}
+        return {n: one.text for n in names if (one := self.parameters[n].formula) is not None}
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         """What may mislead at these values."""

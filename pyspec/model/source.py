@@ -326,8 +326,8 @@ def bounds_of(sizes: Sequence[int], row: int) -> tuple[int, int, int] | None:
 def source_of(data: Any) -> Source | None:
     """The data where they are by reference, else None."""
     # An abstract class takes a microsecond to say that an array is none of it.
-    is_source = type(data) is not np.ndarray and isinstance(data, Source)
-    return data if is_source else None
+    is_plain = data is None or type(data) is np.ndarray
+    return data if not is_plain and isinstance(data, Source) else None
 
 
 def whole_of(data: Any) -> Source | None:

@@ -86,9 +86,7 @@ def test_weights_masks_windows_and_counts_are_known_to_the_part(
     data = np.asarray(measured.data)
     weight = np.linspace(0.7, 1.4, data.size).reshape(data.shape)
     given = {
-        "sigma": lambda: Measurement(
-            data, weight=1 / np.linspace(0.7, 1.4, data.size).reshape(data.shape)
-        ),
+        "sigma": lambda: Measurement(data, weight=weight),
         "mask": lambda: Measurement(data, keep=np.random.default_rng(1).random(data.shape) > 0.2),
         "window": lambda: Measurement(data, rows=(3, 395), columns=(2, 57)),
         "counts": lambda: Measurement(
