@@ -14,6 +14,7 @@ from support.native_cases import CASES
 from pyspec import File, Project
 from pyspec.errors import ClusterError, DataError
 from pyspec.fit import fit_model
+from pyspec.fit.solve.native import NativeSolver
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement, Model
 from pyspec.model import source as sources
