@@ -268,8 +268,8 @@ enum { TURN = 5 };
  * that nothing that repeats itself along the rows is seen at the same place each time. */
 static int is_taken(const pyspec_normal *s, int64_t row)
 {
-    const int64_t tile = row / L;
-    return s->every <= 1 || tile % s->every == (tile / s->every * TURN + s->every / 2) % s->every;
+    const int64_t every = s->every, number = row / L;
+    return every <= 1 || number % every == (number / every * TURN + every / 2) % every;
 }
 
 /* The place of a row among those whose tiles are summed. */

@@ -46,7 +46,7 @@ static inline void free_fitted(fitted *f)
 static inline void sum_at(fitted *f, const double *values, int form, pyspec_team *team, double *triangle)
 {
     memcpy(f->theta, values, sizeof f->theta);
-    CHECK_INT(pyspec_sum_in_fit(&f->part, 1, form, form ? ORDER : 1, team, triangle), STATUS_OK);
+    CHECK_INT(pyspec_sum_in_fit(&f->part, 1, form, form ? ORDER : 1, team, 1, triangle), STATUS_OK);
 }
 
 /* Theta k of a fit: times and heights come nearer and nearer to their ends, as places do. */

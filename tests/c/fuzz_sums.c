@@ -95,7 +95,7 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
     pyspec_begin_span(&part);
     int status = STATUS_OK;
     for (int k = 0; !status && k <= in_fit; k++)
-        status = in_fit ? pyspec_sum_in_fit(&part, 1, form, order, NULL, triangle)
+        status = in_fit ? pyspec_sum_in_fit(&part, 1, form, order, NULL, 1, triangle)
                         : pyspec_sum_parts(&part, 1, form, order, NULL, triangle);
     if (status) {
         free(triangle);

@@ -372,7 +372,7 @@ static void one_tile_of_so_many_is_summed(void)
                       STATUS_OK);
             n_taken++;
         }
-        CHECK_INT(n_taken, 6);
+        CHECK_INT(n_taken, 7);
         double *got = collected(&part), *want = collected(&tiles), *joined = collected(&first);
         CHECK(!memcmp(got, joined, (size_t)triangle_size(order) * sizeof *got));
         if (form == PYSPEC_FORM_FACTOR) {
