@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -221,8 +222,11 @@ class Command(Kind):
         self.results = folder / "job" / "results"
 
     def prepare(self, turn: int) -> None:
+        """A command has a process of its own, which begins without what figures of others left:
+        while that is collected Python is in functions of weak references, which ignore Ctrl-C."""
         for path in self.results.glob("*"):
             path.unlink()
+        gc.collect()
 
     def call(self) -> Any:
         return main(["fit", str(self.job), "--quiet"])
