@@ -84,9 +84,8 @@ def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
         low, high = sorted(config.z_lim)
     if low <= 0:
         low = float(np.quantile(positive, 0.01))
-    colours = mpl.colormaps[name]
-    cmap = colours.with_extremes(bad=colours(0.0))
-    return {"cmap": cmap, "norm": LogNorm(low, max(high, low * 1.001))}
+    norm = LogNorm(low, max(high, low * 1.001), clip=True)  # zero and below are the lowest colour
+    return {"cmap": mpl.colormaps[name], "norm": norm}
 
 
 def beyond(values: Any, low: float, high: float) -> str:

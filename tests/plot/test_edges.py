@@ -277,6 +277,23 @@ def test_missing_decades_are_gaps() -> None:
     assert not gaps_of(np.concatenate(delays)).size
 
 
+def test_a_logarithmic_map_leaves_open_what_was_not_measured() -> None:
+    """Gaps and points without a value had the lowest colour, as values of zero and below have."""
+    energy = np.r_[np.arange(80, 84, 0.5), np.arange(90, 94, 0.5)]
+    data = 1.0 + np.arange(3 * energy.size).reshape(3, -1)
+    data[1, 2:5] = np.nan, 0.0, -1.0
+    figure = plot_data(data, energy, TIME[:3], z_type="log")
+    figure.draw_without_rendering()
+    (mesh,) = figure.axes[0].collections
+    colours = mesh.get_facecolors().reshape(3, energy.size + 1, 4)
+    np.testing.assert_array_equal(
+        np.argwhere(colours[..., 3] == 0), [[0, 8], [1, 2], [1, 8], [2, 8]]
+    )
+    lowest = mesh.get_cmap()(0.0)
+    np.testing.assert_array_equal(colours[1, 3:5], [lowest, lowest])
+    plt.close(figure)
+
+
 def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
     # It was a straight line, which looked like a measured background.
     energy = np.concatenate([np.arange(80, 84, 0.5), np.arange(90, 94, 0.5)])
