@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.plot.axes import bare, line, reference_lines, set_x
 from pyspec.plot.between import curves_of
+from pyspec.plot.caption import literal
 from pyspec.plot.colours import add_bar
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
@@ -22,6 +24,9 @@ from pyspec.plot.view import Residual, View, residual_of, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+#: So many letters of a title have room in an inch of a panel; a line has at least that many.
+LETTERS, LEAST_LETTERS = 10, 8
 
 
 @answered
@@ -75,7 +80,7 @@ def _spectra(
     axes = figure.subplots(
         2, len(seen), sharex=True, sharey="row", height_ratios=[2.2, 1], squeeze=False
     )
-    titles = _titles(results)
+    titles = _titles(results, figure)
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
         above, below = axes[:, k]
         limits = limits_of(result, look)
@@ -110,7 +115,7 @@ def _maps(
     axes = figure.subplots(1, len(seen), sharex=True, sharey=True, squeeze=False)[0]
     limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
     colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
-    for ax, view, residual, title in zip(axes, seen, found, _titles(results), strict=True):
+    for ax, view, residual, title in zip(axes, seen, found, _titles(results, figure), strict=True):
         assert view.time is not None
         mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
         ax.set_title(f"{title}\n{residual.note}", fontsize=9.0)
@@ -120,13 +125,16 @@ def _maps(
     add_bar(figure, mesh, list(axes), found[0].label, look)
 
 
-def _titles(results: Sequence[Any]) -> list[str]:
-    """Model and type of each fit, and its file where these are several."""
+def _titles(results: Sequence[Any], figure: Any) -> list[str]:
+    """Model and type of each fit, and below it its file where these are several, in lines that end
+    with the panel."""
     files = [getattr(result, "file_name", "") for result in results]
     several = len(set(files)) > 1
-    return [
-        result.model_name
-        + (f" ({result.fit_type})" if result.fit_type else "")
-        + (f", {file}" if several and file else "")
-        for result, file in zip(results, files, strict=True)
-    ]
+    room = int(LETTERS * figure.bbox.width / figure.dpi / len(results))
+    titles = []
+    for result, file in zip(results, files, strict=True):
+        what = result.model_name + (f" ({result.fit_type})" if result.fit_type else "")
+        lines = [what, file] if several and file else [what]
+        whole = (literal(fill(one, max(room, LEAST_LETTERS))) for one in lines)
+        titles.append("\n".join(whole))
+    return titles

@@ -27,7 +27,7 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
-from pyspec.plot.legend import beside
+from pyspec.plot.legend import SMALL, beside, is_narrow
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -159,9 +159,9 @@ def _draw(
             bare(ax)
         above.set_ylabel(look.z_label)
         title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
-        above.legend(
-            fontsize=8.0, title=title, title_fontsize=8.0, **(beside(above) or {"loc": "best"})
-        )
+        texts = {"fontsize": 8.0, **(SMALL if is_narrow(above) else {})}
+        place = beside(above) or {"loc": "best"}
+        above.legend(title=title, title_fontsize=texts["fontsize"], **texts, **place)
         below.set_ylabel(left)
         below.set_xlabel(label)
         if look.title:

@@ -328,7 +328,7 @@ def test_residuals_of_stored_fits(tmp_path: Path) -> None:
     assert [ax.get_title(loc="left") for ax in axes[:2]] == ["peak (spectrum)"] * 2
     stored = replace(stored, file_name="other")  # panels of several files had one title
     titles = [ax.get_title(loc="left") for ax in plot_residuals([stored, result]).axes[:2]]
-    assert titles == ["peak (spectrum), other", f"peak (spectrum), {result.file_name}"]
+    assert titles == ["peak (spectrum)\nother", f"peak (spectrum)\n{result.file_name}"]
     np.testing.assert_array_equal(axes[2].lines[0].get_ydata(), axes[3].lines[0].get_ydata())
     with pytest.raises(CallError, match="plot_residuals takes a fit, not 'x'"):
         plot_residuals([result, "x"])

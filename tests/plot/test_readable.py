@@ -1,5 +1,6 @@
 """Labels that do not touch, and pictures on dark backgrounds."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 from matplotlib.colors import to_hex, to_rgba
 
 from pyspec import File, Project
-from pyspec.plot import plot_components, plot_data, plot_fit, plot_residuals, plot_waterfall
+from pyspec.plot import (
+    plot_components,
+    plot_data,
+    plot_fit,
+    plot_residuals,
+    plot_traces,
+    plot_waterfall,
+)
 
 ENERGY, TIME = np.linspace(1486, 1487, 41), np.arange(8.0)
 MODEL = """
@@ -193,3 +201,25 @@ def test_the_heading_of_a_narrow_panel_ends_with_it(file: File) -> None:
     heading = axes[0].get_children()[-4:]
     heading = next(one for one in heading if getattr(one, "get_text", str)().startswith("peak"))
     assert heading.get_window_extent().x1 < axes[1].get_window_extent().x0
+
+
+def test_names_of_files_above_panels_do_not_touch(file: File) -> None:
+    """They stood behind the model in one line, which ran into that of the next panel."""
+    for fit in (file.fit_spectrum("peak", time_point=3), file.fit_2d("peak")):
+        named = [
+            replace(fit, file_name=f"{k}_2024-05-12_Au4f_annealed_at_600_$K$") for k in range(3)
+        ]
+        for options in ({}, {"fig": plt.figure(figsize=(3.4, 3), layout="constrained")}):
+            figure = plot_residuals(named, **options)
+            figure.draw_without_rendering()
+            titles = [ax._left_title.get_window_extent() for ax in figure.axes[:3]]
+            assert all(one.x1 < other.x0 for one, other in pairwise(titles))
+
+
+def test_the_legend_of_traces_in_a_column_leaves_them_room(file: File) -> None:
+    """It took a quarter of the width: its texts were those of a picture of twice the width."""
+    figure = plt.figure(figsize=(3.4, 3), layout="constrained")
+    plot_traces(file.fit_slice_by_slice("peak"), fig=figure, x_label="energy")
+    figure.draw_without_rendering()
+    above = figure.axes[0]
+    assert above.get_legend().get_window_extent().width < 0.2 * figure.bbox.width
