@@ -86,13 +86,13 @@ from dataclasses import replace
 
 import numpy as np
 
-sigma = 0.3 * np.sqrt(1 + 1 / 3)  # of one spectrum and of the mean of three
+sigma = 0.3 * np.sqrt(1 + 1 / 4)  # one spectrum less the mean of four, 0.3 each
 errors = np.full(late.shape, sigma)
 change = replace(late, data=late.data - early.data, errors=errors, name="at 5")
 ```
 
-A difference of counts is no count: its σ is `np.sqrt(on + off)`, and of counts that were divided
-by their beams `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
+A difference of counts has the σ `np.sqrt(on + off)`: it is not a count itself. Of counts that were
+divided by the beam intensity it is `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
 
 ## When it guesses wrong
 
