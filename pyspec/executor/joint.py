@@ -29,7 +29,7 @@ from pyspec.executor.protocol import (
     check_out,
 )
 from pyspec.model import Model, Par
-from pyspec.model.given import values_of
+from pyspec.model.theta import values_of
 
 Ints = npt.NDArray[np.int64]
 

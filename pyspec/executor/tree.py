@@ -24,10 +24,10 @@ from pyspec.functions.quadrature import convolve
 from pyspec.functions.response_rows import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
-from pyspec.model.given import values_of
 from pyspec.model.inputs import check_inputs, function_of, inputs_of
 from pyspec.model.instruments import seen_by
 from pyspec.model.resolved import as_seen
+from pyspec.model.theta import values_of
 
 
 class TreeExecutor(ValuesOnly):

@@ -1,4 +1,4 @@
-"""Fits through lmfit: parameters in, one executor call for each residual, a FitResult out."""
+"""Fits: a model and a measurement in, a FitResult out."""
 
 from pyspec.calls import answered
 from pyspec.fit.joint.fit import fit_joint

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError, PlanError, suggest
 from pyspec.formula import op_of
-from pyspec.model.given import values_of
 from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input
+from pyspec.model.theta import values_of
 from pyspec.plan.jumping import Jump, jumps_in
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class ScheduledPlan:
 
     def values(self, given: Any, what: Literal["free", "fixed"]) -> Array:
         """The "free" or the "fixed" values as `given`, or those of the plan; see
-        :func:`pyspec.model.given.values_of`."""
+        :func:`pyspec.model.theta.values_of`."""
         names, start = self.opt_param_names, self.theta
         if what == "fixed":
             names, start = self.fixed_names, self.fixed

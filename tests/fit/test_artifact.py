@@ -148,6 +148,7 @@ def test_a_limit_of_evaluations_leaves_the_optimum_that_was_found(tmp_path: Path
     assert scarce.chisqr > 2 * free.chisqr
     assert scarce.nfev == 30
     assert "max_nfev = 30 evaluations while the fit looked" in scarce.cautions[0]
+    assert "at other time zeros and widths" in scarce.cautions[0]
     on_its_way = fit(tmp_path, data, start, max_nfev=50)
     assert not on_its_way.success
     assert free.chisqr < on_its_way.chisqr < scarce.chisqr

@@ -25,8 +25,8 @@ from pyspec.executor.protocol import (
     each_by_itself,
 )
 from pyspec.model import Measurement, Model
-from pyspec.model.given import values_of
 from pyspec.model.taken import check_weight
+from pyspec.model.theta import values_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, middle, reach, search
-from pyspec.fit.solve.look import CREEPS, ENDED, ROUGH, Look
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
+from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look
 from pyspec.fit.solve.places import Places, interval, number_of
 from pyspec.fit.sums import sums_of
 
@@ -60,7 +60,7 @@ FAR = 4.0
 class Descent:
     """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
     known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
-    too. `look` is that for others beside an optimum, None where there was none."""
+    too. `look` is the search for other optima beside one; None where there was none."""
 
     look: Look | None = None
 

@@ -19,9 +19,9 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent, watch_of
-from pyspec.fit.solve.look import ENDED
 from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
+from pyspec.fit.solve.other_optima import ENDED
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import sample
 

@@ -1,5 +1,5 @@
-"""The look for better optima beside the one that a fit has found, such as those of time zero beside
-a coherent artifact."""
+"""The search for better optima beside the one that a fit has found, such as those of time zero
+beside a coherent artifact."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDED = ("converged", "degenerate", "stalled", "slow")
 #: off it may take thousands to an optimum that is not the best.
 CREEPS = 100
 
-#: How often a look goes on from a better point, for each file.
+#: How often a search goes on from a better point, for each file.
 MOST_BETTER = 4
 
 #: How near to its end a trial comes, in standard errors, before it is compared; and the decrease of
@@ -47,7 +47,7 @@ MOST_NAMED = 3
 
 
 class Look:
-    """A look from one optimum to the next, each better than the one before.
+    """A search from one optimum to the next, each better than the one before.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Look:
     n_points : residuals that count
     """
 
-    #: What ended the look, None where nothing did.
+    #: What ended the search, None where nothing did.
     cut_short: BaseException | None = None
 
     def __init__(
@@ -77,7 +77,7 @@ class Look:
         self._others: list[NativeSolver] = []
 
     def run(self) -> None:
-        """Goes on until nothing is better. A limit or Ctrl-C ends the look; it ends the fit only
+        """Goes on until nothing is better. A limit or Ctrl-C ends the search; it ends the fit only
         where a better point is on its way to an optimum."""
         account = self.problem.evaluations
         try:
@@ -134,13 +134,13 @@ class Look:
         return (other.chisqr - self.found.chisqr) / self._variance()
 
     def cautions(self) -> list[str]:
-        """What ended the look; or that another optimum cannot be told from the best one."""
+        """What ended the search; or that another optimum cannot be told from the best one."""
         if self.cut_short is not None:
             is_signal = isinstance(self.cut_short, KeyboardInterrupt)
             ended = "interrupted" if is_signal else str(self.cut_short)
             return [
-                f"{ended} while the fit looked for a better optimum at an earlier and a later time "
-                "zero, so there may be one; fit again from here"
+                f"{ended} while the fit looked for a better optimum at other time zeros and "
+                "widths, so there may be one; fit again from here"
             ]
         doubtful = (one for one in self._rivals() if self._above(one) < DOUBTFUL)
         other = next((one for one in doubtful if one.end in ENDED), None)
