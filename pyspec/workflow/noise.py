@@ -181,6 +181,12 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
         for axis in (k for k, n in enumerate(sigma.shape) if n != shape[k]):
             keep = keep.any(axis=axis, keepdims=True)
         sigma = np.where(keep, sigma, 1.0)
+    if sigma.ndim and not fits:
+        lines = "one value a spectrum (n_time,), one an energy (n_energy,), "
+        raise DataError(
+            f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
+            f"{lines if len(shape) == 2 else ''}or one a point"
+        )
     bad = ~(np.isfinite(sigma) & (sigma > 0))
     if bad.any():
         first = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -189,15 +195,7 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
             f"sigma must be finite and above 0, but is {sigma[first]:g}{place}; "
             "mask points without an error"
         )
-    if sigma.ndim == 0:
-        return float(sigma)
-    if fits:
-        return sigma
-    raise DataError(
-        f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
-        + ("one value a spectrum (n_time,), one an energy (n_energy,), " if len(shape) == 2 else "")
-        + "or one a point"
-    )
+    return sigma if sigma.ndim else float(sigma)
 
 
 def _lines(shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -215,6 +215,7 @@ def test_refused_options(project: Project, options: dict[str, Any], message: str
         (("gaussian",), "needs sigma="),
         (("gaussian", {"sigma": -1.0}), "above 0"),
         (("gaussian", {"sigma": np.ones(7)}), "sigma has shape"),
+        (("gaussian", {"sigma": np.zeros((7, 2))}), "sigma has shape"),  # an axis, and values
         (("gaussian", {"sigma": 1.0, "scale": 2.0}), "scale belongs"),
         (("poisson", {"scale": 0.0}), "give the counts"),
         (("poisson", {"sigma": 1.0}), "no sigma of their own"),
