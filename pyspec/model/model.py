@@ -295,7 +295,7 @@ class Model(ModelNames):
                 f"{par.place}: {par_name} already has the profile {par.profile.name!r}; put all "
                 "profile functions into one model"
             )
-        if not any(par in component.parameters for component in self.components):
+        if self.is_time_model or not any(par in one.parameters for one in self.components):
             raise ModelError(
                 f"{par.place}: {par_name} belongs to a time law or a profile and cannot have a "
                 "profile; add the function to the profile model itself"

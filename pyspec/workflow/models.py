@@ -229,7 +229,8 @@ class FileModels:
         Raises :class:`DataError` where the file has no such axis.
         """
         model = self._with_parameter(target_model, target_parameter)
-        if self.data.data is not None and self.data.aux_axis is None and model.aux is None:
+        has_axis = self.data.aux_axis is not None or model.aux is not None or model.is_time_model
+        if self.data.data is not None and not has_axis:
             raise DataError(
                 f"file {self.data.name!r} has no auxiliary axis, along which {target_parameter} "
                 "could differ; give it one, such as a depth: File(..., aux_axis=depth, "

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from pyspec.errors import BackendError, DataError, ModelError
-from pyspec.model import Model, load_dynamics, load_model, load_profile, register_evaluator
+from pyspec.model import (
+    Model,
+    load_dynamics,
+    load_model,
+    load_profile,
+    load_time_model,
+    register_evaluator,
+)
 
 TEXT = """\
 m:
@@ -195,6 +202,16 @@ def test_profiles_where_there_can_be_none(
     with pytest.raises(ModelError, match=message):
         own.add_profile(name, load_profile(PROFILE.format(height), "p", target))
     assert own.describe() == before
+
+
+def test_a_model_of_time_laws_has_no_profile() -> None:
+    """It was taken, and every evaluation refused it then."""
+    laws = load_time_model(
+        "decay:\n  expFun: {A: [1, True], tau: [2, True], t0: [0, False], y0: [0, False]}\n"
+    )
+    profile = load_profile(PROFILE.format(VARIES), "p", "expFun_01_A")
+    with pytest.raises(ModelError, match="belongs to a time law or a profile and cannot have a"):
+        laws.add_profile("expFun_01_A", profile)
 
 
 def test_axes_are_checked_copies() -> None:
