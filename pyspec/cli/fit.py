@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pyspec.fit import FitResult, SliceResults, canonical_method
 from pyspec.fit.backend import make_problem
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
+from pyspec.fit.solve.stages import enough_points
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_csv
 from pyspec.model import Model
@@ -54,7 +56,8 @@ def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
     model = file.select_model()
     _check_means(job, file, kind)
     if given.check:
-        model = _begun(job, file, model, kind)
+        with _said_of_fit(job):
+            model = _begun(job, file, model, kind)
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
@@ -63,10 +66,8 @@ def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
     shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
-        try:
+        with _said_of_fit(job):
             results = _fits(job, file, model.name, kind, hold, client)
-        except FitError as error:
-            raise job.fields.wrong("fit", for_fields(str(error))) from error
         last = results[-1]
         said(f"\n{for_fields(str(last))}\n")
         told = [in_fields(result) for result in results]
@@ -83,6 +84,15 @@ def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
         facts["results"] = [plain_result(result) for result in told]
         code = _exit_code(results, say)
     return hold.exit_code or code
+
+
+@contextmanager
+def _said_of_fit(job: Job) -> Iterator[None]:
+    """What a fit refuses is said at the job's line of 'fit:'."""
+    try:
+        yield
+    except FitError as error:
+        raise job.fields.wrong("fit", for_fields(str(error))) from error
 
 
 def _override(job: Job, given: Namespace) -> None:
@@ -200,7 +210,10 @@ def _begun(job: Job, file: File, model: Model, kind: str) -> Model:
             first = row_of(fits.data.whole(), (file.rows or (0, 0))[0])
         else:
             first = fits.data.mean(fits.data.need_baseline())
-    make_problem(model, first, job.fit.options.get("backend") or "compiled").start()
+    problem = make_problem(model, first, job.fit.options.get("backend") or "compiled")
+    problem.start()
+    if kind != "slices":  # of which those with too few points fail, each by itself
+        enough_points(problem)
     return model
 
 

@@ -182,6 +182,7 @@ def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
         ("dynamics: {parameter: a, model: b}", "its time laws are the model: leave it out"),
         ("model: peak", "if it is energy, write 'rename: {time: energy}' below 'data:'"),
         ("noise: {type: poisson}", "noise: noise_type='poisson' needs counts"),
+        ("limits: {time: [0.0, 0.1]}", "job.yaml:1: fit: decay: 1 points cannot determine 2 free"),
         ("profiles: {parameter: expFun_01_A, model: depth}",
          "profiles[0].model: m.yaml:1: expFun_01.A: expFun_01_A belongs to a time law"),
     ],
@@ -189,12 +190,14 @@ def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
 def test_what_a_trace_does_not_have(
     trace: Path, job: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A profile was taken, and the fit then asked for an auxiliary axis, which does not help."""
+    """A profile was taken, and the fit then asked for an auxiliary axis, which does not help; of
+    too few points ``--check`` said that all is well."""
     Path("m.yaml").write_text(DECAY + PEAK + "depth: {pLinear: {m: [1, True], b: [0, False]}}\n")
     named = "" if "model:" in job.partition("{")[0] else "model: decay\n"
     Path("job.yaml").write_text(f"{TRACE}{named}{job}\n")
-    assert main(["fit", "job.yaml", "-q"]) == 1
-    assert says in capsys.readouterr().err
+    for check in ([], ["--check"]):
+        assert main(["fit", "job.yaml", "-q", *check]) == 1
+        assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

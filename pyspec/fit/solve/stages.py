@@ -321,6 +321,20 @@ class Run:
         self.outcome = outcome
 
 
+def enough_points(problem: FitProblem) -> int:
+    """How many points count. Raises :class:`FitError` for fewer than free parameters, and for
+    counts that are all 0."""
+    n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
+    if n_points < n_fitted:
+        raise FitError(
+            f"{problem.label}: {n_points} points cannot determine {n_fitted} "
+            "free parameters; widen the window, unmask points, or fix some parameters"
+        )
+    if problem.is_poisson:
+        refuse_nothing(problem)
+    return n_points
+
+
 def run_fit(
     problem: FitProblem,
     methods: tuple[str, ...],
@@ -334,17 +348,9 @@ def run_fit(
     """Runs the stages on a problem."""
     if options:
         check_linear(problem.label, methods, options)
-    start, is_poisson = problem.start(seeds), problem.is_poisson
-    n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
-    if n_points < n_fitted:
-        raise FitError(
-            f"{problem.label}: {n_points} points cannot determine {n_fitted} "
-            "free parameters; widen the window, unmask points, or fix some parameters"
-        )
-    if is_poisson:
-        refuse_nothing(problem)
+    start, n_points = problem.start(seeds), enough_points(problem)
     if scale_covar is None:
-        scale_covar = not is_poisson
+        scale_covar = not problem.is_poisson
     run = Run(problem, start, methods, options, scale_covar, n_points)
     run.go(progress, max_nfev, max_seconds)
     return run
