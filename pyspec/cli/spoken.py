@@ -49,6 +49,7 @@ OF_FILES = [
         (r",? or Measurement\([^()]*\)(?: with scale_covar=False)?", ""),
         (r"mask=, True there", "NaN in the data, and mask: nan below data:"),
         (r"set_fit_limits\(exclude=\[\(([^()]+)\)\]\)", r"limits: {exclude: [[\1]]}"),
+        (r"set_fit_limits\(exclude=\.\.\.\)", "limits: {exclude: [[from, to]]}"),
         (r"(?<![\w.])result\.", "load_fit(path).to_result()."),
         (r"\b(n_starts|linear)=(\"?)(\w+)\2(?!['\w])", r"options: {\1: \3}"),
         (r"\bmethod=(['\"])(\w+)\1", r"method: \2"),

@@ -207,9 +207,9 @@ def _dead(problem: Any, fit: Array, residual: Array) -> list[str]:
     who = f"{n_dead} points are" if n_dead > 1 else "one point is"
     which = "the first at" if n_dead > 1 else "at"
     return [
-        f"{who} exactly 0 between values that are not, {which} {' and '.join(shown[::-1])}; dead "
-        "channels pull at the values; leave them out: mask=, True there, or "
-        "set_fit_limits(exclude=...)"
+        f"{who} exactly 0 between values that are not, {which} {' and '.join(shown[::-1])}; if "
+        "these are dead channels, they pull the fit away from the values beside them; leave them "
+        "out: set_fit_limits(exclude=...), or mask=, True there"
     ]
 
 

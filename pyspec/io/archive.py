@@ -165,7 +165,7 @@ def existing(path: str | Path) -> Path:
     """The path of a file that is there."""
     file = plain_path(path)
     if not file.is_file():
-        of_project = f"of its project, where project.load_fits({str(file)!r}) looks"
-        hint = "" if file.is_absolute() else f", that of a file in the folder {of_project}"
+        of_project = f"project.load_fits({str(file)!r}) reads one in the folder of the project"
+        hint = "" if file.is_absolute() else f"; {of_project}, where file.save_fit writes"
         raise DataError(f"{file}: there is no such archive; save_fit makes one{hint}")
     return file

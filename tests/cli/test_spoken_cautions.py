@@ -94,6 +94,8 @@ def test_cautions_of_declared_noise_name_fields() -> None:
         ("leave it out: set_fit_limits(exclude=[(79, 80)]), or mask=, True there",
          "leave it out: limits: {exclude: [[79, 80]]}, or NaN in the data, and mask: nan below "
          "data:"),
+        ("leave them out: set_fit_limits(exclude=...)",
+         "leave them out: limits: {exclude: [[from, to]]}"),
         ("declare it, file.set_noise('gaussian',\n sigma=...), or Measurement(weight=1 /\n sigma)",
          "declare it, noise: {type: gaussian,\n sigma: ...}"),
     ],

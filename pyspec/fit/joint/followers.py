@@ -48,8 +48,8 @@ def same_twice(models: Sequence[Model]) -> tuple[str, ...]:
             names_of.setdefault(formula, []).append(par.name)
     return tuple(
         f"{' and '.join(names)} are one expression, and {formula.names[0]} in it is that of each "
-        "model: they are equal, whatever is measured; give what they depend on different names, "
-        "quantities of the section parameters that the models use"
+        "model: they are equal, whatever is measured; give the parameters in it different names in "
+        "the section 'parameters', one for each model"
         for formula, names in names_of.items()
         if len(names) > 1 and formula.names
     )
