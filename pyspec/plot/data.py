@@ -14,7 +14,7 @@ from pyspec.errors import shortened
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of, within
 from pyspec.plot.figure import Sheet
-from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.labels import opened, place_text, unit_of, with_unit
 from pyspec.plot.maps import data_map
 from pyspec.plot.spectra import data_line
 from pyspec.plot.style import PlotError
@@ -208,10 +208,8 @@ def _range(what: str, given: Any, n: int) -> tuple[int, int]:
 
 
 def _written(times: list[float]) -> list[str]:
-    """Times as text; one that is zero but for rounding is 0."""
-    steps = np.abs(np.diff(times))
-    least = 1e-6 * float(steps.min()) if steps.size else 0.0
-    return [f"{0.0 if abs(t) < least else t:.4g}".replace("-", "−", 1) for t in times]
+    """Times as text."""
+    return [place_text(time, times, 4).replace("-", "−", 1) for time in times]
 
 
 def need_shape(what: str, array: Any, shape: tuple[int, ...]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from pyspec.model import Model
 from pyspec.model.scales import BINDING, KINETIC
 from pyspec.model.units import parameter_units
@@ -71,6 +73,13 @@ def named(names: Iterable[str], source: Any) -> dict[str, str]:
     unit."""
     units = units_of_parameters(source)
     return {name: f"{name} ({units[name]})" if units.get(name) else name for name in names}
+
+
+def place_text(value: float, axis: Any, digits: int = 5) -> str:
+    """A value of an axis as text; one that is zero but for rounding is 0."""
+    steps = np.abs(np.diff(axis))
+    least = 1e-6 * float(steps.min()) if steps.size else 0.0
+    return f"{0.0 if abs(value) < least else value:.{digits}g}"
 
 
 def with_unit(text: str, unit: str) -> str:

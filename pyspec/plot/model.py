@@ -15,7 +15,7 @@ from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_alo
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.data import plot_data
-from pyspec.plot.labels import opened
+from pyspec.plot.labels import opened, place_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -77,7 +77,9 @@ def plot_component_of(
 
 
 def _time(model: Model, t_ind: int) -> str:
-    return "" if model.dimension == 1 else f" at {np.asarray(model.time)[t_ind]:.6g}"
+    if model.dimension == 1 or model.time is None:
+        return ""
+    return f" at {place_text(model.time[t_ind], model.time, 6)}"
 
 
 def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Any:

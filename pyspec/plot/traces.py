@@ -26,7 +26,7 @@ from pyspec.plot.between import spectra_of, traces_of
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
-from pyspec.plot.labels import opened
+from pyspec.plot.labels import opened, place_text
 from pyspec.plot.legend import SMALL, beside, is_narrow
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
@@ -68,7 +68,7 @@ def plot_traces(
     residual = residual_of(seen, result, look)
     assert seen.time is not None
     data, fit, left = (one[:, columns] for one in (seen.data, seen.fit, residual.values))
-    names = [f"{one:.5g}" for one in seen.energy[columns]]
+    names = [place_text(one, seen.energy) for one in seen.energy[columns]]
     cut = _Cut(seen.time, data, fit, left, traces_of(result, seen, columns), names)
     return _draw(cut, sheet, look, figsize, residual.label, is_over_time=True)
 
@@ -101,7 +101,7 @@ def plot_spectra(
     _check_known(seen.data[rows].T, seen.fit[rows].T, seen.time[rows])
     residual = residual_of(seen, result, look)
     data, fit, left = (one[rows].T for one in (seen.data, seen.fit, residual.values))
-    names = [f"{one:.5g}" for one in seen.time[rows]]
+    names = [place_text(one, seen.time) for one in seen.time[rows]]
     along, curves = spectra_of(result, seen, np.asarray(rows, np.intp))
     cut = _Cut(seen.energy, data, fit, left, (along, curves.T), names)
     return _draw(cut, sheet, look, figsize, residual.label, is_over_time=False)

@@ -17,7 +17,7 @@ from pyspec.fit.components import component_curves
 from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement, Model, Par
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.labels import unit_of, with_unit
+from pyspec.plot.labels import place_text, unit_of, with_unit
 from pyspec.plot.sliders.panels import ENERGY, TIME, Panel
 from pyspec.plot.sliders.reach import reaches
 from pyspec.plot.style import PlotError
@@ -249,9 +249,8 @@ class Sliders:
         axis, index = (model.time, self.row) if along == TIME else (model.energy, self.column)
         assert axis is not None
         what = "spectrum" if along == TIME else "trace"
-        return (
-            f"{what} at {with_unit(f'{axis[index]:.6g}', unit_of(self._moved.measurement, along))}"
-        )
+        unit = unit_of(self._moved.measurement, along)
+        return f"{what} at {with_unit(place_text(axis[index], axis, 6), unit)}"
 
     def _text(self, theta: Array) -> str:
         problem = self._problem
