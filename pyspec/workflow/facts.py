@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 
 #: Why an axis cannot be set, and how it is calibrated.
 KEPT_AXIS = (
-    "a file keeps its axes, which models and fits hang on; calibrate them as data are read, "
+    "a file keeps its axes, which models and fits depend on; calibrate them as data are read, "
     "File.from_dataset(scan.shift({0}=-0.32)), or make another File(..., {0}=...)"
 )
 
