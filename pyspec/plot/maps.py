@@ -37,17 +37,22 @@ def draw_map(
     if config.x_type == "log":
         across, values = above_zero(across, energies, values, 1)
     mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
-    ax.set_facecolor(EMPTY)
-    if not is_known:
-        ax.patch.set(hatch="//////", edgecolor=HATCH, linewidth=0.0)
-    for span, axis in ((ax.axvspan, energy), (ax.axhspan, time)):
-        ends, after = borders(axis), gaps(axis)
-        for begin, end in zip(ends[after - 1, 1], ends[after, 0], strict=True):
-            span(begin, end, color=BAND, lw=0, zorder=0.5)
+    mark_missing(ax, energy, time, is_known=is_known)
     set_x(ax, across, config)
     set_time(ax, along, config, "y")
     reference_lines(ax, config)
     return mesh
+
+
+def mark_missing(ax: Any, across: Array, along: Array, *, is_known: bool) -> None:
+    """What lies behind the cells of a map: hatches, unless all values are known, and grey gaps."""
+    ax.set_facecolor(EMPTY)
+    if not is_known:
+        ax.patch.set(hatch="//////", edgecolor=HATCH, linewidth=0.0)
+    for span, axis in ((ax.axvspan, across), (ax.axhspan, along)):
+        ends, after = borders(axis), gaps(axis)
+        for begin, end in zip(ends[after - 1, 1], ends[after, 0], strict=True):
+            span(begin, end, color=BAND, lw=0, zorder=0.5)
 
 
 def mark_window(ax: Any, e: Array, t: Array) -> Any:

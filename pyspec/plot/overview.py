@@ -18,6 +18,7 @@ from pyspec.plot.cut import cut_of
 from pyspec.plot.data import draw_data
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import axis_label, opened, unit_of
+from pyspec.plot.maps import mark_missing
 from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -79,10 +80,12 @@ def _draw_places(
 ) -> None:
     mean = cube.data
     if mean.ndim == 2:
-        colours = data_colours(mean, look)
-        across, _, mean = cells(cube.axes[places[1]], mean, 1)
-        along, _, mean = cells(cube.axes[places[0]], mean, 0)
+        colours, is_known = data_colours(mean, look), bool(np.isfinite(mean).all())
+        y, x = (cube.axes[place] for place in places)
+        across, _, mean = cells(x, mean, 1)
+        along, _, mean = cells(y, mean, 0)
         mesh = ax.pcolormesh(across, along, mean, rasterized=True, **colours)
+        mark_missing(ax, x, y, is_known=is_known)
         add_bar(figure, mesh, ax, f"mean {look.z_label}", look)
         ax.set_xlabel(axis_label(cube, places[1], places[1]))
         ax.set_ylabel(axis_label(cube, places[0], places[0]))

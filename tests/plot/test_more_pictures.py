@@ -214,6 +214,15 @@ def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
         {"y": np.arange(4), "x": np.arange(5), "energy": ENERGY},
     )
     assert len(plot_overview(cube, save_path=tmp_path / "cube.png").axes) == 3
+    far = np.r_[np.arange(4.0), np.arange(20.0, 24.0)]
+    data = generator.normal(size=(4, 8, 60))
+    data[1, 2] = np.nan
+    place = plot_overview(
+        Dataset(data, ("y", "x", "energy"), {"y": np.arange(4), "x": far, "energy": ENERGY})
+    ).axes[0]
+    assert place.patch.get_hatch()  # a gap and a missing place were white, like paper
+    assert [one.get_x() for one in place.patches] == [3.5]
+    assert place.get_xlim() == (-0.5, 23.5)
     time = np.concatenate([np.linspace(-1, 1, 20), np.geomspace(2, 1000, 20)])
     series = Dataset(
         generator.normal(size=(40, 60)), ("time", "energy"), {"time": time, "energy": ENERGY}
