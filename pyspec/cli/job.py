@@ -109,15 +109,12 @@ def read_job(path: str | Path) -> Job:
     """Reads and checks a job file. Raises :class:`JobError` with file and line."""
     file = Path(path)
     top, home = open_job(file), file.parent
-    data = _data(top, home)
+    name, data = top.text("name", file.stem), _data(top, home)
     model = top.text("model", None)  # first: no misspelt 'models'
     models = home / top.need("models", "the YAML file of the models")
-    limits = top.fields("limits")
-    folder, archive = _output(top, home)
-    plot, plot_given = _plot(top)
     job = Job(
         path=file,
-        name=top.text("name", file.stem),
+        name=name,
         data=data,
         models=models,
         model=model,
@@ -125,19 +122,14 @@ def read_job(path: str | Path) -> Job:
         profiles=[_law(entry, home, False) for entry in top.several("profiles")],
         auxiliary=_auxiliary(top),
         inputs=_inputs(top, home, data.path),
-        energy_limits=limits.limits("energy"),
-        time_limits=limits.limits("time"),
-        exclude=limits.ranges("exclude"),
+        **_limits(top),
         baseline=top.limits("baseline"),
         noise=_noise(top, home),
         fit=_fit(top),
-        folder=folder,
-        archive=archive,
-        plot=plot,
-        plot_given=plot_given,
+        **_output(top, home),
+        **_plot(top),
         fields=top,
     )
-    limits.done()
     top.done()
     return job
 
@@ -245,6 +237,17 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
     return {"aux_axis": axis, "aux_weights": weights}
 
 
+def _limits(top: Fields) -> dict[str, Any]:
+    own = top.fields("limits")
+    found = {
+        "energy_limits": own.limits("energy"),
+        "time_limits": own.limits("time"),
+        "exclude": own.ranges("exclude"),
+    }
+    own.done()
+    return found
+
+
 def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
     own = top.fields("noise")
     if not own.given:
@@ -328,19 +331,19 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 }
 
 
-def _output(top: Fields, home: Path) -> tuple[Path, bool]:
+def _output(top: Fields, home: Path) -> dict[str, Any]:
     word = top.plain_or_fields("output")
     if isinstance(word, str):
-        return home / word, True
+        return {"folder": home / word, "archive": True}
     if word is not None:
         raise top.wrong("output", "give the name of a folder, such as 'output: results'")
     own = top.fields("output")
     folder, archive = own.text("folder", "results"), own.flag("archive", True)
     own.done()
-    return home / folder, archive
+    return {"folder": home / folder, "archive": archive}
 
 
-def _plot(top: Fields) -> tuple[PlotConfig, frozenset[str]]:
+def _plot(top: Fields) -> dict[str, Any]:
     own, config = top.fields("plot"), PlotConfig()
     named = {key: own.plain(key) for key in (*FIELDS, *ALIASES)}
     own.done()
@@ -348,4 +351,4 @@ def _plot(top: Fields) -> tuple[PlotConfig, frozenset[str]]:
     for key, value in named.items():
         with own.blame(key):
             config.update(**{key: value})
-    return config, frozenset(ALIASES.get(key, key) for key in named)
+    return {"plot": config, "plot_given": frozenset(ALIASES.get(key, key) for key in named)}

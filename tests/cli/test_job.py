@@ -101,6 +101,11 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
     ("text", "message"),
     [
         ("modls: a\n" + SHORT, r"job.yaml:1: modls: a job has no field 'modls'; did you mean 'mod"),
+        (
+            "fits: {}\n" + SHORT,
+            "it has name, data, model, models, dynamics, profiles, auxiliary, "
+            "inputs, limits, baseline, noise, fit, output, plot$",
+        ),
         ("models: m.yaml\n", r"data: is missing; give 'data:'"),
         ("data: {path: d.csv}\n", r"'models:' is missing"),
         ("data: {pth: d.csv}\nmodels: m\n", r"job.yaml:1: data.pth: .* did you mean 'path'"),
