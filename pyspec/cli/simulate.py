@@ -18,6 +18,8 @@ from pyspec.simulate import Simulator
 
 FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
 
+_SPECTRA = "simulated data are spectra"
+
 
 def run_simulate(
     path: Path,
@@ -88,10 +90,13 @@ def _model(
         raise DataError(f"{path} is a job: model and dynamics are written there, not given here")
     job = read_job(path)
     if energy is not None and (time is not None or not job.dynamics):
-        return job_model(job)
+        model = job_model(job)
+        if model.is_time_model:
+            raise job.fields.wrong("models", f"{model.name} is of times alone; {_SPECTRA}")
+        return model
     dataset = load_data(job)
     if dataset.energy is None:
-        raise job.data.fields.wrong("path", "is a trace over time; simulated data are spectra")
+        raise job.data.fields.wrong("path", f"is a trace over time; {_SPECTRA}")
     file = file_of(job, dataset)
     return file._models.prepared(file.select_model().name, time=file.time is not None)
 

@@ -146,6 +146,17 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("axis", [[], ["--time", "0:9:5"], ["--energy", "0:9:5"]])
+def test_a_trace_is_not_simulated(
+    trace: Path, axis: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an energy axis the command asked for an axis of times, which it does not take then."""
+    Path("m.yaml").write_text(DECAY)
+    Path("job.yaml").write_text(TRACE)
+    assert main(["simulate", "job.yaml", *axis]) == 1
+    assert capsys.readouterr().err.endswith("; simulated data are spectra\n")
+
+
 @pytest.mark.parametrize(
     ("job", "known"),
     [
