@@ -131,6 +131,9 @@ def test_an_axis_that_starts_again_is_blocks_and_not_to_be_sorted(tmp_path: Path
     np.testing.assert_array_equal(read(path, block=2).energy, ENERGY)
     with pytest.raises(DataError, match=r"no block 3; it has 0: 24 points, 1: 24 points"):
         read(path, block=3)
+    assert read(path, block=1).notes[-1] == "block 1 of 3: the energy axis starts again"
+    path.write_text("\n".join(f"{e},{c}" for e, c in rows[:24]))  # it was said of these too
+    assert not any("starts again" in note for note in read(path, block=0).notes)
 
 
 def test_a_block_of_two_spectra_keeps_the_errors_of_both(tmp_path: Path) -> None:

@@ -124,7 +124,8 @@ def cut(found: Found, request: Request) -> Found:
     found.axes[kind] = np.take(found.axes[kind], inside)
     if found.errors is not None:
         found.errors = np.take(found.errors, inside, axis=along)
-    found.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
+    if len(parts) > 1:
+        found.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
     return found
 
 
