@@ -96,6 +96,7 @@ def test_cautions_of_declared_noise_name_fields() -> None:
          "data:"),
         ("leave them out: set_fit_limits(exclude=...)",
          "leave them out: limits: {exclude: [[from, to]]}"),
+        ("load them with load_dynamics, or", "name them below dynamics:, or"),
         ("declare it, file.set_noise('gaussian',\n sigma=...), or Measurement(weight=1 /\n sigma)",
          "declare it, noise: {type: gaussian,\n sigma: ...}"),
     ],
