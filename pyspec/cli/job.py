@@ -308,6 +308,8 @@ def _option(inner: Fields, key: str) -> object:
     value = inner.plain(key)
     hints = get_type_hints(StagedOptions)
     if key not in hints:
+        if key in _ELSEWHERE:
+            raise inner.wrong(key, f"is no option; write {_ELSEWHERE[key]}")
         with inner.blame(key):
             check_options("fit", {key: value})
     hint = hints.get(key, Any)
@@ -321,6 +323,16 @@ def _option(inner: Fields, key: str) -> object:
             _CHECKS[key](value)
     return value
 
+
+#: What is no option of a fit, and what a job says in its place.
+_ELSEWHERE = {
+    **dict.fromkeys(("sigma", "noise", "weights"), "'noise: {sigma: 0.4}'"),
+    **dict.fromkeys(("energy", "time", "limits"), "'limits: {energy: [82, 90]}'"),
+    **dict.fromkeys(("workers", "n_workers"), "'workers: 2' below 'fit:'"),
+    **dict.fromkeys(("type", "spectrum", "scale_errors"), "it below 'fit:'"),
+    "mask": "'mask: nan' below 'data:'",
+    "client": "--scheduler behind 'pyspec fit'",
+}
 
 #: What a fit would refuse once the data are read.
 _CHECKS: dict[str, Callable[[Any], object]] = {

@@ -36,6 +36,20 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv, columns: [energy, s1]}\nmodels: m.yaml\nfit: {n_starts: 3}\n",
             "job.yaml:3: fit.n_starts: is an option: write 'options: {n_starts: …}' below 'fit:'",
         ),
+        # "Did you mean 'n_workers'?", of n_workers, and how a File is told of limits.
+        *(
+            (
+                TABLE,
+                f"{START}fit: {{options: {{{key}: 2}}}}\n",
+                f"fit.options.{key}: is no option; write {instead}",
+            )
+            for key, instead in (
+                ("n_workers", "'workers: 2' below 'fit:'"),
+                ("limits", "'limits: {energy: [82, 90]}'"),
+                ("sigma", "'noise: {sigma: 0.4}'"),
+                ("scale_errors", "it below 'fit:'"),
+            )
+        ),
         # These three were taken and had no effect.
         (TABLE, START + "noise: {type: gaussian, sigma: 5, scale: 3}\n", "noise.scale: belongs to"),
         (TABLE, START + "noise: {type: none, sigma: 5}\n", "noise.sigma: is of no use with"),
