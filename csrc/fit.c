@@ -13,10 +13,11 @@ static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts,
     return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->every, s->answer);
 }
 
-/* Not while only a part of the rows is known: chi^2 of the best point would be that of the part. */
-static int may_stop(const pyspec_solver *s)
+/* Whether chi^2 of all rows is known at the best point. A fit does not stop before, but where it has no budget:
+ * until then chi^2 is infinite or that of a part of the rows. */
+static int has_chisqr(const pyspec_solver *s)
 {
-    return s->phase == PYSPEC_PHASE_FIRST ? s->nfev + s->n_part == 1 : s->every == 1;
+    return s->every == 1 && s->phase != PYSPEC_PHASE_FIRST;
 }
 
 int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts, pyspec_team *team,
@@ -31,7 +32,7 @@ int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
     if (solver->phase == PYSPEC_PHASE_START && pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
         return PYSPEC_FIT_DONE;
     for (int64_t used = 0; solver->end == PYSPEC_END_RUNNING; used++) {
-        if (used >= budget && may_stop(solver))
+        if (used >= budget && (used == 0 || has_chisqr(solver)))
             return PYSPEC_FIT_AGAIN;
         int status = evaluate(solver, parts, n_parts, team);
         if (status)

@@ -184,3 +184,19 @@ def test_progress_and_limits_see_chi_square_of_all_rows(
     assert not stopped.success
     residual = stopped.problem.residual(stopped.theta)
     assert stopped.chisqr == pytest.approx(float(residual @ residual), rel=1e-12)
+
+
+def test_a_start_near_the_optimum_is_known_before_the_fit_can_stop(
+    model: Model, measured: Measurement
+) -> None:
+    """Its part of the rows is left at once. A progress was told of an infinite chi square then, and
+    a limit of time ended the fit with an error, since no point was known."""
+    near = fit_model(start(model), measured).model
+    near.set_values({"Gauss_01_x0": near.parameters["Gauss_01_x0"].value + 1e-3})
+    seen: list[tuple[int, float]] = []
+    result = fit_model(near, measured, progress=lambda n, chisqr, best: seen.append((n, chisqr)))
+    assert [n for n, _ in seen] == list(range(1, result.nfev + 1))
+    assert np.isfinite([chisqr for _, chisqr in seen]).all()
+    stopped = fit_model(near, measured, max_seconds=1e-9)
+    assert stopped.nfev == 1
+    assert stopped.chisqr == seen[0][1]
