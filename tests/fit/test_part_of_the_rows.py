@@ -160,6 +160,28 @@ def test_a_part_that_misleads_is_left_again(model: Model, all_rows: Any) -> None
     assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", [22, 189, 406, 721, 964])
+def test_an_onset_within_few_rows_is_found(seed: int) -> None:
+    """The part has few rows of it, or none. These fits went on from an optimum of the part to one
+    whose reduced chi square was 1.3 to 1.9, and were called successes."""
+    text = TEXT.replace("[0.8, False]", "[0.4, True, 0.02, 5]")
+    text = text.replace("[0.4, True, -5, 5]", "[30, True, -20, 80]").replace("[9, ", "[1.0, ")
+    model = load_model(text, "m")
+    model.add_dynamics("Gauss_01_x0", load_dynamics(text, "law", "Gauss_01_x0"))
+    model.set_axes(np.linspace(80, 90, N_COLUMNS), np.linspace(-20, 80, N_ROWS))
+    rng = np.random.default_rng(seed)
+    spread = np.array([0.2, 0.2, 0.006, 0.2, 0.2, 0.2, 0.8, 0.2])
+    away = np.array([0.3, 0.3, 0.003, 0.25, 0.25, 0.25, 0.06, 0.3])
+    truth = model.theta() * (1 + spread * rng.uniform(-1, 1, 8))
+    begin = truth * (1 + away * rng.uniform(-1, 1, 8))
+    model.set_values(dict(zip(model.opt_param_names, truth.tolist(), strict=True)))
+    data = model.evaluate() + rng.normal(0, 1, (N_ROWS, N_COLUMNS))
+    model.set_values(dict(zip(model.opt_param_names, begin.tolist(), strict=True)))
+    found = fit_model(model, Measurement(data))
+    assert found.success
+    assert 0.95 < found.redchi < 1.05
+
+
 def test_files_of_a_joint_fit_begin_together(
     model: Model, measured: Measurement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
