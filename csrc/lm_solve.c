@@ -182,17 +182,28 @@ static void take_all_rows(pyspec_solver *s)
     s->growth = 2.0;
 }
 
-/* A part of the rows was not asked for, or has led nowhere. */
+/* Forgets all that a fit has learnt on its way. */
+static void forget(pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    fill(w.largest, 0.0, s->n);
+    fill(w.bend, 0.0, s->n * s->n);
+    s->damping = FIRST_DAMPING;
+    s->growth = 2.0;
+    s->nearest = HUGE_VAL;
+    s->chisqr = HUGE_VAL;
+    s->needs_factor = 0;
+    s->mark_nfev = 0;
+}
+
+/* All rows from the start: a part of them was not needed, or has led nowhere. */
 static int begin_again(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
     if (is_part(s))
         take_all_rows(s);
+    forget(s);
     s->n_part = 0;
-    s->damping = FIRST_DAMPING;
-    s->chisqr = HUGE_VAL;
-    fill(w.largest, 0.0, s->n);
-    fill(w.bend, 0.0, s->n * s->n);
     memcpy(s->theta, w.start, (size_t)s->n * sizeof(double));
     memcpy(s->trial, w.start, (size_t)s->n * sizeof(double));
     return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
@@ -403,12 +414,7 @@ static int start(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
     const double *lower = s->lower, *upper = s->lower + s->n;
-    fill(w.largest, 0.0, s->n);
-    fill(w.bend, 0.0, s->n * s->n);
-    s->damping = FIRST_DAMPING;
-    s->growth = 2.0;
-    s->nearest = HUGE_VAL;
-    s->chisqr = HUGE_VAL;
+    forget(s);
     for (int64_t j = 0; j < s->n; j++)
         s->trial[j] = s->theta[j] < lower[j]   ? lower[j]
                       : s->theta[j] > upper[j] ? upper[j]

@@ -12,7 +12,7 @@ static const double inf = (double)INFINITY;
 /* chi^2 over the parameters: an answer is J^T J, J^T r = -1/2 d chi^2 / d theta, and chi^2. */
 typedef struct surface {
     int n;
-    int64_t n_points;
+    int64_t n_points, every;
     double start[MOST], lower[MOST], upper[MOST];
     void (*answer)(const pyspec_solver *s, double *triangle);
 } surface;
@@ -27,7 +27,7 @@ static fit run_fit(const surface *p)
 {
     double theta[MOST], trial[MOST], bounds[2 * MOST], answer[SIZE], normal[SIZE];
     fit f = {.solver = {.n = p->n, .n_points = p->n_points, .max_nfev = 500, .tolerance = 1e-9,
-                        .data_square = 1.0}};
+                        .data_square = 1.0, .every = p->every}};
     pyspec_solver *s = &f.solver;
     s->theta = theta;
     s->trial = trial;
@@ -313,6 +313,37 @@ static void a_step_that_would_rise_is_not_taken(void)
     CHECK_INT(f.solver.nfev, 1);
 }
 
+/* ---- a part of the rows ------------------------------------------------------------------------ */
+
+/* A parabola, lowest at 1, 0; with all rows at 1, 2. There its columns are alike but for 1e-12 until the fit
+ * begins again, and a factor has what the Gram matrix lost to rounding: the optimum is 80 standard errors
+ * away. */
+static void misleading_part(const pyspec_solver *s, double *triangle)
+{
+    const double alike = s->every > 1 ? 0.0 : 0.9, to[2] = {1.0, s->every > 1 ? 0.0 : 2.0};
+    const double x = to[0] - s->trial[0], y = to[1] - s->trial[1];
+    const double parabola[] = {1e4, 1e4 * alike, 1e4 * (x + alike * y), 1e4, 1e4 * (alike * x + y),
+                               8e3 / (s->every > 1 ? 8.0 : 1.0) +
+                                   1e4 * (x * x + 2.0 * alike * x * y + y * y)};
+    const double close[] = {1e4, 1e4 * (1.0 - 1e-12), 0.0, 1e4, 0.0, 8e3};
+    const double factor[] = {1e2, 1e2, 0.0, 1e-4, 80.0, 40.0};
+    const int goes_on = s->every == 1 && s->n_part > 0;
+    const double *found = !goes_on ? parabola : s->form == PYSPEC_FORM_FACTOR ? factor : close;
+    memcpy(triangle, found, sizeof parabola);
+}
+
+/* The Gram matrix of the start was read as a factor. */
+static void what_a_part_led_to_is_forgotten(void)
+{
+    const surface p = {.n = 2, .n_points = 8000, .every = 8, .start = {0.0, -1.0}, .lower = {-inf, -inf},
+                       .upper = {inf, inf}, .answer = misleading_part};
+    const fit f = run_fit(&p);
+    CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
+    CHECK_INT(f.solver.n_part, 0);
+    CHECK_INT(f.solver.needs_factor, 0);
+    CHECK(fabs(f.theta[0] - 1.0) < 1e-6 && fabs(f.theta[1] - 2.0) < 1e-6);
+}
+
 int main(void)
 {
     RUN(rounding_leads_to_the_bound_and_not_past_it);
@@ -325,5 +356,6 @@ int main(void)
     RUN(what_bends_down_is_left);
     RUN(alike_columns_do_no_harm);
     RUN(a_step_that_would_rise_is_not_taken);
+    RUN(what_a_part_led_to_is_forgotten);
     return REPORT;
 }
