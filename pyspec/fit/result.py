@@ -118,7 +118,7 @@ class FitResult(LmfitNames, SlotNames):
         return dict(self._params.expressions)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("linear", "model", "_fit")
+        made = ("linear", "model", "theta", "_fit")
         return {name: one for name, one in self.__dict__.items() if name not in made}
 
     @property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 from pyspec import (
     MC,
+    FitResult,
     Measurement,
     Model,
     ParameterSweep,
@@ -147,6 +151,18 @@ def test_best_values_are_read_only() -> None:
     slow = fit_model(model(), Measurement(noisy()), method="leastsq")
     with pytest.raises(ValueError, match="read-only"):
         slow.theta[0] = 99.0
+
+
+@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy])
+def test_best_values_of_a_copy_are_read_only(copied: Callable[[FitResult], FitResult]) -> None:
+    """NumPy copies arrays with leave to write: the values of a fit that came from a process could
+    be changed, and its model and table then said something else."""
+    result = fit_model(model(), Measurement(noisy()))
+    first = result.theta
+    again = copied(result)
+    np.testing.assert_array_equal(again.theta, first)
+    with pytest.raises(ValueError, match="read-only"):
+        again.theta[0] = 99.0
 
 
 def test_a_sweep_keeps_its_values_and_its_seed() -> None:
