@@ -264,8 +264,8 @@ static int push_across(const run *r, pyspec_normal *s, int64_t row, double *sums
 /* Odd, so that it goes through all places among a power of two. */
 enum { TURN = 5 };
 
-/* Whether the tile of a row is summed: where only one of so many is, all places among them take their turn, so
- * that nothing that repeats itself along the rows is seen at the same place each time. */
+/* Whether the tile of a row is summed. One of each `every` tiles is: the middle one of the first, and of the next
+ * one TURN places on, so that an oscillation along the rows is not seen at the same phase each time. */
 static int is_taken(const pyspec_normal *s, int64_t row)
 {
     const int64_t every = s->every, number = row / L;

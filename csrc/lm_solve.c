@@ -276,7 +276,7 @@ static int pace(pyspec_solver *s)
     return fall < SLOW_SHARE * s->chisqr && fall < SLOW_GAIN * s->promised ? PACE_SLOW : PACE_GOOD;
 }
 
-/* The same of a part of the rows. */
+/* Whether a fit of a part of the rows goes on with all of them, or begins again. -1: neither yet. */
 static int judge_part(pyspec_solver *s, double exact)
 {
     const int is_good = measure(s);

@@ -343,7 +343,6 @@ static void rows_outside_of_a_chunk_have_no_say(void)
     }
 }
 
-/* A collection adds, leaves the sums as they are, and has the same bits each time. */
 /* One tile of so many: the sums of those tiles alone, each counted once, with the same bits however the rows
  * are divided. */
 static void one_tile_of_so_many_is_summed(void)
@@ -392,6 +391,7 @@ static void one_tile_of_so_many_is_summed(void)
     }
 }
 
+/* A collection adds, leaves the sums as they are, and has the same bits each time. */
 static void collecting_changes_nothing(void)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
