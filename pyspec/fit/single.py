@@ -88,13 +88,13 @@ def fit_model(
     seed : of the random starts, and of methods that draw random numbers (differential_evolution,
         basinhopping, dual_annealing, ampgo, emcee): the same one gives the same fit
     client : a ``dask.distributed.Client`` whose workers share the rows of a series or, with
-        `n_starts` and data in memory, the fits; results are the same to the last bit; see
-        docs/howto/cluster.md
+        `n_starts` and data in memory, the fits; see docs/howto/cluster.md. Sums over shared rows
+        have the bits of those in one process
     n_workers : number of processes on this machine that share the fits of `n_starts`; a script then
         needs ``if __name__ == "__main__":``
-    chunks : rows of a series that are evaluated at a time. Results are the same to the last bit;
-        besides the data only a few chunks are held in memory. Data by reference are read in blocks
-        of 4 MiB by default
+    chunks : rows of a series that are evaluated at a time, with the same bits; besides the data
+        only a few chunks are held in memory. Data by reference are read in blocks of 4 MiB by
+        default. Such fits do not begin on a part of the rows (docs/solver.md)
     options : passed on to the (last) method; "native" takes `tolerance`, in standard errors, and
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
