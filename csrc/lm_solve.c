@@ -46,10 +46,9 @@ static const double SHARE_OF_WAY = 0.75;
  * parameters; else it may be at the optimum already. It goes on with all rows once it is nearer than NEAR, with
  * this damping. It begins again with all rows after the work of MOST_OF_PART evaluations, or where the part has
  * misled it: where chi^2 of all rows is so many times as large, a degree of freedom, as that of the part, or
- * their optimum so many standard errors and roots away. In 49 simulated fits of a line that moves, which the part
- * served well, chi^2 was 0.98 to 1.17 times that of the part; in 7 that it misled 1.1 to 2.0 times. With 2 for
- * PART_WORSE 5 of 1,500 fits of an onset within few rows ended at a worse optimum, with 1.25 none. Real data that no
- * model describes were 20 roots away. */
+ * their optimum so many standard errors and roots away. With 2 for PART_WORSE fits of an onset within few rows
+ * ended at worse optima (tests/fit/test_part_of_the_rows.py), with 1.25 none. Real data that no model describes
+ * were 20 roots away. */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25, PART_AWAY = 40.0;
 enum { MOST_OF_PART = 2 };
 

@@ -83,6 +83,14 @@ def prepare_docstring(app, what, name, thing, options, lines):
     lines[:] = made
 
 
+def hide_private(app, what, name, thing, options, signature, returns):
+    """No signature for what fits alone make, of parts that are nobody else's."""
+    if what == "class" and signature and re.search(r"\b_\w+[:=,)]", signature):
+        return "", returns
+    return None
+
+
 def setup(app):
     app.connect("source-read", add_contents)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=100)
+    app.connect("autodoc-process-signature", hide_private)

@@ -47,7 +47,7 @@ class FitResult(LmfitNames, SlotNames):
     method, backend, seconds : what ran, on which executor, for how long
     settings : method, tolerances and other options, to run the fit again
     start : name → where a free or fixed parameter began
-    nfev : residual evaluations, all of them
+    nfev : residual evaluations, all of them; those of a part of the rows by their share
     success, message : whether the method ended at an optimum and the data determine every free
         parameter, and how it ended
     interrupted : True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit
