@@ -5,13 +5,15 @@
 #include <float.h>
 #include <math.h>
 
+/* The counts are known to be small before anything is computed from them. */
 static int check_head(const measured *m, int64_t room, int64_t n_params)
 {
+    if (!in_range(m->n_words, MEASURED_HEAD, room + 1) || !in_range(m->law, 0, N_MEASURED) ||
+        m->n_params != n_params || !in_range(m->n_samples, 2, MAX_SAMPLES + 1))
+        return 0;
     const int64_t rest = m->n_words - MEASURED_HEAD - 2 * m->n_samples;
-    return in_range(m->n_words, MEASURED_HEAD, room + 1) && in_range(m->law, 0, N_MEASURED) &&
-           m->n_params == n_params && in_range(m->n_samples, 2, MAX_SAMPLES + 1) &&
-           (m->law == LAW_STATE ? rest >= SCHEME_HEAD
-                                : rest == 0 && n_params == measured_params(m->law));
+    return m->law == LAW_STATE ? rest >= SCHEME_HEAD
+                               : rest == 0 && n_params == measured_params(m->law);
 }
 
 /* The program of a state fills the rest. It has no instrument of its own, and no steps of two states: only

@@ -61,6 +61,8 @@ static void test_heads(void)
         for (int64_t k = 0; k < MEASURED_HEAD; k++) {
             CHECK_INT(refused_at(law, k, -1), 0);
             CHECK_INT(refused_at(law, k, p.words[k] + 9), 0);
+            CHECK_INT(refused_at(law, k, INT64_MAX), 0); /* nothing is computed from such a count */
+            CHECK_INT(refused_at(law, k, INT64_MIN), 0);
         }
         CHECK_INT(refused_at(law, 0, WORDS - 1), 0);
         CHECK_INT(refused_at(law, 0, MEASURED_HEAD), 0);
