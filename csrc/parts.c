@@ -123,9 +123,6 @@ int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t ro
         return STATUS_NULL_POINTER;
     if (normal->in_strips != 1 || normal->every > 1 || !pyspec_is_separable(call, normal->form))
         return pyspec_accumulate_rows(call, normal, row_begin, row_end);
-    const int status = pyspec_check_sums(call, normal, row_begin, row_end);
-    if (status)
-        return status;
     if (!pyspec_has_shapes(call))
         return STATUS_PREPARED;
     return pyspec_is_whole(call->problem, row_begin, row_end)

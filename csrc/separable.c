@@ -244,7 +244,8 @@ int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int
                              int64_t row_end)
 {
     run state, *r = &state;
-    int status = pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
+    int status = pyspec_check_sums(call, normal, row_begin, row_end);
+    status = status ? status : pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
     status = status ? status : pyspec_use_shapes(r);
     if (status)
         return status;

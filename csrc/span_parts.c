@@ -69,8 +69,10 @@ int pyspec_sum_span(const pyspec_part *part, int64_t form, pyspec_team *team)
 {
     pyspec_reading reading;
     const pyspec_call *call = part->call;
-    const span s = pyspec_divide_span(call->plan, call->problem, part->span);
-    int status = pyspec_span_ask(call, form, part->span, part->span_size, &reading);
+    const pyspec_problem *q = call->problem;
+    const span s = pyspec_divide_span(call->plan, q, part->span);
+    int status = pyspec_check_sums(call, part->normal, q->row_begin, q->row_end);
+    status = status ? status : pyspec_span_ask(call, form, part->span, part->span_size, &reading);
     while (!status && reading.is_due) {
         status = read_rows(call, &s, &reading, team);
         status = status ? status

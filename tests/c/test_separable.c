@@ -156,8 +156,38 @@ static void without_data_there_are_no_sums(void)
     free_world(w);
 }
 
+/* Sums of another order used to be filled beyond the room of a strip, and called good. */
+static void sums_that_do_not_fit_are_refused(void)
+{
+    world *w = make_world(1, EVEN, EVEN);
+    const pyspec_call call = make_call(w->plan, &w->g.problem, true_theta, PYSPEC_PREPARE_SLOPES);
+    pyspec_normal s, none;
+    double triangle[(ORDER + 1) * (ORDER + 2) / 2];
+    make_sums(&s, PYSPEC_FORM_GRAM, w->plan->n_theta + 1, PYSPEC_NORMAL_NODES, ORDER + 1);
+    s.in_strips = 1;
+    none = s;
+    none.nodes = NULL;
+    pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
+    for (int64_t more = -1; more < 2; more++) {
+        part.n_theta = w->plan->n_theta + more;
+        CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER + 1, NULL, triangle),
+                  more ? STATUS_ORDER : STATUS_OK);
+    }
+    part = (pyspec_part){&call, NULL, NULL, &none, w->plan->n_theta, NULL, 0};
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_DATA, ORDER, NULL, triangle),
+              STATUS_NULL_POINTER);
+    part.normal = &s;
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_DATA, ORDER, NULL, triangle), STATUS_ORDER);
+    free_sums(&s);
+    free_call(&call);
+    free_world(w);
+}
+
 int main(void)
 {
+    RUN(sums_that_do_not_fit_are_refused);
     RUN_ALL(sums_are_those_of_the_derivatives);
     RUN_ALL(data_may_be_stored_in_any_way);
     RUN_ALL(spectra_may_stand_still);

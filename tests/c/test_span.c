@@ -343,8 +343,22 @@ static void other_parts_have_none(void)
     free_fitted(f);
 }
 
+static void sums_that_do_not_fit_are_refused(void)
+{
+    fitted *f = make_fitted(EVEN, EVEN);
+    double triangle[(ORDER + 1) * (ORDER + 2) / 2];
+    for (int64_t more = -1; more < 2; more++) {
+        pyspec_part part = f->part;
+        part.n_theta += more;
+        CHECK_INT(pyspec_sum_in_fit(&part, 1, PYSPEC_FORM_GRAM, ORDER + 1, NULL, 1, triangle),
+                  more ? STATUS_ORDER : STATUS_OK);
+    }
+    free_fitted(f);
+}
+
 int main(void)
 {
+    RUN(sums_that_do_not_fit_are_refused);
     RUN_ALL(sums_are_those_of_the_derivatives);
     RUN_ALL(data_are_read_until_times_settle);
     RUN_ALL(functions_are_new_where_they_would_move_the_optimum);
