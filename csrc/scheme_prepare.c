@@ -39,50 +39,6 @@ static void pair_of(const scheme_rates *r, int at, double *x)
     x[1] = -fast;
 }
 
-/* Of a block without a way round, -K is the square of a matrix, up to a scale of its states: a row for
- * each pair that exchanges, with the roots of both rates, and one for what a state loses. Rotations of
- * its columns (one-sided Jacobi) keep the digits of small singular values. */
-static void square_roots(const scheme_rates *r, int at, int n, double *x)
-{
-    double a[MAX_STATES][2 * MAX_STATES] = {{0.0}}; /* columns */
-    int n_rows = n;
-    for (int i = 0; i < n; i++)
-        a[i][i] = sqrt(r->leaves[at + i]);
-    for (int i = 0; i < n; i++)
-        for (int j = i + 1; j < n; j++) {
-            const double forth = r->k[at + j][at + i], back = r->k[at + i][at + j];
-            if (!(forth + back > 0.0) || n_rows == 2 * MAX_STATES)
-                continue;
-            a[i][n_rows] = sqrt(forth);
-            a[j][n_rows++] = -sqrt(back);
-        }
-    for (int sweep = 0; sweep < 30; sweep++)
-        for (int i = 0; i < n; i++)
-            for (int j = i + 1; j < n; j++) {
-                double left = 0.0, right = 0.0, both = 0.0;
-                for (int k = 0; k < n_rows; k++) {
-                    left += a[i][k] * a[i][k];
-                    right += a[j][k] * a[j][k];
-                    both += a[i][k] * a[j][k];
-                }
-                if (!(fabs(both) > 1e-17 * sqrt(left * right)))
-                    continue;
-                const double ratio = (right - left) / (2.0 * both);
-                const double t = (ratio < 0.0 ? -1.0 : 1.0) / (fabs(ratio) + hypot(1.0, ratio));
-                const double c = 1.0 / hypot(1.0, t), s = t * c;
-                for (int k = 0; k < n_rows; k++) {
-                    const double own = a[i][k], other = a[j][k];
-                    a[i][k] = c * own - s * other;
-                    a[j][k] = s * own + c * other;
-                }
-            }
-    for (int i = 0; i < n; i++) {
-        x[i] = 0.0;
-        for (int k = 0; k < n_rows; k++)
-            x[i] -= a[i][k] * a[i][k];
-    }
-}
-
 static void sort_falling(double *x, int n)
 {
     for (int i = 1; i < n; i++) {
@@ -94,19 +50,15 @@ static void sort_falling(double *x, int n)
     }
 }
 
+/* A block has one state or two: schemes with larger ones go by stretches. */
 static void find_eigenvalues(prepared_scheme *p, const scheme_rates *r)
 {
-    const int64_t *blocks = scheme_blocks(p->program);
-    int at = 0;
-    for (int64_t b = 0; at < r->n; b++) {
-        const int n = (int)blocks[b];
-        if (n == 1)
+    const int64_t *block = scheme_blocks(p->program);
+    for (int at = 0; at < r->n; at += (int)*block++) {
+        if (*block == 1)
             p->own[at] = r->k[at][at];
-        else if (n == 2)
-            pair_of(r, at, p->own + at);
         else
-            square_roots(r, at, n, p->own + at);
-        at += n;
+            pair_of(r, at, p->own + at);
     }
     memcpy(p->x, p->own, sizeof p->x);
     sort_falling(p->x, r->n);
