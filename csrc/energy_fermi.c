@@ -190,7 +190,7 @@ static ALWAYS_INLINE void fermi_smooth(const fermi_row *row, const double *z, in
             even[l] = next_even;
         }
     FOR_LANES {
-        double density = v_exp(-0.5 * (at[l] * at[l])) * (PYSPEC_SQRT1_2 / PYSPEC_SQRT_PI);
+        double density = v_exp(-0.5 * (at[l] * at[l])) * PYSPEC_SQRT1_2PI;
         to->f[l] = v_product_plus(density, to->f[l], 0.5 * v_erfc(z[l] * PYSPEC_SQRT1_2));
         to->d1[l] = -density * (1.0 + to->d1[l]);
         if (want) {

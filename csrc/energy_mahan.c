@@ -22,7 +22,6 @@ enum { MAHAN_POINTS = 113, MAHAN_WALK = 30, MAHAN_TERMS = 22 };
 /* Beyond, the line has no value: more than the series are good for, and than any metal has. */
 #define MAHAN_LEAST -0.5
 #define MAHAN_MOST 4.0
-#define MAHAN_DENSITY (PYSPEC_SQRT1_2 / PYSPEC_SQRT_PI)
 
 /* U, U' and their slopes by alpha. */
 typedef struct mahan_point {
@@ -169,7 +168,7 @@ static ALWAYS_INLINE void mahan_left(const mahan_row *row, const double *z, cons
         double away = w[l] < -MAHAN_END ? -w[l] : MAHAN_END, inverse = 1.0 / away;
         double alpha = row->alpha[l], r = row->ratio[l], q = -0.5 * inverse * inverse;
         double part = r / away, by_0, by_1, by_2, log_part = mahan_log_part(z[l], r);
-        double size = MAHAN_DENSITY * v_exp(alpha * log_part - 0.5 * (z[l] * z[l]));
+        double size = PYSPEC_SQRT1_2PI * v_exp(alpha * log_part - 0.5 * (z[l] * z[l]));
         double m = to->m[l] = size * mahan_series(alpha, q, &by_0);
         if (want) {
             double next = alpha * mahan_series(alpha + 1.0, q, &by_1);
@@ -208,7 +207,7 @@ static ALWAYS_INLINE void mahan_middle(const mahan_row *row, const double *z, co
         double alpha = row->alpha[l], r = row->ratio[l], at = z[l];
         double held = centre[l] > 0.0 ? centre[l] : 0.0;
         double power = -0.5 * ((at - held) * (at + held));
-        double size = MAHAN_DENSITY * v_exp(alpha * row->log_ratio[l] + power);
+        double size = PYSPEC_SQRT1_2PI * v_exp(alpha * row->log_ratio[l] + power);
         double m = to->m[l] = size * sum.value[l];
         if (want) {
             double next = size * sum.slope[l];
@@ -230,7 +229,7 @@ static ALWAYS_INLINE void mahan_right(const mahan_row *row, const double *z, con
         double b = 1.0 - row->alpha[l], r = row->ratio[l], q = 0.5 * inverse * inverse;
         double log_part = v_log(r * at), by_0, by_1, by_2, by_3;
         double decay = row->alpha[l] * log_part - r * (z[l] - 0.5 * r);
-        double size = MAHAN_DENSITY * v_exp(decay), height = size * row->top[l];
+        double size = PYSPEC_SQRT1_2PI * v_exp(decay), height = size * row->top[l];
         double shape = inverse * mahan_series(b, q, &by_0);
         double m = to->m[l] = height * shape;
         if (want) {

@@ -50,7 +50,7 @@ KERNEL(resolution)
 {
     FOR_VALUES {
         double inverse = v_clamp(1.0 / P(0), 1e300), u = v_clamp(X * inverse, 1e150);
-        double density = v_exp(-0.5 * (u * u)) * SMEAR_DENSITY * inverse;
+        double density = v_exp(-0.5 * (u * u)) * PYSPEC_SQRT1_2PI * inverse;
         y[AT] = density;
         if (want)
             d[0][AT] = v_clamp(density * (u * u - 1.0) * inverse, 1e300);
@@ -234,8 +234,8 @@ static ALWAYS_INLINE void bend_at(double u, double inverse, double *added, doubl
     double z = v_clamp(u * inverse, 1e150);
     *above = 0.5 * v_erfc(-z * PYSPEC_SQRT1_2);
     double bell = v_exp(-0.5 * (z * z)), outside = 0.5 * v_erfc(fabs(z) * PYSPEC_SQRT1_2);
-    *density = bell * SMEAR_DENSITY;
-    *added = v_sum_of_products(-fabs(z), outside, bell, SMEAR_DENSITY);
+    *density = bell * PYSPEC_SQRT1_2PI;
+    *added = v_sum_of_products(-fabs(z), outside, bell, PYSPEC_SQRT1_2PI);
 }
 
 KERNEL(LinBack_resolution)

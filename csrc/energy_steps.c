@@ -19,7 +19,7 @@ KERNEL(ErfStep)
         double rise = 0.5 * v_erfc(-u * PYSPEC_SQRT1_2);
         y[AT] = P(0) * rise;
         if (want) {
-            double slope = P(0) * v_exp(-0.5 * (u * u)) * (PYSPEC_SQRT1_2 / PYSPEC_SQRT_PI);
+            double slope = P(0) * v_exp(-0.5 * (u * u)) * PYSPEC_SQRT1_2PI;
             d[0][AT] = rise;
             d[1][AT] = -slope * scale[l];
             d[2][AT] = -(slope * u) * scale[l];

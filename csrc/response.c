@@ -8,12 +8,10 @@
 #include "kernel.h"
 #include "legendre.h"
 
-#define SQRT1_2PI 0.39894228040143267794
-
 static ALWAYS_INLINE double density(double u, double width)
 {
     double z = u / width;
-    return v_exp(-0.5 * (z * z)) * v_clamp(SQRT1_2PI / width, 1e300); /* 0 times infinity is NaN */
+    return v_exp(-0.5 * (z * z)) * v_clamp(PYSPEC_SQRT1_2PI / width, 1e300); /* 0 times infinity is NaN */
 }
 
 static ALWAYS_INLINE double step(double u, double width)

@@ -317,7 +317,7 @@ void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
 void pyspec_see_circle(prepared_scheme *p, const double *weight)
 {
     scheme_circle *c = &p->circle;
-    const double norm = 0.39894228040143267794 / p->width;
+    const double norm = PYSPEC_SQRT1_2PI / p->width;
     double seen[MAX_STATES] = {0.0}, row[MAX_STATES], own[MAX_PARAMS];
     scheme_way way, seen_way;
     memset(&seen_way, 0, sizeof seen_way);

@@ -181,7 +181,7 @@ static int lay_points(const prepared_scheme *p, double *weight, double *at)
 static double integrate(const prepared_scheme *p, double (*coefficients)[MAX_STATES], int state,
                         const double *x, int n_nodes, const double *weight, double *read)
 {
-    const double norm = 0.39894228040143267794 / p->width;
+    const double norm = PYSPEC_SQRT1_2PI / p->width;
     double differences[MAX_TWICE][L], total = 0.0;
     for (int begin = 0; begin < p->n_points; begin += L) {
         pyspec_exp_differences(x, n_nodes, p->at + begin, differences);

@@ -56,7 +56,7 @@ static void take_moments(const prepared_scheme *p, double u, int panel, double f
         double weight;
         const double point = pyspec_legendre(k % POINTS, &weight);
         const double z = from + half * (2 * (k / POINTS) + 1 + point), s = u + p->width * z;
-        const double share = half * weight * 0.39894228040143267794 * exp(-0.5 * z * z);
+        const double share = half * weight * PYSPEC_SQRT1_2PI * exp(-0.5 * z * z);
         const double x = (s - begin - (end - s)) / (end - begin);
         double own = share, before = 0.0;
         for (int m = 0; m <= FLOW_STAGES; m++) {
@@ -110,7 +110,7 @@ static void look_through(prepared_scheme *p, double u, double *out, double *spre
         from = to > from ? to : from;
     }
     if (p->slopes && fabs(first) < 30.0) {
-        const double edge = f->start[scheme_head(p->program)->target] * 0.39894228040143267794 *
+        const double edge = f->start[scheme_head(p->program)->target] * PYSPEC_SQRT1_2PI *
                             exp(-0.5 * first * first) / p->width;
         out[f->n_series - 1] += edge;
         *spread += edge * first;

@@ -22,7 +22,6 @@ enum { SMEAR_NODES = 2 * LEGENDRE_HALF, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR
 /* In standard deviations: the widest panel, and how far the Gaussian reaches (e^-36). */
 #define SMEAR_WIDEST 3.5
 #define SMEAR_REACH 8.5
-#define SMEAR_DENSITY (PYSPEC_SQRT1_2 / PYSPEC_SQRT_PI)
 
 /* What is smeared: a kernel, whose parameters are those of the result without the last, R. The
  * panels stand around x0 + shift. */
@@ -186,7 +185,7 @@ static inline void smear_add(int n_params, const double *found, const double *pl
             double z = v_clamp((at->away[l] - place[q * L + l]) * inverse[l], 30.0);
             double square = z * z;
             uint64_t is_near = mask_of((at->low[l] <= panel) & (panel <= at->high[l]));
-            double e = v_exp_inside(-0.5 * square) * (weight[q * L + l] * SMEAR_DENSITY);
+            double e = v_exp_inside(-0.5 * square) * (weight[q * L + l] * PYSPEC_SQRT1_2PI);
             share[q * L + l] = keep(is_near, e * inverse[l]);
             if (want)
                 by_r[q * L + l] = share[q * L + l] * (square - 1.0);

@@ -15,6 +15,7 @@
 #define PYSPEC_PI 3.14159265358979323846
 #define PYSPEC_TWO_PI 6.28318530717958647693
 #define PYSPEC_SQRT1_2 0.70710678118654752440
+#define PYSPEC_SQRT1_2PI 0.39894228040143267794 /* of the normal density at 0 */
 #define PYSPEC_SQRT_PI 1.77245385090551602730
 
 /* 1.5 * 2^52: adding it rounds to an integer, which then stands in the low bits. */
