@@ -34,18 +34,12 @@ static void add_stretch(int n, scheme_way *from, scheme_stretch *s, double (*apa
         pyspec_product(n, from->differences, apart, to->differences);
 }
 
-static void add_row(const double *row, double factor, double *sum)
-{
-    for (int j = 0; j < MAX_STATES; j++)
-        sum[j] += factor * row[j];
-}
-
 static void add_way(int n, const scheme_way *way, double factor, scheme_way *sum)
 {
-    add_row(way->row, factor, sum->row);
+    add_row(sum->row, factor, way->row);
     for (int i = 0; i < n; i++) {
-        add_row(way->differences[i], factor, sum->differences[i]);
-        add_row(way->x[i], factor, sum->x[i]);
+        add_row(sum->differences[i], factor, way->differences[i]);
+        add_row(sum->x[i], factor, way->x[i]);
     }
 }
 
@@ -158,7 +152,7 @@ static void feed_level(prepared_scheme *p, const scheme_track *t, int level, dou
     const scheme_way *own = t->fed->of_level[level];
     add_way(p->n, &own[0], end, way);
     add_way(p->n, &own[1], -t->slope, way);
-    add_row(own[0].row, t->slope, way->rise);
+    add_row(way->rise, t->slope, own[0].row);
 }
 
 /* The same over a time 0 < length <= 1; `is_last`: nobody goes on, and differences are left out. */
@@ -173,18 +167,18 @@ static void feed_short(const prepared_scheme *p, const scheme_track *t, double l
     for (int k = 0; k < CIRCLE_TERMS; k++)
         factors[k] = end * powers[k] - t->slope * powers[k + 1];
     pyspec_sum_row(&p->circle, n, target, factors, row);
-    add_row(row, 1.0, way->row);
+    add_row(way->row, 1.0, row);
     pyspec_sum_row(&p->circle, n, target, powers, row);
-    add_row(row, t->slope, way->rise);
+    add_row(way->rise, t->slope, row);
     pyspec_sum_powers(&p->circle, n, factors, is_last ? NULL : e, x);
     for (int i = 0; i < n; i++)
-        add_row(x[i], 1.0, way->x[i]);
+        add_row(way->x[i], 1.0, x[i]);
     if (is_last)
         return;
     memset(differences, 0, sizeof differences);
     pyspec_take_differences(&p->circle, n, e, length * (end - 0.5 * t->slope * length), differences);
     for (int i = 0; i < n; i++)
-        add_row(differences[i], 1.0, way->differences[i]);
+        add_row(way->differences[i], 1.0, differences[i]);
 }
 
 /* ---- a time ------------------------------------------------------------------------------------- */
@@ -326,7 +320,7 @@ void pyspec_see_circle(prepared_scheme *p, const double *weight)
         const double factor = v_exp(-0.5 * away * away) * share;
         pyspec_trail_row(p, &c->trail, p->at[q], row);
         p->seen[q] = share * dot(row, c->start);
-        add_row(row, factor, seen);
+        add_row(seen, factor, row);
         if (!p->slopes)
             continue;
         pyspec_track_way(p, p->at[q], &way);

@@ -30,7 +30,14 @@ static ALWAYS_INLINE void row_of_product(int width, int n, const double *row, do
     memcpy(out, sum, sizeof sum);
 }
 
-/* The same, of the width that n states need. */
+/* sum += factor row */
+static inline void add_row(double *sum, double factor, const double *row)
+{
+    for (int j = 0; j < MAX_STATES; j++)
+        sum[j] += factor * row[j];
+}
+
+/* out = row b, of the width that n states need. */
 void pyspec_move_row(int n, const double *row, double (*b)[MAX_STATES], double *out);
 
 /* Before any other. */

@@ -19,12 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-static void add_row(double *sum, double factor, const double *row)
-{
-    for (int j = 0; j < MAX_STATES; j++)
-        sum[j] += factor * row[j];
-}
-
 /* ---- before a time is known -------------------------------------------------------------------- */
 
 void pyspec_prepare_values(prepared_scheme *p)
