@@ -156,6 +156,13 @@ typedef struct scheme_flow {
     double series[FLOW_ROOM];
 } scheme_flow;
 
+/* Where the polynomial of series k of a panel stands among all: the target's population, its derivatives by
+ * parameters, and the last one by time. */
+static inline int flow_series(const scheme_flow *f, int panel, int k)
+{
+    return (panel * f->n_series + k) * (FLOW_STAGES + 1);
+}
+
 /* Gauss-Legendre points of a panel, and panels, of the integral over the instrument. */
 enum { POINTS = 16, MAX_PANELS = 32 };
 

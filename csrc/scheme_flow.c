@@ -315,8 +315,7 @@ static double miss(const scheme_flow *f, int n, const double (*y)[MAX_STATES])
 /* The target's population, its derivatives by parameters, and by time, as polynomials. */
 static double *series_of(prepared_scheme *p, int panel, int k)
 {
-    scheme_flow *f = &p->flow;
-    return f->series + (size_t)(panel * f->n_series + k) * (STAGES + 1);
+    return p->flow.series + flow_series(&p->flow, panel, k);
 }
 
 static void take_slopes(prepared_scheme *p, double length, const double (*y)[MAX_STATES], equations *e)

@@ -18,19 +18,24 @@ static double at_point(const double *series, double x)
     return own;
 }
 
+static void know_nothing(const scheme_flow *f, double *out)
+{
+    for (int k = 0; k < f->n_series; k++)
+        out[k] = NAN;
+}
+
 /* All series at a time on their panel; NaN where there is none. */
 static void read_panel(prepared_scheme *p, int panel, double s, double *out)
 {
     const scheme_flow *f = &p->flow;
-    double x = 0.0;
-    if (panel >= 0) {
-        const double begin = f->begin[panel], end = f->begin[panel + 1];
-        x = (s - begin - (end - s)) / (end - begin);
+    if (panel < 0) {
+        know_nothing(f, out);
+        return;
     }
-    for (int k = 0; k < f->n_series; k++) {
-        const double *series = f->series + (size_t)(panel * f->n_series + k) * (FLOW_STAGES + 1);
-        out[k] = panel < 0 ? NAN : at_point(series, x);
-    }
+    const double begin = f->begin[panel], end = f->begin[panel + 1];
+    const double x = (s - begin - (end - s)) / (end - begin);
+    for (int k = 0; k < f->n_series; k++)
+        out[k] = at_point(f->series + flow_series(f, panel, k), x);
 }
 
 /* Without an instrument. */
@@ -78,11 +83,11 @@ static void look_at_panel(const prepared_scheme *p, double u, int panel, double 
     double moment[FLOW_STAGES + 1], with_z[FLOW_STAGES + 1];
     take_moments(p, u, panel, from, to, moment, with_z);
     for (int k = 0; k < f->n_series; k++) {
-        const double *series = f->series + (size_t)(panel * f->n_series + k) * (FLOW_STAGES + 1);
+        const double *series = f->series + flow_series(f, panel, k);
         for (int m = 0; m <= FLOW_STAGES; m++)
             out[k] += moment[m] * series[m];
     }
-    const double *last = f->series + (size_t)((panel + 1) * f->n_series - 1) * (FLOW_STAGES + 1);
+    const double *last = f->series + flow_series(f, panel, f->n_series - 1);
     for (int m = 0; m <= FLOW_STAGES; m++)
         *spread += with_z[m] * last[m];
 }
@@ -96,10 +101,13 @@ static void look_through(prepared_scheme *p, double u, double *out, double *spre
     double from = first > -reach ? first : -reach;
     memset(out, 0, MAX_PARAMS * sizeof *out);
     *spread = 0.0;
-    if (!(from < reach) && from == from)
+    if (!(from < reach))
         return;
-    if (pyspec_flow_panel(p, u + p->width * reach) < 0)
-        *spread = out[0] = NAN;
+    if (pyspec_flow_panel(p, u + p->width * reach) < 0) {
+        know_nothing(f, out);
+        *spread = NAN;
+        return;
+    }
     const double begin = u + p->width * from;
     for (int panel = pyspec_flow_panel(p, begin > 0.0 ? begin : 0.0);
          panel >= 0 && panel < f->n_panels && from < reach; panel++) {

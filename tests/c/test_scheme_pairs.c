@@ -130,9 +130,11 @@ static void test_order_of_times(void)
     }
 }
 
-/* Three states that eat each other turn for ever: followed as far as there are panels, then NaN. */
+/* Three states that eat each other turn for ever: followed as far as there are panels, then NaN, with all
+ * derivatives: under an instrument these used to be 0. */
 static void test_oscillations_without_end(void)
 {
+    static double by[MAX_PARAMS][TIMES];
     double times[TIMES], value[TIMES];
     for (int64_t under = 0; under < 2; under++) {
         const int64_t body[] = {pair_of_states(0, 1), pair_of_states(0, 0), 1,
@@ -148,9 +150,12 @@ static void test_oscillations_without_end(void)
             CHECK(fabs(value[i] - solved(&p, times[i], 8000)) <= 1e-9);
         for (int i = 0; i < TIMES; i++)
             times[i] = i % 2 ? 1e7 : 1.0;
-        CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
+        CHECK_INT(run_program(&p, p.words[0], times, value, by), STATUS_OK);
         for (int i = 0; i < TIMES; i++)
             CHECK(i % 2 ? value[i] != value[i] : value[i] > 0.0);
+        for (int i = 0; i < TIMES; i++)
+            for (int k = 0; k < p.words[1]; k++)
+                CHECK(isnan(by[k][i]) == i % 2);
     }
 }
 
