@@ -457,7 +457,7 @@ PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_
 
 /* Variable projection: the amplitudes of every group at the optimum for these basis functions, and the triangle
  * of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or, with `full`, that of Golub
- * and Pereyra; both have the same J'r. Its work memory has the bytes of pyspec_project_size. */
+ * and Pereyra; both have the same J'r. Work: pyspec_project_size bytes; that is 0 for sizes that are refused. */
 PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
 PYSPEC_API int pyspec_project(const pyspec_linear *linear);
 

@@ -6,12 +6,22 @@
 
 #include <string.h>
 
+/* Bounds that keep products of counts far from overflow, as those of plans do. */
+enum { MOST_COLUMNS = 1 << 20, MOST_POINTS = 1 << 28 };
+
+static int has_sizes(const pyspec_linear *q)
+{
+    return in_range(q->n_groups, 1, MOST_POINTS + 1) && in_range(q->n_x, 1, MOST_POINTS + 1) &&
+           in_range(q->n_basis, 1, PYSPEC_LINEAR_MOST + 1) &&
+           in_range(q->n_slopes, 0, MOST_COLUMNS + 1) && in_range(q->n_theta, 0, MOST_COLUMNS + 1) &&
+           q->n_entries >= 0;
+}
+
 static int check_linear(const pyspec_linear *q)
 {
     if (!q)
         return STATUS_NULL_POINTER;
-    if (q->n_groups < 1 || q->n_x < 1 || q->n_basis < 1 || q->n_basis > PYSPEC_LINEAR_MOST ||
-        q->n_slopes < 0 || q->n_theta < 0 || q->n_entries < 0)
+    if (!has_sizes(q))
         return STATUS_SIZE;
     if (!pyspec_isa_supported(q->isa))
         return STATUS_ISA;
@@ -67,7 +77,7 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
 int64_t pyspec_project_size(const pyspec_linear *linear)
 {
     linear_work w;
-    return linear ? divide(linear, NULL, &w) * (int64_t)sizeof(double) : 0;
+    return linear && has_sizes(linear) ? divide(linear, NULL, &w) * (int64_t)sizeof(double) : 0;
 }
 
 #if PYSPEC_X86

@@ -332,6 +332,14 @@ static void what_is_refused(void)
     REFUSED(STATUS_SIZE, n_slopes, -1);
     REFUSED(STATUS_SIZE, n_theta, -1);
     REFUSED(STATUS_SIZE, n_entries, -1);
+    /* Sizes whose products are beyond an int64 used to be less than any work memory. */
+    REFUSED(STATUS_SIZE, n_groups, INT64_MAX);
+    REFUSED(STATUS_SIZE, n_x, (int64_t)1 << 60);
+    REFUSED(STATUS_SIZE, n_slopes, INT64_MAX);
+    REFUSED(STATUS_SIZE, n_theta, (int64_t)1 << 32);
+    w->q.n_x = (int64_t)1 << 60;
+    CHECK_INT(pyspec_project_size(&w->q), 0);
+    w->q.n_x = POINTS;
     REFUSED(STATUS_ISA, isa, 99);
     REFUSED(STATUS_NULL_POINTER, basis, NULL);
     REFUSED(STATUS_NULL_POINTER, data, NULL);
