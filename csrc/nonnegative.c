@@ -56,21 +56,20 @@ static void solve_set(int64_t n, const double *r, const double *b, const int *se
 static int64_t steepest(int64_t n, const double *r, const double *b, const double *c,
                         const int *set, const double *on)
 {
-    double rest[MOST], most = 0.0;
+    double rest[MOST], most = 0.0, length = 0.0;
     int64_t found = -1;
     for (int64_t i = 0; i < n; i++) {
+        length += b[i] * b[i];
         rest[i] = b[i];
         for (int64_t k = i; k < n; k++)
             rest[i] -= r[i * n + k] * c[k];
     }
     for (int64_t k = 0; k < n; k++) {
-        double slope = 0.0, size = 0.0, length = 0.0;
+        double slope = 0.0, size = 0.0;
         for (int64_t i = 0; i <= k; i++) {
             slope += r[i * n + k] * rest[i];
             size += r[i * n + k] * r[i * n + k];
         }
-        for (int64_t i = 0; i < n; i++)
-            length += b[i] * b[i];
         const double least = 1e-14 * sqrt(size * length);
         if (!set[k] && on[k] > 0.0 && slope > least && slope > most * sqrt(size)) {
             most = slope / sqrt(size);
