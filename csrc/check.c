@@ -62,7 +62,7 @@ static int can_be_counted(const pyspec_plan *p, const pyspec_problem *q)
     const double most = 0x1p58 / sizeof(double), n_slots = 1.0 + (double)p->n_slots;
     const double columns = (double)most_columns(p) * (double)buffer_size(p, q);
     const double shapes = (double)count_shapes(p, p->depends >= 0) * (double)shape_stride(q);
-    const double of_axis = (double)p->n_resolve * (double)p->n_theta * ((double)q->n_rows + 2.0 * L);
+    const double of_axis = (double)p->n_resolve * (double)p->n_theta * (double)(q->n_rows + 2 * L);
     return n_slots * columns < most && n_slots * shapes < most && of_axis < most;
 }
 

@@ -247,7 +247,7 @@ static double integrate(const convolution *c, int side, int slopes, double reach
     integral s = {.c = c, .side = side, .slopes = slopes, .count = slopes ? c->n_params : 1,
                   .out = out};
     const double length = length_of(c), far = look_far(&s), end = reach < far ? reach : far;
-    const double widest = c->n > 1 ? PANEL_SAMPLES * length / (double)(c->n - 1) : length;
+    const double widest = c->n > 1 ? (double)PANEL_SAMPLES * length / (double)(c->n - 1) : length;
     double low = 0.0, high = first_panel(c);
     if (overflows(&s)) {
         fill_rows(c, out, s.count, NAN);

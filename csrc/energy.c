@@ -243,7 +243,8 @@ KERNEL(GLP)
         tail[l] = 4.0 * P(3);
         const double u = farthest(range, P(1)) * fabs(width[l]);
         const int is_mixture = (P(3) >= 0.0) & (P(3) <= 1.0);
-        tame[l] = is_mixture & (u < 1e100) & (-slope[l] * (u * u) < 700.0) ? 1.0 : 0.0;
+        const int is_near = (u < 1e100) & (-slope[l] * (u * u) < 700.0);
+        tame[l] = (is_mixture & is_near) ? 1.0 : 0.0;
     }
     BY_BELL_WAY(bell_begin(b, width, slope, tame, across, &by), glp_values, b, p, width, tail, &by, y,
                 d, across, want)

@@ -107,7 +107,7 @@ static ALWAYS_INLINE void ds_line(const pyspec_block *b, const double *restrict 
     double tame[L];
     FOR_LANES {
         const int is_wide = (P(2) > 1e-140) & (P(2) < 1e140), is_near = farthest(range, P(1)) < 1e140;
-        tame[l] = is_wide & is_near & (fabs(P(3)) <= 1.0) ? 1.0 : 0.0;
+        tame[l] = (is_wide & is_near & (fabs(P(3)) <= 1.0)) ? 1.0 : 0.0;
     }
     if (all_lanes(tame))
         ds_values(b, p, y, d, across, want, mirrored, 1);

@@ -33,7 +33,7 @@ static ALWAYS_INLINE int is_odd(int64_t code, double a, double b, double c, doub
     const int in_range = is_normal(a) & (fabs(b) <= 1e300);
     switch (code) {
     case FORMULA_POWBASE: /* the power may leave the range, and not its slope */
-        return !(is_normal(fabs(y)) & is_normal(c)) & !(in_range & is_normal(c));
+        return !(is_normal(c) & (is_normal(fabs(y)) | in_range));
     case RPN_LOG:
         return (a > 0.0) & (a < LEAST_NORMAL);
     case RPN_SIN:

@@ -346,7 +346,7 @@ static void take_slopes(prepared_scheme *p, double length, const double (*y)[MAX
 /* How much longer than this one the next panel may be, or this one when it is tried again. */
 static double next_length(double missed)
 {
-    const double factor = 0.9 * pow(TOLERANCE / (missed > 1e-300 ? missed : 1e-300), 1.0 / STAGES);
+    const double factor = 0.9 * pow(TOLERANCE / (missed > 1e-300 ? missed : 1e-300), 1.0 / (double)STAGES);
     const double least = missed <= TOLERANCE ? 0.5 : 0.1;
     return factor > 20.0 ? 20.0 : factor > least ? factor : least;
 }

@@ -17,8 +17,10 @@
 #include "legendre.h"
 #include "vmath.h"
 
-enum { SMEAR_NODES = 2 * LEGENDRE_HALF, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR_PARAMS = 6 };
+enum { SMEAR_NODES = 2 * LEGENDRE_HALF, SMEAR_HERMITE = 8, SMEAR_PARAMS = 6 };
 
+/* Panels of the first width on each side. */
+#define SMEAR_EVEN 3.0
 /* In standard deviations: the widest panel, and how far the Gaussian reaches (e^-36). */
 #define SMEAR_WIDEST 3.5
 #define SMEAR_REACH 8.5
