@@ -53,6 +53,15 @@ class Command:
     words: tuple[str, ...]
 
 
+def run(given: argparse.Namespace) -> int:
+    """Prints the script for a shell."""
+    from pyspec.cli.arguments import build_parser  # which imports the shells from here
+
+    given.facts["script"] = completion(build_parser(), given.shell)
+    print(given.facts["script"], end="")
+    return 0
+
+
 def completion(parser: argparse.ArgumentParser, shell: str) -> str:
     """The script for a shell."""
     from pyspec._library import OPS

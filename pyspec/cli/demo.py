@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import math
 import os
+from argparse import Namespace
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
-from pyspec.cli.facts import Facts
 from pyspec.cli.fields import FlagError
 from pyspec.cli.folder import check_folder
 from pyspec.errors import FitError, PyspecError
@@ -47,20 +47,14 @@ class Line:
         return (self.value - self.truth) / self.stderr if self.stderr else math.nan
 
 
-def run_demo(
-    output: Path,
-    backend: str = "compiled",
-    seed: int | None = None,
-    progress: bool = True,
-    facts: Facts | None = None,
-) -> int:
-    """Runs the demo and writes its files into `output`; returns the exit code.
+def run(given: Namespace) -> int:
+    """Runs the demo and writes its files; returns the exit code.
 
     After Ctrl-C the files hold the best point so far; KeyboardInterrupt is raised at the end.
     """
-    task = problem("demo")
+    task, output = problem("demo"), given.output
     try:
-        backend = backend_name(backend)
+        backend = backend_name(given.backend)
     except PyspecError as error:
         raise FlagError(f"--backend: {error}") from error
     check_folder(output)
@@ -74,9 +68,9 @@ def run_demo(
         f"Gaussian noise of {task.noise_sd:g} ...",
         flush=True,
     )
-    file = load(task, output, backend, seed)
+    file = load(task, output, backend, given.seed)
     print(f"Fitting {len(file.models['doublet'].opt_param_names)} free parameters ...", flush=True)
-    result = file.fit_2d("doublet", seed_source="model", progress=progress)
+    result = file.fit_2d("doublet", seed_source="model", progress=not given.quiet)
     lines = compare(task, result)
     table = text_table(cells(lines), align="<>>>>>")
     state = "converged" if result.success else "did NOT converge"
@@ -92,9 +86,8 @@ def run_demo(
     write_text(output / "report.html", report(lines, summary, picture))
     written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
     print(f"Written to {output}{os.sep}: {', '.join(written)}, models_time.yaml")
-    if facts is not None:
-        facts.update(result=plain_result(result), folder=output)
-        facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
+    given.facts.update(result=plain_result(result), folder=output)
+    given.facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
     if result.interrupted:
         raise KeyboardInterrupt
     code = verdict(lines, result)

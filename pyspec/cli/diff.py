@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from argparse import Namespace
 from pathlib import Path
 
 from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
-from pyspec.cli.facts import Facts
 from pyspec.ir import GraphIR, build_graph, diff
-from pyspec.passes import run
-
-#: A file, and the model of it that is meant.
-Named = tuple[Path, str | None]
+from pyspec.passes import run as run_passes
 
 
-def print_diff(
-    old: Named,
-    new: Named,
-    dynamics: Sequence[str],
-    profiles: Sequence[str],
-    *,
-    last: str | None,
-    facts: Facts,
-) -> int:
-    """Prints the differences, with `last` those behind that pass; returns the exit code."""
-    behind = None if last is None else passes_behind(last)
+def run(given: Namespace) -> int:
+    """Prints the differences, with ``--after`` those behind that pass; returns the exit code."""
+    behind = None if given.after is None else passes_behind(given.after)
 
     def graph_of(path: Path, name: str | None) -> GraphIR:
-        model = chosen_model(path, name, dynamics, profiles)
+        model = chosen_model(path, name, given.dynamics, given.profile)
         give_axes(model)
         graph = build_graph(model)
-        return graph if behind is None else run(graph, behind)[0]
+        return graph if behind is None else run_passes(graph, behind)[0]
 
-    before, now = graph_of(*old), graph_of(*new)
+    before, now = graph_of(given.old, given.model), graph_of(given.new, given.other or given.model)
     lines = diff(before, now)
     one_plan = before.structure == now.structure
-    facts.update(equal=not lines, same_structure=one_plan, differences=lines)
+    given.facts.update(equal=not lines, same_structure=one_plan, differences=lines)
     for line in lines:
         print(line)
     if not lines:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from argparse import Namespace
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, OPS
 from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
-from pyspec.cli.facts import Facts, model_facts
+from pyspec.cli.facts import model_facts
 from pyspec.cli.memory import memory_text
 from pyspec.cli.nodes import nodes_text
 from pyspec.executor import make_plan
@@ -22,66 +22,53 @@ from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
 from pyspec.model.free import free_parameters
 from pyspec.model.instruments import seen_by, share_text
-from pyspec.passes import FORMS, MARKS, classify_columns, linear_parameters, run
+from pyspec.passes import FORMS, MARKS, classify_columns, linear_parameters
+from pyspec.passes import run as run_passes
 from pyspec.plan import pack
 from pyspec.plot.graph import check_picture, save_picture
 
 
-def explain(
-    path: Path,
-    name: str | None,
-    dynamics: list[str],
-    profiles: list[str],
-    *,
-    graph: bool,
-    plan: bool,
-    jacobian: bool,
-    linear: bool = False,
-    passes: bool = False,
-    nodes: bool = False,
-    memory: bool = False,
-    last: str | None = None,
-    picture: Path | None = None,
-    facts: Facts,
-) -> int:
-    """Prints one model; returns the exit code. `last` names a pass: the graph is printed, and drawn
-    into `picture`, as it leaves it."""
+def run(given: Namespace) -> int:
+    """Prints one model; returns the exit code. ``--after`` names a pass: the graph is printed, and
+    drawn into the picture, as it leaves it."""
+    last, picture, facts = given.after, given.picture, given.facts
     if picture is not None:
         check_picture(picture)
     behind = frozenset[str]() if last is None else passes_behind(last)
-    model = chosen_model(path, name, dynamics, profiles)
+    model = chosen_model(given.path, given.model, given.dynamics, given.profile)
     facts.update(model_facts(model))
     print(f"{model.name}, {model.where}\n")
     for part in (_components(model), _moves(model), _parameters(model), _order(model)):
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if not any((picture, graph, plan, jacobian, linear, passes, nodes, memory, last)):
+    asked = ("graph", "plan", "jacobian", "linear", "passes", "nodes", "memory")
+    if not (picture or last or any(getattr(given, name) for name in asked)):
         return 0
     give_axes(model)
     built = build_graph(model)
-    left = built if last is None else run(built, behind)[0]
+    left = built if last is None else run_passes(built, behind)[0]
     facts["graph"] = built.as_dict()
-    if jacobian:
+    if given.jacobian:
         print(f"\n{jacobian_text(model)}")
-    if linear:
+    if given.linear:
         print(f"\n{linear_text(model)}")
         found = linear_parameters(built)
         facts["linear"] = {"names": found.names, "against": found.against}
-    if graph:
+    if given.graph:
         print(f"\nGraph, on axes of a few points:\n\n{print_graph(built)}")
-    if passes or last is not None:
+    if given.passes or last is not None:
         print(f"\n{passes_text(built, behind)}")
     if last is not None:
         print(f"\nGraph after {last}:\n\n{print_graph(left)}")
     if picture is not None:
         print(f"\nPicture of the graph: {save_picture(left, picture)}")
         facts["picture"] = picture
-    if plan:
+    if given.plan:
         print(f"\n{plan_text(model)}")
-    if nodes:
+    if given.nodes:
         print(f"\n{nodes_text(model)}")
-    if memory:
+    if given.memory:
         print(f"\n{memory_text(model)}")
     return 0
 
@@ -238,7 +225,7 @@ def linear_text(model: Model) -> str:
 
 def passes_text(graph: GraphIR, without: Collection[str] = ()) -> str:
     """What each pass does to a graph; those in `without` are left out."""
-    _, _, report = run(graph, without)
+    _, _, report = run_passes(graph, without)
     lines = [str(step) for step in report]
     called = dict.fromkeys(node.function_name for node in graph.nodes if node.function_name)
     own = [op_of(name).own for name in called]

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.cli.facts import Facts, data_facts, model_facts, said
+from pyspec.cli.commands import INTERRUPTED, NOT_CONVERGED
+from pyspec.cli.facts import data_facts, model_facts, said
 from pyspec.cli.fields import FlagError
 from pyspec.cli.folder import check_folder, left_of_earlier
 from pyspec.cli.job import FIT_TYPES, Job, read_job
@@ -36,14 +37,11 @@ from pyspec.workflow.export import amplitude_tables
 #: The kinds of fits that a fit of the baseline comes before.
 WITH_BASELINE = ("baseline", "2d", "slices")
 
-#: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.
-NOT_CONVERGED, INTERRUPTED = 3, 130
 
-
-def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
-    """Runs one job; returns the exit code. `given` are the arguments of the command, such as
-    `output` and `method`, which go before what the job says."""
-    job = read_job(path)
+def run(given: Namespace) -> int:
+    """Runs one job; returns the exit code, for a signal 128 and its number. Arguments such as
+    `output` and `method` go before what the job says."""
+    job, facts = read_job(given.job), given.facts
     if given.output is not None:
         job.folder = given.output
     _override(job, given)
@@ -59,7 +57,7 @@ def run_fit(path: Path, given: Namespace, facts: Facts) -> int:
         with _said_of_fit(job):
             model = _begun(job, file, model, kind)
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
-        said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
+        said(f"\n{model.describe()}\n\n{given.job}: all is well; without --check this is fitted")
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
     _check_sharing(job, given, kind)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 
-from pyspec.cli.facts import Facts
 from pyspec.errors import DataError
 from pyspec.io import write_text
 from pyspec.model import load_dynamics, load_model
@@ -126,8 +126,26 @@ NOISE_SD = 0.4
 FILES = ("job.yaml", "models.yaml", "data.csv")
 
 
-def new_folder(folder: Path, force: bool, facts: Facts | None = None) -> int:
-    """Writes the files of a new job; returns the exit code."""
+def run(given: Namespace) -> int:
+    """Writes the files of a new job and says what to do next; returns the exit code."""
+    folder = given.folder
+    new_folder(folder, given.force)
+    given.facts.update(folder=folder, written=FILES)
+    print(f"Written to {folder}: {', '.join(FILES)}")
+    print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
+    job = folder / "job.yaml"
+    for command, what in (
+        (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
+        (f"pyspec show {_word(folder / 'data.csv')}", "see the data"),
+        (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
+    ):
+        print(f"  {command:36}  # {what}")
+    print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
+    return 0
+
+
+def new_folder(folder: Path, force: bool) -> None:
+    """Writes the files of a new job."""
     taken = [name for name in FILES if (folder / name).exists()]
     if taken and not force:
         raise DataError(
@@ -140,19 +158,6 @@ def new_folder(folder: Path, force: bool, facts: Facts | None = None) -> int:
     write_text(folder / "job.yaml", JOB)
     write_text(folder / "models.yaml", MODELS)
     write_text(folder / "data.csv", example_data())
-    job = folder / "job.yaml"
-    if facts is not None:
-        facts.update(folder=folder, written=FILES)
-    print(f"Written to {folder}: {', '.join(FILES)}")
-    print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
-    for command, what in (
-        (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
-        (f"pyspec show {_word(folder / 'data.csv')}", "see the data"),
-        (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
-    ):
-        print(f"  {command:36}  # {what}")
-    print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
-    return 0
 
 
 def _word(path: Path) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
 from pyspec._library import OPS, OpDef
-from pyspec.cli.facts import Facts
 from pyspec.errors import ModelError, suggest
 from pyspec.fit.table import text_table
 
@@ -16,11 +16,12 @@ from pyspec.fit.table import text_table
 UNITS = "  (x: that of the axis, y: that of what it adds to)"
 
 
-def print_ops(name: str | None, facts: Facts) -> int:
+def run(given: Namespace) -> int:
     """Prints all rows of the table, or one of them in full."""
+    name = given.name
     known = {op.name: op for op in OPS.values() if not op.derived}
     wanted = known.values() if name is None else [op for op in OPS.values() if op.name == name]
-    facts["functions"] = [_facts(op) for op in wanted]
+    given.facts["functions"] = [_facts(op) for op in wanted]
     if name is None:
         print(_cut(text_table(ops_cells(known.values()), align="<<<<<")))
         return 0

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from pyspec.cli.facts import Facts, data_facts
+from pyspec.cli.facts import data_facts
 from pyspec.cli.fields import FlagError
+from pyspec.cli.fields import given as given_options
 from pyspec.cli.prepare import select
-from pyspec.cli.spoken import for_flags
+from pyspec.cli.spoken import READING, for_flags
 from pyspec.io import Dataset, read
 from pyspec.plot import PlotError, plot_overview
 from pyspec.plot.figure import check_folder, check_suffix
 
 
-def show_data(
-    path: str,
-    options: dict[str, Any],
-    *,
-    places: list[str],
-    positions: list[str],
-    mean: list[str],
-    rename: list[str],
-    picture: Path | None,
-    draw: bool,
-    facts: Facts,
-) -> int:
+def run(given: Namespace) -> int:
     """Prints what a file holds and writes a picture; returns the exit code."""
+    path, picture, draw = given.path, given.output, not given.no_picture
     if picture is not None and draw:
         check_suffix(picture)  # before a large file is read
         check_folder(picture)
@@ -35,9 +27,9 @@ def show_data(
             f"{path}: is YAML, no data; 'pyspec fit' runs a job, 'pyspec explain' says what a "
             "model means"
         )
-    dataset = part_of(read(path, **options), places, positions, mean, rename)
+    dataset = part_of(read(path, **_options(given)), given)
     print(for_flags(str(dataset)))
-    facts.update(data_facts(dataset, for_flags))
+    given.facts.update(data_facts(dataset, for_flags))
     if not draw:
         return 0
     target = picture or Path(f"{Path(path).stem}_data.png")  # STEM.png may be that of a fit
@@ -46,26 +38,40 @@ def show_data(
     except PlotError as error:
         print(f"No picture: {error}")
         return 0
-    facts["picture"] = target
+    given.facts["picture"] = target
     print(f"\nPicture: {target}")
     return 0
 
 
-def part_of(
-    dataset: Dataset, places: list[str], positions: list[str], mean: list[str], rename: list[str]
-) -> Dataset:
+def _options(given: Namespace) -> dict[str, Any]:
+    """How the file is read: arguments of :func:`pyspec.read`."""
+    options = {name: getattr(given, name) for name in READING}
+    if given.block is not None and given.block.isdigit():
+        options["block"] = int(given.block)
+    options["units"] = dict(_unit(text) for text in given.units)
+    return given_options(options)
+
+
+def _unit(text: str) -> tuple[str, str]:
+    axis, _, unit = text.partition("=")
+    if not axis.strip() or not unit.strip():
+        raise FlagError(f"--units {text}: write axis=unit, such as energy=eV")
+    return axis.strip(), unit.strip()
+
+
+def part_of(dataset: Dataset, given: Namespace) -> Dataset:
     """The part that --select, --at, --mean and --rename ask for."""
-    for text in places:
+    for text in given.select:
         axis, _, value = text.partition("=")
         dataset = select(dataset, axis.strip(), _place(text, value), at="--at {axis}={value}")
-    for text in positions:
+    for text in given.at:
         axis, _, value = text.partition("=")
         if not value.strip().isdigit():
             raise FlagError(f"--at {text}: write axis=position, from 0, such as x=10")
         dataset = dataset.at(**{axis.strip(): int(value)})
-    if mean:
-        dataset = dataset.mean(*mean)
-    pairs = [text.partition("=") for text in rename]
+    if given.mean:
+        dataset = dataset.mean(*given.mean)
+    pairs = [text.partition("=") for text in given.rename]
     return dataset.rename(**{old: new for old, _, new in pairs}) if pairs else dataset
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from argparse import Namespace
 from typing import Any
 
-from pyspec.cli.facts import Facts
 from pyspec.cli.fields import FlagError
 from pyspec.cli.job import read_job
 from pyspec.cli.models import axis_of, is_job, load_named, set_named
@@ -21,40 +20,26 @@ FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
 _SPECTRA = "simulated data are spectra"
 
 
-def run_simulate(
-    path: Path,
-    *,
-    name: str | None,
-    dynamics: list[str],
-    profiles: list[str],
-    energy: str | None,
-    time: str | None,
-    aux: str | None,
-    values: list[str],
-    noise: str,
-    seed: int | None,
-    output: Path,
-    picture: bool,
-    facts: Facts,
-) -> int:
+def run(given: Namespace) -> int:
     """Writes simulated data; returns the exit code."""
+    output, facts = given.output, given.facts
     kind = FORMATS.get(output.suffix.lower())
     if kind is None:
         raise DataError(f"{output}: data are written as {', '.join(FORMATS)}; choose one of them")
-    model = _model(path, name, dynamics, profiles, energy, time)
-    axes = {"energy": energy, "time": time, "aux": aux}
-    given: dict[str, Any] = {
-        what: axis_of(text, f"--{what}") for what, text in axes.items() if text is not None
+    model = _model(given)
+    texts = {what: getattr(given, what) for what in ("energy", "time", "aux")}
+    axes: dict[str, Any] = {
+        what: axis_of(text, f"--{what}") for what, text in texts.items() if text is not None
     }
-    if given:
-        model.set_axes(**given)
+    if axes:
+        model.set_axes(**axes)
     if model.energy is None:
         raise FlagError("which energies? give --energy from:to:points, such as --energy 0:20:400")
     moved = [par.name for par in model.parameters.values() if par.dynamics is not None]
     if moved and model.time is None:
         raise FlagError(f"{moved[0]} moves; give --time from:to:points, such as --time -10:90:200")
-    set_named(model, values)
-    simulator = _simulator(model, noise, seed)
+    set_named(model, given.set)
+    simulator = _simulator(model, given.noise, given.seed)
     _, noisy, _ = simulator.simulate()
     simulator.save_data(output, kind, [noisy])
     shape = " × ".join(str(size) for size in noisy.shape)
@@ -64,7 +49,7 @@ def run_simulate(
     print(f"Written: {output}")
     facts.update(model=model.name, shape=noisy.shape, noise=simulator.noise_model, snr_db=snr)
     facts.update(values=model.values, written=[output])
-    if picture:
+    if given.picture:
         try:
             target = output.with_suffix(".png")
             plot_data(noisy, model.energy, model.time, save_path=target, title=model.name,
@@ -76,20 +61,15 @@ def run_simulate(
     return 0
 
 
-def _model(
-    path: Path,
-    name: str | None,
-    dynamics: list[str],
-    profiles: list[str],
-    energy: str | None,
-    time: str | None,
-) -> Model:
-    if not is_job(path):
-        return load_named(path, name, dynamics, profiles)
-    if dynamics or profiles or name:
-        raise DataError(f"{path} is a job: model and dynamics are written there, not given here")
-    job = read_job(path)
-    if energy is not None and (time is not None or not job.dynamics):
+def _model(given: Namespace) -> Model:
+    if not is_job(given.path):
+        return load_named(given.path, given.model, given.dynamics, given.profile)
+    if given.dynamics or given.profile or given.model:
+        raise DataError(
+            f"{given.path} is a job: model and dynamics are written there, not given here"
+        )
+    job = read_job(given.path)
+    if given.energy is not None and (given.time is not None or not job.dynamics):
         model = job_model(job)
         if model.is_time_model:
             raise job.fields.wrong("models", f"{model.name} is of times alone; {_SPECTRA}")

@@ -135,5 +135,5 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def press(*given: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pyspec.cli.ops.print_ops", press)
+    monkeypatch.setattr("pyspec.cli.ops.run", press)
     assert main(["ops"]) == 130

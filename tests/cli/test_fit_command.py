@@ -295,7 +295,7 @@ def test_an_unexpected_error_says_whose_mistake_it_is(
     def broken(*_: object, **__: object) -> int:
         raise ZeroDivisionError("x")
 
-    monkeypatch.setattr("pyspec.cli.ops.print_ops", broken)
+    monkeypatch.setattr("pyspec.cli.ops.run", broken)
     assert main(["ops"]) == 1
     assert "unexpected ZeroDivisionError" in capsys.readouterr().err
     with pytest.raises(ZeroDivisionError):
