@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +86,8 @@ def _npy(request: Request) -> Found:
 def _zarr(request: Request) -> Found:
     path = request.path
     zarr = need("zarr", f"{path}: a store of zarr", "zarr")
-    with _named(path):
-        opened_store = zarr.open(str(path), mode="r")
-        if hasattr(opened_store, "shape"):
-            arrays = [(path.stem, opened_store)]
-        else:
-            arrays = list(opened_store.arrays())
+    store = zarr.open(str(path), mode="r")
+    arrays = [(path.stem, store)] if hasattr(store, "shape") else list(store.arrays())
     entries = [_zarr_entry(path, name, array) for name, array in arrays]
     return choose(path, "zarr", [one for one in entries if one is not None], request)
 
@@ -111,23 +106,8 @@ def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
             )
         return by_reference(array)
 
-    def loaded() -> Any:
-        with _named(path):
-            return np.asarray(array[...])
-
     dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
     scales = tuple(dims) if dims else (None,) * len(array.shape)
     unit = str(attrs.get("units", ""))
-    entry = Entry(name, tuple(array.shape), loaded, unit, scales)
+    entry = Entry(name, tuple(array.shape), lambda: np.asarray(array[...]), unit, scales)
     return _in_place(entry, stored)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """What zarr says of a damaged store as an error that names it."""
-    try:
-        yield
-    except DataError:
-        raise
-    except Exception as error:
-        raise DataError(f"{path}: cannot be read as zarr ({one_line(error)})") from None

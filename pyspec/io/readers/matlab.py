@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
@@ -33,18 +32,10 @@ def read(request: Request) -> Found:
             return choose(path, "MATLAB 7.3", entries, request)
     from scipy.io import loadmat, whosmat  # heavy, and few files are of MATLAB
 
-    try:
-        for name, shape, _ in whosmat(str(path), appendmat=False):
-            check_size(path, name, 8 * int(np.prod(shape, dtype=np.float64)))
-        arrays = loadmat(str(path), appendmat=False, chars_as_strings=True)
-    except DataError:
-        raise
-    except Exception as error:  # a damaged file shows itself in many ways
-        raise DataError(
-            f"{path}: cannot be read as MATLAB ({one_line(error)}); save it once more"
-        ) from None
+    for name, shape, _ in whosmat(str(path), appendmat=False):
+        check_size(path, name, 8 * int(np.prod(shape, dtype=np.float64)))
     entries = []
-    for name, value in arrays.items():
+    for name, value in loadmat(str(path), appendmat=False, chars_as_strings=True).items():
         if not name.startswith("__"):
             entries += list(_entries(name, value, 0))
     return choose(path, "MATLAB", entries, request)

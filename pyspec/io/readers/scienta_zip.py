@@ -34,18 +34,11 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> Found:
     """A region, or all regions together where they share their axes."""
     path = request.path
-    try:
-        with ZipFile(path) as archive:
-            check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
-            names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
-            regions = [name[9:-4] for name in names if name.endswith(".bin")]
-            blocks = [_block(path, archive, region) for region in regions]
-    except DataError:
-        raise
-    except Exception as error:  # a damaged archive shows itself in many ways
-        raise DataError(
-            f"{path}: cannot be read as an archive of SES ({one_line(error)}); copy it again"
-        ) from None
+    with ZipFile(path) as archive:
+        check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
+        names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
+        regions = [name[9:-4] for name in names if name.endswith(".bin")]
+        blocks = [_block(path, archive, region) for region in regions]
     found = found_of(path, blocks, request.block, None)
     found.notes.insert(0, "Scienta SES archive")
     return found
