@@ -227,7 +227,7 @@ def _stored(
         **common,
         status=tuple(contents["status"]),
         message=tuple(contents["message"]),
-        warned=tuple(contents.get("cautions", ())),
+        warned=tuple(contents.get("cautions") or [""] * len(contents["status"])),
         ends=ends_of(contents, len(contents["status"])),
         started_from=str(contents.get("started_from", "")),
     )

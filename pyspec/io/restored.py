@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,51 +15,40 @@ from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameter, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import NativeOutcome, count
-from pyspec.io.ends import Ends
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
 from pyspec.model.sizes import unit_of
 
+if TYPE_CHECKING:  # which imports this file
+    from pyspec.io.stored import StoredFit, StoredSlices
+
 Array = npt.NDArray[np.float64]
 
 
-def restored_fit(
-    model: Model,
-    measurement: Measurement,
-    table: ParameterTable,
-    covariance: Array | None,
-    statistics: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    intervals: Mapping[str, tuple[float, float]],
-    of_joint: bool,
-    left: tuple[Array, Array] | None,
-) -> FitResult:
+def restored_fit(stored: StoredFit, measurement: Measurement) -> FitResult:
     """The FitResult of a stored fit. Values, errors and statistics are those that were stored;
-    curves are evaluated when they are asked for.
-
-    `covariance` is that of the free parameters, (n_free, n_free), NaN where there is none;
-    `of_joint` says whether other files had part in the fit, and `left` what all of them leave
-    undetermined: archives did not hold it at first, and free amplitudes have no errors then.
-    """
-    problem = problem_of(model, measurement, str(settings["backend"]))
+    curves are evaluated when they are asked for. Where archives do not hold what all files of a
+    joint fit leave undetermined, as at first, free amplitudes have no errors."""
+    statistics, table = stored.statistics, stored.table
+    problem = problem_of(stored.model(), measurement, str(stored.settings["backend"]))
     if isinstance(problem, LinearProblem):
         problem.n_lost = len(problem.names) + problem.n_linear - int(statistics["n_free"])
     _check_shared(problem, table, float(statistics["chisqr"]))
     lost = tuple(statistics["without_effect"])
-    if of_joint and lost and isinstance(problem, LinearProblem):
+    if stored.of_joint and lost and isinstance(problem, LinearProblem):
         n = len(problem.names)
-        problem.left = left or (np.full((n, n), np.nan), np.zeros((n, 0)))
+        problem.left = stored.left or (np.full((n, n), np.nan), np.zeros((n, 0)))
     return _result(
-        problem, table, covariance, statistics, settings,
-        _of_many=of_joint,
+        problem, table, stored.covariance, statistics, stored.settings,
+        _of_many=stored.of_joint,
         _variance=float(statistics.get("variance", statistics["redchi"])),
         seconds=float(statistics["seconds"]),
         interrupted=bool(statistics["interrupted"]),
         without_effect=lost,
         degenerate=bool(statistics.get("degenerate", lost)),
-        intervals=dict(intervals),
+        intervals=dict(stored.intervals),
         started_from=str(statistics.get("started_from", "")),
     )  # fmt: skip
 
@@ -136,24 +125,14 @@ def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(facts.get("cautions", "")).splitlines())
 
 
-def restored_slices(
-    model: Model,
-    series: Measurement,
-    time: Array,
-    rows: npt.NDArray[np.int64],
-    tables: Sequence[ParameterTable],
-    statistics: Sequence[Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    ends: Sequence[Ends],
-) -> SliceResults:
-    """The SliceResults of a stored fit slice by slice. `tables`, `statistics` and `ends` have one
-    entry a slice, statistics with its status and message."""
-    backend = str(settings["backend"])
+def restored_slices(stored: StoredSlices, series: Measurement) -> SliceResults:
+    """The SliceResults of a stored fit slice by slice."""
+    model, backend = stored.model(), str(stored.settings["backend"])
     shared: Any = None
     fits = []
-    given = zip(rows, tables, statistics, ends, strict=True)
-    for index, (row, table, facts, end) in enumerate(given):
-        status, message = str(facts["status"]), str(facts["message"])
+    for index, row in enumerate(stored.rows):
+        status, message = stored.status[index], stored.message[index]
+        table, end = stored.at(index), stored.ends[index]
         if not np.isfinite(table["value"]).all():
             fits.append(SliceFit(index, int(row), status, message, None))
             continue
@@ -163,10 +142,12 @@ def restored_slices(
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.
         problem.use(None)
-        done = {"success": status == "converged", "n_data": problem.n_points}
-        done |= {**facts, "n_free": len(problem.names)}
+        facts = {"success": status == "converged", "message": message}
+        facts |= {name: getattr(stored, name)[index] for name in ("redchi", "chisqr", "nfev")}
+        facts |= {"n_data": problem.n_points, "n_free": len(problem.names)}
+        facts["cautions"] = stored.warned[index]
         result = _result(
-            problem, table, None, done, settings,
+            problem, table, None, facts, stored.settings,
             seconds=float("nan"),
             interrupted=status == "interrupted",
             without_effect=end.without_effect,
@@ -176,6 +157,7 @@ def restored_slices(
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status == "interrupted" for fit in fits)
     then = checksum_of(series)
+    time = np.asarray(stored.time)
     return SliceResults(fits, model, series, time, backend, float("nan"), stopped, then)
 
 

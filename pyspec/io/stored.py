@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from html import escape
 from types import MappingProxyType
 from typing import Any
@@ -193,10 +193,10 @@ class StoredFit(Stored):
     free_names: tuple[str, ...]
     covariance: Array | None
     statistics: Mapping[str, Any]
-    mcmc: MCMCResult | None = None
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    of_joint: bool = False
-    left: tuple[Array, Array] | None = None
+    mcmc: MCMCResult | None
+    intervals: Mapping[str, tuple[float, float]]
+    of_joint: bool
+    left: tuple[Array, Array] | None
 
     @property
     def values(self) -> dict[str, float]:
@@ -256,9 +256,7 @@ class StoredFit(Stored):
     def to_result(self, data: npt.NDArray[Any] | None = None) -> FitResult:
         """The fit as a FitResult, without fitting: for pictures, reports and predictions.
         `data` are needed where the archive has none."""
-        measurement, model = self.measurement(data), self.model()
-        given = self.table, self.covariance, self.statistics, self.settings, self.intervals
-        result = restored_fit(model, measurement, *given, self.of_joint, self.left)
+        result = restored_fit(self, self.measurement(data))
         result.mcmc = self.mcmc
         result.fit_type, result.file_name = self.fit_type, self.file_name
         return result
@@ -314,9 +312,9 @@ class StoredSlices(Stored):
     nfev: Array
     status: tuple[str, ...]
     message: tuple[str, ...]
-    warned: tuple[str, ...] = ()
-    ends: tuple[Ends, ...] = ()
-    started_from: str = ""
+    warned: tuple[str, ...]
+    ends: tuple[Ends, ...]
+    started_from: str
 
     def __len__(self) -> int:
         return len(self.status)
@@ -329,10 +327,9 @@ class StoredSlices(Stored):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the fits cautioned about, each kind once; see :attr:`SliceResults.cautions`."""
-        pairs = zip(self.time if self.time is not None else (), self.warned, strict=False)
-        return gathered(
-            [(float(time), tuple(text.splitlines())) for time, text in pairs], len(self)
-        )
+        texts = [tuple(text.splitlines()) for text in self.warned]
+        times = np.asarray(self.time).tolist()
+        return gathered(list(zip(times, texts, strict=True)), len(self))
 
     @property
     def model_time(self) -> None:
@@ -348,11 +345,10 @@ class StoredSlices(Stored):
             value = float(column[name][index])
             return None if np.isnan(value) else value
 
-        bounds = self.ends[index].at_bound if self.ends else {}
         rows = []
         for row in self.table:
             value, stderr = number(self.values, row.name), number(self.stderr, row.name)
-            init, bound = number(self.start, row.name), bounds.get(row.name, "")
+            init, bound = number(self.start, row.name), self.ends[index].at_bound.get(row.name, "")
             found = float("nan") if value is None else value
             rows.append(replace(row, value=found, stderr=stderr, init=init, at_bound=bound))
         return ParameterTable(rows, f"slice {index}: {self.status[index]}")
@@ -371,15 +367,7 @@ class StoredSlices(Stored):
     def to_result(self, data: npt.NDArray[Any] | None = None) -> SliceResults:
         """The fits as SliceResults, without fitting: for pictures and reports. `data` are needed
         where the archive has none."""
-        names = ("status", "message", "redchi", "chisqr", "nfev", "cautions")
-        warned = self.warned or ("",) * len(self)
-        columns = (self.status, self.message, self.redchi, self.chisqr, self.nfev, warned)
-        facts = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        tables = [self.at(k) for k in range(len(self))]
-        measurement, model = self.measurement(data), self.model()
-        time, ends = np.asarray(self.time), self.ends or (Ends(),) * len(self)
-        given = time, self.rows, tables, facts, self.settings, ends
-        result = restored_slices(model, measurement, *given)
+        result = restored_slices(self, self.measurement(data))
         result.file_name, result.started_from = self.file_name, self.started_from
         return result
 
