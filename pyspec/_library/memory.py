@@ -68,20 +68,16 @@ _LAYOUTS = {
 WORDS = {name: layout.size // 8 for name, (_, layout) in _LAYOUTS.items()}
 
 
-def record(
-    name: str, fields: Mapping[str, Any], memory: Any = None, at: int = 0
-) -> npt.NDArray[np.void]:
-    """One structure of the library, (1,): these fields, and 0 in all others. It lies in a piece of
-    `memory` from the word `at` on, or in one of its own. Filling it field by field takes three
-    times as long."""
-    if memory is None:
-        memory = bytearray(8 * WORDS[name])
-    fill(name, fields, memory, at)
-    return view(name, memory, at)
+def record(name: str, fields: Mapping[str, Any]) -> npt.NDArray[np.void]:
+    """One structure of the library, (1,): these fields, and 0 in all others. Filling it field by
+    field takes three times as long."""
+    memory = bytearray(8 * WORDS[name])
+    fill(name, fields, memory)
+    return view(name, memory)
 
 
 def fill(name: str, fields: Mapping[str, Any], memory: Any, at: int = 0) -> None:
-    """The same in memory of the caller, where Python will not look at it."""
+    """The same in memory of the caller, from the word `at` on."""
     zeros, layout = _LAYOUTS[name]
     layout.pack_into(memory, 8 * at, *{**zeros, **fields}.values())
 

@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from pyspec.errors import DataError
 from pyspec.io.header import MAGIC as ARCHIVE
 from pyspec.io.reader import Start
 from pyspec.io.sizes import zip_names
 
-
-@dataclass(frozen=True)
-class Unread:
-    """A format that is recognised, and the advice for those who have such a file."""
-
-    what: str
-    advice: str
-    sniff: Callable[[Start], bool]
-
-
-def _magic(*words: bytes) -> Callable[[Start], bool]:
-    return lambda start: start.starts_with(*words)
-
-
 _CSV = "export the table as CSV"
 
-#: Formats that are recognised to be refused with advice.
-UNREAD = (
-    Unread("an archive of fits", "load it with load_fit()", _magic(ARCHIVE)),
-    Unread("an old Excel file (.xls)", _CSV, _magic(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),
-    Unread(
-        "compressed", "unpack it first", _magic(b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
-    ),
-    Unread("a PDF", _CSV, _magic(b"%PDF-")),
-    Unread(
+#: Formats that are recognised by their first bytes to be refused: what they are, and the advice for
+#: those who have such a file.
+UNREAD: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
+    ("an archive of fits", "load it with load_fit()", (ARCHIVE,)),
+    ("an old Excel file (.xls)", _CSV, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
+    ("compressed", "unpack it first", (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")),
+    ("a PDF", _CSV, (b"%PDF-",)),
+    (
         "a picture",
         "pyspec needs the numbers, export them as CSV",
-        _magic(b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"GIF8"),
+        (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"GIF8"),
     ),
-    Unread(
+    (
         "a database (SQLite; SPECS .sle)",
         "export it as .xy or .vms in the program that wrote it",
-        _magic(b"SQLite format 3"),
+        (b"SQLite format 3",),
     ),
-    Unread(
+    (
         "a Python pickle",
         "save the arrays with numpy.savez",
-        _magic(b"\x80\x04\x95", b"\x80\x05\x95"),
+        (b"\x80\x04\x95", b"\x80\x05\x95"),
     ),
 )
 
 
 def refuse_unread(start: Start) -> None:
     """Raises :class:`DataError` with advice for a format that is known and not read."""
-    for one in UNREAD:
-        if one.sniff(start):
-            raise DataError(f"{start.path}: is {one.what}, which is not read; {one.advice}")
+    for what, advice, words in UNREAD:
+        if start.starts_with(*words):
+            raise DataError(f"{start.path}: is {what}, which is not read; {advice}")
     if start.starts_with(b"PK\x03\x04", b"PK\x05\x06"):
         _refuse_zip(start)
 

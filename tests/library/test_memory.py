@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyspec._library import DTYPES
-from pyspec._library.memory import WORDS, address, record
+from pyspec._library.memory import WORDS, address, fill, record, view
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,10 @@ def test_a_record_has_its_fields_and_zeros(name: str) -> None:
 
 def test_records_lie_beside_each_other_in_one_memory() -> None:
     memory = np.full(WORDS["pyspec_call"] + WORDS["pyspec_part"] + 2, -1, np.int64)
-    call = record("pyspec_call", {"theta": 5}, memory, 1)
-    part = record("pyspec_part", {"n_theta": 7}, memory, 1 + WORDS["pyspec_call"])
+    behind = 1 + WORDS["pyspec_call"]
+    fill("pyspec_call", {"theta": 5}, memory, 1)
+    fill("pyspec_part", {"n_theta": 7}, memory, behind)
+    call, part = view("pyspec_call", memory, 1), view("pyspec_part", memory, behind)
     assert memory[0] == memory[-1] == -1
     assert call.tobytes() + part.tobytes() == memory[1:-1].tobytes()
     call["theta"], part["n_theta"] = 6, 8
