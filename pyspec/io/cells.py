@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from pyspec.errors import DataError
 from pyspec.io.found import monotonic
 from pyspec.io.units import is_unit
 
@@ -37,6 +39,29 @@ def number(cell: str) -> float | None:
     except ValueError:
         fortran = _FORTRAN.match(word)
         return float(f"{fortran[1]}e{fortran[2]}") if fortran else None
+
+
+def numbers_of(path: Path, at: int, line: str) -> list[float]:
+    """The numbers of a line between white space.
+
+    Raises :class:`DataError` with file and line where one of its words is none.
+    """
+    found = []
+    for word in line.split():
+        value = number(word)
+        if value is None:
+            raise DataError(
+                f"{path}:{at}: {word[:40]!r} is not a number, and {line.strip()[:40]!r} is no row "
+                "of numbers; correct the line, or export the file again"
+            )
+        found.append(value)
+    return found
+
+
+def entries_of(lines: Iterable[str], sign: str) -> dict[str, str]:
+    """Lines "key: value", or with another sign between them; others are left out."""
+    pairs = (line.partition(sign) for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs if key.strip() and value.strip()}
 
 
 def is_label(cell: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.cells import number
+from pyspec.io.cells import number, numbers_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
@@ -68,10 +68,7 @@ def _parse(path: Path, text: str) -> tuple[dict[str, str], list[float], bool]:
             data = key == "SPECTRUM"
             keys.setdefault(key, found[2].strip())
         elif data and word:
-            cells = [number(cell) for cell in word.replace(",", " ").split()]
-            if None in cells:
-                raise DataError(f"{path}:{at}: {word[:40]!r} is no row of numbers; correct it")
-            values += [cell for cell in cells if cell is not None]
+            values += numbers_of(path, at, word.replace(",", " "))
     return keys, values, False
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.cells import number
+from pyspec.io.cells import numbers_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
@@ -36,30 +36,23 @@ def read(request: Request) -> Found:
     kind = lines[mark].strip().lower()
     rows, across = _KINDS[kind]
     n_explicit = _interval(path, lines, mark + 1)
-    blocks = [
-        (at, line.replace("\t", " ").split())
-        for at, line in enumerate(lines[mark + 2 :], mark + 3)
-        if line.strip()
-    ]
+    numbered = enumerate(lines[mark + 2 :], mark + 3)
+    blocks = [(at, numbers_of(path, at, line)) for at, line in numbered if line.strip()]
     if len(blocks) < 2:
         raise DataError(f"{path}: the file ends before its data; it was not written completely")
-    at, words = blocks[0]
-    axis = _numbers(path, at, words)
+    at, axis = blocks[0]
     if len(axis) != n_explicit:
         raise DataError(
             f"{path}:{at}: Intervalnr says {n_explicit} values, the line has {len(axis)}; "
             "correct the one that is wrong"
         )
-    values = []
-    for at, words in blocks[1:]:
-        row = _numbers(path, at, words)
+    for at, row in blocks[1:]:
         if len(row) != n_explicit + 1:
             raise DataError(
                 f"{path}:{at}: the row has {len(row)} values; it needs the {rows} and "
                 f"{n_explicit} data"
             )
-        values.append(row)
-    table = np.array(values)
+    table = np.array([row for _, row in blocks[1:]])
     found = Found(table[:, 1:], [rows, across], {rows: table[:, 0], across: np.array(axis)})
     found.labels["energy"] = "wavelength"
     found.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
@@ -72,16 +65,6 @@ def _interval(path: Path, lines: list[str], at: int) -> int:
     if len(words) == 2 and words[0].lower() == "intervalnr" and words[1].isdigit():
         return int(words[1])
     raise DataError(f"{path}:{at + 1}: expected 'Intervalnr' and the number of explicit values")
-
-
-def _numbers(path: Path, at: int, words: list[str]) -> list[float]:
-    found = []
-    for word in words:
-        value = number(word)
-        if value is None:
-            raise DataError(f"{path}:{at}: {word[:40]!r} is not a number; correct the line")
-        found.append(value)
-    return found
 
 
 READER = Reader(

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import meta_numbers
+from pyspec.io.blocks import Block, found_of, meta_numbers
+from pyspec.io.cells import entries_of
 from pyspec.io.found import Found
 from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.readers.igor_itx import dims_of, label_unit
-from pyspec.io.units import show_unit
+from pyspec.io.readers.igor_itx import axes_of, label_unit
 
 #: Version → bytes over which the checksum runs (Igor's technical note TN003).
 _HEADERS = {2: 126, 5: 384}
@@ -88,16 +88,15 @@ def read(request: Request) -> Found:
     scales = _scales(header, data.ndim)
     units = _units(wave, header, data.ndim)
     axes = [
-        (label_unit(unit), first + step * np.arange(size))
+        (unit, first + step * np.arange(size))
         for unit, (first, step), size in zip(units, scales, data.shape, strict=True)
     ]
-    found = dims_of(data, axes)
-    found.name = _text(header["bname"])
     label, unit = label_unit(_text(wave.get("data_units", b"")) or _first_text(header, "dataUnits"))
-    found.labels["data"], found.units["data"] = label, show_unit(unit)
-    found.meta = meta_numbers(
+    meta = meta_numbers(
         _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
     )
+    block = Block(_text(header["bname"]), axes_of(axes), [(label, unit, data)], meta=meta)
+    found = found_of(path, [block], None, None)
     found.notes.insert(0, f"Igor wave, {data.dtype}")
     return found
 
@@ -141,8 +140,7 @@ def _text(raw: Any) -> str:
 def _note(raw: Any) -> dict[str, str]:
     """Lines "key=value" of the note."""
     lines = bytes(raw or b"").decode("utf-8", "replace").replace("\r", "\n").splitlines()
-    pairs = (line.partition("=") for line in lines)
-    return {key.strip(): value.strip() for key, _, value in pairs if key.strip() and value.strip()}
+    return entries_of(lines, "=")
 
 
 READER = Reader(

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of
-from pyspec.io.cells import number
+from pyspec.io.cells import entries_of, number, numbers_of
 from pyspec.io.found import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
-from pyspec.io.units import dim_name, guess_kind, show_unit, split_unit
+from pyspec.io.units import dim_name, guess_kind, split_unit
 
 Array = npt.NDArray[np.float64]
 
@@ -62,25 +62,23 @@ def read(request: Request) -> Found:
     return found
 
 
-def dims_of(
-    data: npt.NDArray[Any], axes: Sequence[tuple[tuple[str, str], npt.NDArray[Any]]]
-) -> Found:
-    """A Found from ((label, unit), values) of each dimension.
+def axes_of(given: Sequence[tuple[str, Array]]) -> list[Axis]:
+    """The axes of (unit or label, values) of each dimension.
 
     Where no axis is an energy by name or unit, the first one is, and the second is the time:
     Igor's x and y.
     """
-    names = [dim_name(label, unit, k) for k, ((label, unit), _) in enumerate(axes)]
+    words = [label_unit(text) for text, _ in given]
+    names = [dim_name(label, unit, k) for k, (label, unit) in enumerate(words)]
     if "energy" not in names and not (len(names) == 1 and names[0] == "time"):
         names[0] = "energy"
         if len(names) == 2 and names[1].startswith("axis_"):
             names[1] = "time"
     names = [name if name not in names[:k] else f"axis_{k}" for k, name in enumerate(names)]
-    found = Found(data, list(names))
-    for name, ((label, unit), values) in zip(names, axes, strict=True):
-        found.axes[name] = values
-        found.labels[name], found.units[name] = label, show_unit(unit)
-    return found
+    return [
+        Axis(name, values, *word)
+        for name, (_, values), word in zip(names, given, words, strict=True)
+    ]
 
 
 def label_unit(text: str) -> tuple[str, str]:
@@ -127,10 +125,7 @@ def _rows(path: Path, lines: list[str], at: int) -> tuple[list[list[float]], int
         elif word and not begun:
             raise DataError(f"{path}:{here + 1}: expected BEGIN, found {word[:40]!r}")
         elif word:
-            cells = [number(cell) for cell in word.split()]
-            if None in cells:
-                raise DataError(f"{path}:{here + 1}: {word[:40]!r} is no row of numbers")
-            rows.append([float(value) for value in cells if value is not None])
+            rows.append(numbers_of(path, here + 1, word))
     raise DataError(f"{path}:{len(lines)}: the file ends before END; it was not written completely")
 
 
@@ -220,20 +215,15 @@ def _block(wave: _Wave) -> Block:
     axes = []
     for dim, size in enumerate(wave.data.shape):
         start, step, unit = wave.scales.get(dim, (0.0, 1.0, ""))
-        axes.append((label_unit(unit), start + step * np.arange(size)))
-    found = dims_of(wave.data, axes)
-    made = [
-        Axis(str(dim), found.axes[str(dim)], found.labels[str(dim)], found.units[str(dim)])
-        for dim in found.dims
-    ]
+        axes.append((unit, start + step * np.arange(size)))
     label, unit = label_unit(wave.data_unit)
-    return Block(wave.name, made, [(label or wave.name, unit, wave.data)], meta=_meta(wave))
+    columns = [(label or wave.name, unit, wave.data)]
+    return Block(wave.name, axes_of(axes), columns, meta=_meta(wave))
 
 
 def _meta(wave: _Wave) -> dict[str, Any]:
     lines = wave.note.replace("\\r", "\n").replace("\\n", "\n").splitlines()
-    pairs = (line.partition("=") for line in lines)
-    return {key.strip(): value.strip() for key, sign, value in pairs if sign and key.strip()}
+    return entries_of(lines, "=")
 
 
 READER = Reader(

@@ -16,6 +16,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
+from pyspec.io.cells import entries_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 
@@ -36,8 +37,8 @@ def read(request: Request) -> Found:
     if end is None:
         raise DataError(f"{path}: the header has no end; the file was not written completely")
     lines = raw[: end.start()].decode("latin-1").replace("\r\n", "\n").split("\n")
+    meta = entries_of(lines, ":")
     pairs = [line.partition(":") for line in lines]
-    meta = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
     regions = [value.split() for key, _, value in pairs if key.strip() == "SpectralRegDef"]
     words = meta.get("XraySource", "").split()
     source = next((word for word in words if re.fullmatch(r"\d+(\.\d+)?", word)), "")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import number
+from pyspec.io.cells import number, numbers_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
@@ -129,8 +129,8 @@ def _table(
     """(n_energy, width) values of one [Data]; the first column repeats the energies."""
     table = np.empty((len(rows), width + 1))
     for k, (at, line) in enumerate(rows):
-        values = [number(_pointed(cell)) for cell in line.split()]
-        if None in values or len(values) != width + 1:
+        values = numbers_of(path, at, " ".join(map(_pointed, line.split())))
+        if len(values) != width + 1:
             raise DataError(
                 f"{path}:{at}: {line[:40]!r} is no row of {width + 1} numbers; the file was not "
                 "written completely"

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import number
+from pyspec.io.cells import number, numbers_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
@@ -87,14 +87,14 @@ def _parts(path: Path, text: str) -> list[_Part]:
 
 
 def _row(path: Path, at: int, line: str, part: _Part) -> list[float]:
-    values = [number(cell) for cell in line.replace(",", ".").split()]
+    values = numbers_of(path, at, line.replace(",", "."))
     width = len(part.rows[0]) if part.rows else len(values)
-    if None in values or len(values) != width or width < 2:
+    if len(values) != width or width < 2:
         raise DataError(
             f"{path}:{at}: {line[:40]!r} is no row of {max(width, 2)} numbers; correct the line "
             "or export the file again"
         )
-    return [float(value) for value in values if value is not None]
+    return values
 
 
 def _block(path: Path, part: _Part) -> Block:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from pyspec.errors import DataError
+from pyspec.io.cells import entries_of
 from pyspec.io.found import Found, runs
 from pyspec.io.layout import column_number, read_layout
 from pyspec.io.reader import Reader, Request, Start
@@ -72,7 +71,7 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
         told = f"column {request.errors!r}"
         found.notes.append(f"standard errors from {said if request.errors is None else told}")
     found.notes += table.notes
-    found.meta = _meta(table.comments)
+    found.meta = entries_of(table.comments[:_MOST_META], ":")
     return found
 
 
@@ -102,12 +101,6 @@ def as_list(columns: object) -> list[int | str] | None:
     if columns is None:
         return None
     return [columns] if isinstance(columns, (str, int)) else list(columns)  # type: ignore[call-overload]
-
-
-def _meta(comments: Sequence[str]) -> dict[str, str]:
-    """Comments of the form "key: value"."""
-    pairs = (line.partition(":") for line in comments[:_MOST_META])
-    return {key.strip(): value.strip() for key, _, value in pairs if key.strip() and value.strip()}
 
 
 def cut(found: Found, request: Request) -> Found:

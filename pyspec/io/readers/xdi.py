@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from pyspec.io.cells import entries_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.text import found_in
@@ -25,8 +26,7 @@ def read(request: Request) -> Found:
     """A table of columns with names and units from the header."""
     text = read_text(request.path)
     table = read_table(request.path, text, None, None)
-    pairs = [line.partition(":") for line in table.comments]
-    meta = {key.strip(): value.strip() for key, sign, value in pairs if sign and value.strip()}
+    meta = entries_of(table.comments, ":")
     named = {int(m[1]): meta[key].split() for key in meta if (m := _COLUMN.match(key))}
     words = [named.get(k + 1, [f"column {k}"]) for k in range(table.values.shape[1])]
     table.header = [(1, [word[0] for word in words])]
