@@ -1,7 +1,7 @@
 """Answers to calls that do not fit: what was perhaps meant, and what to write instead."""
 
 from pyspec.calls.answered import answered
-from pyspec.calls.given import is_whole, one_of, real, real_array, row_of
+from pyspec.calls.given import is_whole, one_of, real, real_array, row_of, whole
 from pyspec.calls.named import Listed, Named, meant, no_item
 from pyspec.calls.outside import stack_outside
 
@@ -17,4 +17,5 @@ __all__ = [
     "real_array",
     "row_of",
     "stack_outside",
+    "whole",
 ]

@@ -48,6 +48,13 @@ def is_whole(given: Any, least: int) -> bool:
     return whole and least <= given < LARGEST
 
 
+def whole(what: str, given: Any, least: int, error: type[PyspecError]) -> int:
+    """The number: 3 of 3.0, too. Raises `error` unless this is a whole number from `least` on."""
+    if not is_whole(given, least):
+        raise error(f"{what} must be a whole number from {least} on, not {shortened(given)}")
+    return int(given)
+
+
 def row_of(what: str, given: Any, n: int, of: str = "a row") -> int:
     """The place of a row, 0 to n - 1; a number from -n on counts from the end. Raises
     :class:`DataError` for any other."""

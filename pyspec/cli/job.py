@@ -11,14 +11,15 @@ from typing import Any, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import whole
 from pyspec.calls.kinds import fits, shown, words
 from pyspec.cli.fields import Fields, Limits, given, open_job
+from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
-from pyspec.fit.starts import check_whole
 from pyspec.io.readers import WORDS
 from pyspec.model.axes import check_axis, check_weights
 from pyspec.model.reader import Scalar
@@ -336,8 +337,8 @@ _ELSEWHERE = {
 
 #: What a fit would refuse once the data are read.
 _CHECKS: dict[str, Callable[[Any], object]] = {
-    "n_starts": lambda given: check_whole("n_starts", given, 1),
-    "seed": lambda given: check_whole("seed", given, 0),
+    "n_starts": lambda given: whole("n_starts", given, 1, FitError),
+    "seed": lambda given: whole("seed", given, 0, FitError),
     "max_nfev": lambda given: check_limits(given, None),
     "max_seconds": lambda given: check_limits(None, given),
 }

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyspec.calls import is_whole, meant
+from pyspec.calls import meant, whole
 from pyspec.errors import FitError, shortened
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
@@ -57,15 +57,7 @@ class Start:
 def check_starts(n_starts: Any, seed: Any) -> tuple[int, int]:
     """Both as they are counted with. Raises :class:`FitError` unless these are whole numbers, from
     1 and from 0 on."""
-    return check_whole("n_starts", n_starts, 1), check_whole("seed", seed, 0)
-
-
-def check_whole(what: str, given: Any, least: int) -> int:
-    """The number: 3 of 3.0, too. Raises :class:`FitError` unless this is a whole number from
-    `least` on."""
-    if not is_whole(given, least):
-        raise FitError(f"{what} must be a whole number from {least} on, not {shortened(given)}")
-    return int(given)
+    return whole("n_starts", n_starts, 1, FitError), whole("seed", seed, 0, FitError)
 
 
 def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:

@@ -29,6 +29,7 @@ from pyspec.fit.components import every_component
 from pyspec.fit.predict import model_slopes
 from pyspec.fit.table import need_pandas
 from pyspec.model import Measurement, Model
+from pyspec.simulate.drawn import positive
 
 Array = npt.NDArray[np.float64]
 
@@ -75,8 +76,7 @@ def fisher_matrix(
     ModelError
         parameters that are unknown, or not free
     """
-    if not (np.isfinite(counts) and counts > 0):
-        raise DataError(f"counts must be finite and positive, not {counts!r}")
+    positive("counts", counts)
     names = _chosen(model, par_names, fixed)
     executor = make_executor(model)
     value = np.ravel(executor.run(model.theta()))
@@ -137,8 +137,7 @@ def counts_required(
 ) -> float:
     """The smallest number of counts that allows a standard error of `target_sigma`; infinite where
     no number does. `counts_ref` has no effect; other arguments as of :func:`crb`."""
-    if not (np.isfinite(target_sigma) and target_sigma > 0):
-        raise DataError(f"target_sigma must be finite and positive, not {target_sigma!r}")
+    positive("target_sigma", target_sigma)
     bound = crb(model, counts_ref, [par_name], fixed=fixed, marginal=marginal)[par_name]
     return float(counts_ref * (bound / target_sigma) ** 2)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.calls import is_whole, one_of, real, row_of
+from pyspec.calls import one_of, real, row_of, whole
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
@@ -204,16 +204,15 @@ class Simulator:
         self, n: int, *, dim: int = 2, t_ind: int = 0, show_progress: bool = False
     ) -> tuple[Array, list[Array], list[Array]]:
         """(clean, [noisy], [noise]): the same data measured `n` times."""
-        if not is_whole(n, 1):
-            raise DataError(f"n must be a whole number from 1 on, not {shortened(n)}")
+        n = whole("n", n, 1, DataError)
         clean = self.generate_clean_data(dim, t_ind)
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
-        for k in range(int(n)):
+        for k in range(n):
             one, rest = self.add_noise(clean, dim)
             noisy.append(one)
             noise.append(rest)
-            steps.update(k + 1, int(n))
+            steps.update(k + 1, n)
         steps.close()
         self._keep(clean, noisy[-1], noise[-1])
         return clean, noisy, noise

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import is_whole, one_of
-from pyspec.errors import DataError, shortened
+from pyspec.calls import one_of, whole
+from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.simulate.drawn import check_seed
 from pyspec.simulate.peer_names import also_named
@@ -74,7 +74,7 @@ class ParameterSweep:
         return self._draw(name, {"type": "lognormal", "mean": mean, "std": sigma}, n)
 
     def _draw(self, name: str, spec: dict[str, Any], n: int) -> ParameterSweep:
-        count = _count(name, n)
+        count = whole(f"{name}: n", n, 1, DataError)
         spec = {key: v if key == "type" else float(v) for key, v in spec.items()}
         return self._add(name, self._numbers(name, spec, count), {**spec, "n_samples": count})
 
@@ -178,12 +178,6 @@ class ParameterSweep:
 
     def __repr__(self) -> str:
         return f"<ParameterSweep {self.strategy}: {', '.join(self.names) or 'empty'}>"
-
-
-def _count(name: str, n: int) -> int:
-    if not is_whole(n, 1):
-        raise DataError(f"{name}: n must be a whole number from 1 on, not {shortened(n)}")
-    return int(n)
 
 
 def _spread(name: str, sd: float) -> None:

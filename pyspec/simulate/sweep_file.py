@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.calls import is_whole
-from pyspec.errors import DataError, shortened
+from pyspec.calls import whole
+from pyspec.errors import DataError
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.io.optional import need
@@ -56,27 +56,24 @@ def run_sweep(
     h5py = need("h5py", "a sweep in HDF5")
     path = Path(filepath)
     n = sweep.get_n_configs()
-    if not is_whole(n_realizations, 1):
-        raise DataError(
-            f"n_realizations must be a whole number from 1 on, not {shortened(n_realizations)}"
-        )
+    n_realizations = whole("n_realizations", n_realizations, 1, DataError)
     model = simulator.model
     sweep.check(model)
     before = {name: par.value for name, par in model.parameters.items() if par.formula is None}
-    key = _key(simulator, sweep, int(n_realizations), dim)
+    key = _key(simulator, sweep, n_realizations, dim)
     part = path.with_name(f".{path.name}.part")
     steps = Steps(show_progress, "sweep")
     with Hold() as hold:  # a signal ends the sweep between two combinations, with the file closed
         try:
             done = _finished(h5py, part, key)
             with _opened(h5py, part, key, done) as file:
-                file.attrs["meta"] = json.dumps(_facts(simulator, sweep, int(n_realizations), dim))
+                file.attrs["meta"] = json.dumps(_facts(simulator, sweep, n_realizations, dim))
                 try:
                     for index, values in enumerate(sweep):
                         if index >= done:
                             hold.check()
                             model.set_values({**before, **values})
-                            _write_one(file, simulator, values, index, n, int(n_realizations), dim)
+                            _write_one(file, simulator, values, index, n, n_realizations, dim)
                             file.attrs["done"] = index + 1
                         steps.update(index + 1, n)
                 finally:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, one_of
+from pyspec.calls import answered, one_of, whole
 from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
 from pyspec.fit.batch.batch import Batch, Described
@@ -24,7 +24,7 @@ from pyspec.fit.options import MethodOptions, check_options, check_scale, need_p
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import fit_stages, without_intervals
-from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
+from pyspec.fit.starts import check_numbers, check_seeds, check_starts
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
@@ -183,8 +183,8 @@ def bootstrap(
             "archive, or slices[0].result"
         )
     problem, label = result.problem, result.model_name
-    check_whole("n", n, 1)
-    check_whole("seed", seed, 0)
+    whole("n", n, 1, FitError)
+    whole("seed", seed, 0, FitError)
     one_of("kind", kind, KINDS, FitError)
     if hasattr(problem, "problems") or result._of_many:
         raise FitError(
