@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +81,10 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def _seed(text: str) -> int:
-    """A whole number from 0 on."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
-    return int(text)
-
-
-def _workers(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+def _whole(text: str, least: int = 0) -> int:
+    """A whole number from `least` on."""
+    if not text.isdigit() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number from {least} on, not {text!r}")
     return int(text)
 
 
@@ -125,7 +119,10 @@ def _add_fit(commands: Any) -> None:
         "--scheduler", metavar="ADDRESS", help="address of a dask cluster to share the fit"
     )
     fit.add_argument(
-        "--workers", type=_workers, metavar="N", help="number of processes to share the fit"
+        "--workers",
+        type=partial(_whole, least=1),
+        metavar="N",
+        help="number of processes to share the fit",
     )
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
     fit.add_argument("-q", "--quiet", action="store_true", help="print the result only")
@@ -252,7 +249,7 @@ def _add_simulate(commands: Any) -> None:
         help="another value; repeatable",
     )
     simulate.add_argument("--noise", default="gaussian:0.02", help="default: gaussian:0.02")
-    simulate.add_argument("--seed", type=_seed, default=None, help="seed of the noise")
+    simulate.add_argument("--seed", type=_whole, help="seed of the noise")
     simulate.add_argument(
         "-o", "--output", type=_path, default=Path("simulated.csv"), metavar="FILE",
         help=".csv, .npz or .h5; default: simulated.csv",
@@ -296,5 +293,5 @@ def _add_demo(commands: Any) -> None:
         "--backend", default="compiled", help="compiled (default), interpreted, tree or compare"
     )
     _choose(backend, *BACKENDS)
-    demo.add_argument("--seed", type=_seed, default=None, help="seed of the noise")
+    demo.add_argument("--seed", type=_whole, help="seed of the noise")
     demo.add_argument("-q", "--quiet", action="store_true", help="no progress")

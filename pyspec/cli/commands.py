@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any
 
@@ -36,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.facts = facts = Facts()
     code = FAILED
     try:
-        with warnings.catch_warnings(), facts.instead_of_words(given.json):
+        printed = io.StringIO() if given.json else sys.stdout  # instead of words one JSON object
+        with warnings.catch_warnings(), redirect_stdout(printed):
             if not given.traceback:
                 warnings.showwarning = _show_warning
             # Each command has a module of its name, imported only where it is asked for.

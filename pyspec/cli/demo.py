@@ -18,8 +18,9 @@ from pyspec.fit import FitResult
 from pyspec.fit.table import text_table
 from pyspec.io import write_text
 from pyspec.io.parameters import plain_result
-from pyspec.model.show import html_table
 from pyspec.plot import PlotError
+from pyspec.plot.html import html_rows, section
+from pyspec.plot.page import CSS, PAGE
 from pyspec.simulate import Problem, problem
 from pyspec.workflow import File, Project
 
@@ -156,34 +157,20 @@ def verdict(lines: list[Line], result: FitResult) -> int:
     return 0
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>pyspec demo</title>
-<style>
- body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
-        color: #222; }}
- img {{ max-width: 100%; }}
- table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
- th, td {{ text-align: right; padding: .2rem .9rem; border-bottom: 1px solid #ddd; }}
- th:first-child, td:first-child {{ text-align: left; font-family: ui-monospace, monospace; }}
-</style></head><body>
-<h1>pyspec demo</h1>
-<p>{summary}</p>
-{picture}
-{table}
-<p>{pull}</p>
-</body></html>
-"""
-
-
 def report(lines: list[Line], summary: str, picture: bytes | None) -> str:
-    """The page as one file, the picture inside."""
+    """The page as one file, the picture inside, in the look of the reports of fits."""
     image = ""
     if picture is not None:
         encoded = base64.b64encode(picture).decode()
-        image = f'<p><img alt="data, fit and residual" src="data:image/png;base64,{encoded}"></p>'
-    return _PAGE.format(
-        summary=escape(summary).replace("\n", "<br>"),
-        picture=image,
-        table=html_table(cells(lines)),
-        pull=escape(PULL),
+        image = f'<img alt="data, fit and residual" src="data:image/png;base64,{encoded}">'
+    head, *rows = cells(lines)
+    table = html_rows(head, [("", row) for row in rows], "wide")
+    parts = (
+        section("", "<br>".join(map(escape, summary.split("\n")))),
+        section("", image),
+        section("Parameters", f"{table}<p>{escape(PULL)}</p>"),
     )
+    return PAGE.format(
+        title="pyspec demo", css=CSS, badge="", body="\n".join(parts),
+        subtitle="A simulated doublet, fitted and compared with the truth",
+    )  # fmt: skip

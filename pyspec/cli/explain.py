@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec._library import CONSTANTS, DTYPES, OPS
+from pyspec._library import CONSTANTS, OPS
 from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
 from pyspec.cli.facts import model_facts
 from pyspec.cli.memory import memory_text
@@ -241,7 +241,7 @@ def plan_text(model: Model) -> str:
     """The packed plan: rows of the trace matrix, then one line a node."""
     plan = make_plan(model)
     packed = pack(plan)
-    header = packed.memory[: DTYPES["pyspec_plan"].itemsize].view(DTYPES["pyspec_plan"])[0]
+    header = packed.header
     begin = int(header["words"])
     words = packed.memory[begin : begin + 8 * int(header["n_words"])].view(np.int64)
     names = plan.row_names

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +17,6 @@ if TYPE_CHECKING:  # a help text needs neither
 
 class Facts(dict[str, Any]):
     """What a command found, by name. Commands fill it always; ``--json`` prints it."""
-
-    @contextmanager
-    def instead_of_words(self, wanted: bool) -> Iterator[None]:
-        """Holds back what is printed meanwhile, where JSON is wanted."""
-        if not wanted:
-            yield
-            return
-        with redirect_stdout(io.StringIO()):
-            yield
 
     def show(self, command: str | None, exit_code: int) -> None:
         """Prints one JSON object: command, exit code, and what was found."""

@@ -280,11 +280,6 @@ class Fields:
             if isinstance(item, Mapping)
         ]
 
-    def plain_or_fields(self, key: str) -> object:
-        """As :meth:`plain`; fields themselves are answered by None."""
-        node = self.node(key)
-        return None if isinstance(node, Mapping) else self.plain(key)
-
     def plain(self, key: str) -> object:
         """Any value as plain Python: numbers, true and false, words, lists; None if missing."""
         node = self.node(key)

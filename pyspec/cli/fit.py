@@ -18,7 +18,7 @@ from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import file_of, load_data
 from pyspec.cli.sharing import client_of
 from pyspec.cli.spoken import for_fields, in_fields
-from pyspec.errors import DataError, FitError, PyspecError, suggest
+from pyspec.errors import FitError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method
 from pyspec.fit.backend import make_problem
@@ -265,10 +265,7 @@ def write_results(
     """Report, parameters, picture and archive; the names of the files. `told` are the fits with
     cautions as a job says them; archives keep the others."""
     folder = job.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
+    folder.mkdir(parents=True, exist_ok=True)
     config, last, written = job.plot, told[-1], []
     notes = [for_fields(note) for note in dataset.notes]
     for result in told:

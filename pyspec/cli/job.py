@@ -22,7 +22,7 @@ from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.io.readers import WORDS
 from pyspec.model.axes import check_axis, check_weights
-from pyspec.model.reader import Scalar
+from pyspec.model.reader import Mapping, Scalar
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
 
@@ -345,11 +345,12 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 
 
 def _output(top: Fields, home: Path) -> dict[str, Any]:
-    word = top.plain_or_fields("output")
-    if isinstance(word, str):
+    node = top.node("output")
+    if node is not None and not isinstance(node, Mapping):
+        word = top.plain("output")
+        if not isinstance(word, str):
+            raise top.wrong("output", "give the name of a folder, such as 'output: results'")
         return {"folder": home / word, "archive": True}
-    if word is not None:
-        raise top.wrong("output", "give the name of a folder, such as 'output: results'")
     own = top.fields("output")
     folder, archive = own.text("folder", "results"), own.flag("archive", True)
     own.done()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.cli.fields import FlagError
 from pyspec.errors import ModelError
 from pyspec.model import Model, load_dynamics, load_model, load_models, load_profile
-from pyspec.model.reader import Mapping, Source, read
+from pyspec.model.reader import Mapping, open_source, read
 
 Array = npt.NDArray[np.float64]
 
@@ -20,8 +20,8 @@ Array = npt.NDArray[np.float64]
 def is_job(path: Path) -> bool:
     """Whether a YAML file is a job: it names its data and its models."""
     try:
-        root = read(Source(str(path), path.read_text(encoding="utf-8")))
-    except (OSError, ModelError, UnicodeDecodeError):
+        root = read(open_source(path))
+    except ModelError:
         return False
     keys = {key.text for key, _ in root.items} if isinstance(root, Mapping) else set()
     return {"data", "models"} <= keys

@@ -24,21 +24,18 @@ def load_data(job: Job) -> Dataset:
     spec = job.data
     with spec.fields.blame("path"):
         dataset = read(spec.path, **spec.options)
-    if spec.shift:
-        with spec.fields.blame("shift"):
-            dataset = dataset.shift(**spec.shift)
+    with spec.fields.blame("shift"):
+        dataset = dataset.shift(**spec.shift)
     for axis, value in spec.select.items():
         with spec.fields.blame("select"):
             dataset = select(dataset, axis, value)
-    if spec.at:
-        with spec.fields.blame("at"):
-            dataset = dataset.at(**spec.at)
+    with spec.fields.blame("at"):
+        dataset = dataset.at(**spec.at)
     if spec.mean:
         with spec.fields.blame("mean"):
             dataset = dataset.mean(*spec.mean)
-    if spec.rename:
-        with spec.fields.blame("rename"):
-            dataset = dataset.rename(**spec.rename)
+    with spec.fields.blame("rename"):
+        dataset = dataset.rename(**spec.rename)
     if dataset.extra:
         raise spec.fields.wrong("path", _what_is_left(dataset))
     if dataset.n_bad and spec.mask is None:
