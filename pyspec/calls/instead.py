@@ -56,7 +56,6 @@ _PICTURE = "what the picture is written to is save_path='fit.png'"
 #: Call → argument → what to write. "*" answers too many values by position, "" missing ones.
 CALLS: dict[str, dict[str, str]] = {
     "File": {
-        "energies": "did you mean 'energy'?",
         "x": "the energy axis is energy=, the time axis time=",
         "y": "the values are data=, of shape (time, energy)",
         "sigma": "declare it afterwards: file.set_noise('gaussian', sigma=...)",
@@ -87,7 +86,6 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "File.set_fit_limits": {
         "*": _WINDOW,
-        "energy": "did you mean 'energy_limits'?",
         "time": "did you mean 'time_limits'?",
         "energy_min": _WINDOW,
         "energy_max": _WINDOW,
@@ -117,8 +115,6 @@ CALLS: dict[str, dict[str, str]] = {
     "Project.fit_2d": {"*": "name the model: project.fit_2d(model_name='peak')"},
     "Model.set": {
         "*": "name what changes: model.set('GLP_01_x0', 84, min=80, max=90)",
-        "minimum": "did you mean 'min'?",
-        "maximum": "did you mean 'max'?",
         "fixed": "give vary=False",
     },
     "Model.set_values": {
@@ -239,7 +235,6 @@ NAMES: dict[str, dict[str, str]] = {
         "summary": "text is str(result), the table result.table, numbers result.to_dict()",
         "to_dataframe": "the table is result.table.to_dataframe()",
         "save": "write an archive with save_fit('fits.h5', [result])",
-        "plot_fit": "did you mean 'plot'?",
         "to_csv": _TABLES,
         "export": _TABLES,
         "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",

@@ -10,6 +10,11 @@ from typing import Any
 from pyspec.errors import DataError
 
 
+def library_of(array: Any) -> str:
+    """The library that an array is of, such as "zarr"."""
+    return type(array).__module__.split(".")[0]
+
+
 def folders_of(data: Any) -> tuple[Path, ...]:
     """The local folders that are there now, each once.
 
@@ -46,11 +51,11 @@ def refuse_missing(folders: tuple[Path, ...] | list[Path]) -> None:
 
 def _stored(data: Any) -> Iterator[Any]:
     """Arrays of zarr that a zarr array, or one of dask or xarray, reads from."""
-    kind = type(data).__module__.split(".")[0]
+    kind = library_of(data)
     if kind == "zarr":
         yield data
     elif kind == "dask":
-        for layer in _layers(data):
+        for layer in getattr(data.__dask_graph__(), "layers", {}).values():
             for one in layer.values() if len(layer) == 1 else ():  # what a whole array reads from
                 yield from _within(one)
     elif kind == "xarray":
@@ -60,15 +65,10 @@ def _stored(data: Any) -> Iterator[Any]:
             yield from _within(getattr(data.variable, "_data", None))
 
 
-def _layers(array: Any) -> Iterator[Any]:
-    graph = array.__dask_graph__()
-    yield from getattr(graph, "layers", {}).values()
-
-
 def _within(array: Any) -> Iterator[Any]:
     """What xarray has wrapped, layer by layer."""
-    while array is not None and type(array).__module__.split(".")[0] == "xarray":
+    while array is not None and library_of(array) == "xarray":
         inner = getattr(array, "array", None)
         array = getattr(array, "_array", None) if inner is None else inner
-    if type(array).__module__.split(".")[0] == "zarr" and hasattr(array, "store"):
+    if library_of(array) == "zarr" and hasattr(array, "store"):
         yield array

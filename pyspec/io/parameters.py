@@ -22,12 +22,7 @@ from pyspec.model.units import parameter_units
 
 def parameters_csv(table: ParameterTable) -> str:
     """One line for each parameter, all digits; a cell without a value is empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
-    for row in table.to_dict():
-        writer.writerow(["" if value is None else value for value in row.values()])
-    return stream.getvalue()
+    return _csv(table.columns, (row.values() for row in table.to_dict()))
 
 
 def parameters_json(table: ParameterTable) -> str:
@@ -49,11 +44,15 @@ def slices_csv(slices: SliceResults) -> str:
 
 def columns_csv(head: Iterable[str], columns: Iterable[Any]) -> str:
     """Columns of numbers to their last bit, empty where they are not finite, and of words."""
+    return _csv(head, (map(_cell, row) for row in zip(*columns, strict=True)))
+
+
+def _csv(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Numbers with all digits; None is an empty cell."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(head)
-    for row in zip(*columns, strict=True):
-        writer.writerow(map(_cell, row))
+    writer.writerows(rows)
     return stream.getvalue()
 
 

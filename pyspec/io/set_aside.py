@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.cells import says_when
@@ -52,11 +53,16 @@ def without(table: Table, columns: Sequence[int], note: str) -> Table:
 
 def without_end(table: Table) -> Table:
     """The table without the rows at its end that hold separators alone, as Excel writes them."""
-    kept = len(table.values) - table.n_empty
-    note = f"{table.n_empty} rows without a value at the end are left out"
-    notes = [*table.notes, note]
+    blank = np.arange(len(table.values)) >= len(table.values) - table.n_empty
+    return _without_rows(table, blank, "without a value at the end")
+
+
+def _without_rows(table: Table, blank: npt.NDArray[np.bool_], which: str) -> Table:
+    """The table without the rows that are `blank`, and a note that says `which` they are."""
+    note = f"{np.count_nonzero(blank)} rows {which} are left out"
+    lines = [at for at, out in zip(table.lines, blank, strict=True) if not out]
     return replace(
-        table, values=table.values[:kept], lines=table.lines[:kept], notes=notes, n_empty=0
+        table, values=table.values[~blank], lines=lines, notes=[*table.notes, note], n_empty=0
     )
 
 
@@ -81,11 +87,7 @@ def without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
     blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
     if blank.all() or not blank.any():
         return table
-    note = f"{np.count_nonzero(blank)} rows that are empty in these columns are left out"
-    lines = [at for at, out in zip(table.lines, blank, strict=True) if not out]
-    return replace(
-        table, values=table.values[~blank], lines=lines, notes=[*table.notes, note], n_empty=0
-    )
+    return _without_rows(table, blank, "that are empty in these columns")
 
 
 def without_index(table: Table, *, has_axes: bool = False) -> Table:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pyspec.calls.outside import stack_outside
 from pyspec.errors import DataError
 from pyspec.io.chunked import ChunkReader, hdf5_reader, metadata_path, zarr_reader
-from pyspec.io.folders import folders_of, refuse_missing, root_of
+from pyspec.io.folders import folders_of, library_of, refuse_missing, root_of
 from pyspec.model.source import LOADED, READERS, Source, bounds_of
 
 #: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
@@ -116,7 +116,7 @@ class ArraySource(Source):
 
     @property
     def _kind(self) -> str:
-        return type(self._array).__module__.split(".")[0]
+        return library_of(self._array)
 
     def bounds(self, row: int) -> tuple[int, int, int] | None:
         if self._kind == "dask":
@@ -313,17 +313,16 @@ def beside_source(given: Any, shape: tuple[int, ...], what: str) -> Source | Non
 
 def _stands_elsewhere(data: Any) -> bool:
     """Whether these are data of a store, whose values are read when they are asked for."""
-    if type(data).__module__.startswith("xarray") and hasattr(data, "variable"):
+    if library_of(data) == "xarray" and hasattr(data, "variable"):
         held = getattr(data.variable, "_data", None)
         return data.chunks is not None or not isinstance(held, np.ndarray)
-    module = type(data).__module__.split(".")[0]
-    known = module in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
+    known = library_of(data) in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
     return known and hasattr(data, "shape")
 
 
 def _inner(data: Any) -> Any:
     """The dask array of an xarray.DataArray in chunks; else the data, which give their rows."""
-    in_chunks = type(data).__module__.startswith("xarray") and data.chunks is not None
+    in_chunks = library_of(data) == "xarray" and data.chunks is not None
     return data.data if in_chunks else data
 
 
@@ -331,7 +330,7 @@ def _source(data: Any) -> Source:
     if isinstance(data, Source):
         return data
     array = _inner(data)
-    kind = type(array).__module__.split(".")[0]
+    kind = library_of(array)
     missing = [name for name in ("shape", "dtype", "__getitem__") if not hasattr(array, name)]
     if missing:
         raise DataError(

@@ -121,10 +121,7 @@ def parse_vamas(path: Path, text: str) -> tuple[Header, list[Block]]:
     lines.texts(n_experiment)
     header = Header(mode, scan, variables, included, n_future, lines.count())
     first: dict[int, Any] = {}
-    blocks = [_block(lines, header, first, k == 0) for k in range(header.n_blocks)]
-    if not blocks:
-        raise DataError(f"{path}: the file holds no block of data; export it again")
-    return header, blocks
+    return header, [_block(lines, header, first, k == 0) for k in range(header.n_blocks)]
 
 
 def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool) -> Block:
