@@ -142,15 +142,19 @@ class Dataset:
         """
         result = self
         for dim, value in where.items():
-            what = f"{dim} {value[0]:g} to {value[1]:g}" if isinstance(value, tuple) else dim
-            result = result._take(dim, result._indices(dim, value), what)
+            index = result._indices(dim, value)
+            if isinstance(index, int):
+                result = result._point(dim, index)
+            else:
+                low, high = map(float, value)  # type: ignore[arg-type]
+                result = result._part(dim, index, f"cut to {dim} {low:g} to {high:g}")
         return result
 
     def at(self, **index: int) -> Dataset:
         """The data at these positions, counted from 0; the axes are removed: ``at(y=25, x=20)``."""
         result = self
         for dim, number in index.items():
-            result = result._take(dim, result._position(dim, number), f"{dim}[{number}]")
+            result = result._point(dim, result._position(dim, number))
         return result
 
     def __getitem__(self, index: int | tuple[int, ...]) -> Dataset:
@@ -173,7 +177,7 @@ class Dataset:
     def mean(self, *dims: str) -> Dataset:
         """The mean over the named axes; without names, over all axes other than time and energy.
         NaN and infinite values are left out."""
-        over = dims or self.extra
+        over = tuple(dict.fromkeys(dims)) or self.extra
         for dim in over:
             self._need(dim)
         if not over:
@@ -190,7 +194,7 @@ class Dataset:
             squares = np.where(good, self.errors**2, 0).sum(axis=places)
             errors = np.where(count > 0, np.sqrt(squares) / np.maximum(count, 1), np.nan)
         kept = tuple(dim for dim in self.dims if dim not in over)
-        return self._with(data, kept, f"mean over {', '.join(over)}", errors)
+        return self._with(data, errors, kept, f"mean over {', '.join(over)}")
 
     def rename(self, **names: str) -> Dataset:
         """Renames axes: ``rename(y="time")`` lets a line of positions be fitted as a series."""
@@ -344,22 +348,25 @@ class Dataset:
             )
         return int(number)
 
-    def _take(self, dim: str, index: int | npt.NDArray[np.int64], what: str) -> Dataset:
+    def _point(self, dim: str, index: int) -> Dataset:
+        if len(self.dims) == 1:
+            raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
+        kept = tuple(other for other in self.dims if other != dim)
+        note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
+        return self._with(*self._values(dim, index), kept, note)
+
+    def _part(self, dim: str, index: npt.NDArray[np.int64], note: str) -> Dataset:
+        data, errors = self._values(dim, index)
+        axes = {**self.axes, dim: self.axes[dim][index]}
+        return replace(self, data=data, errors=errors, axes=axes, notes=(*self.notes, note))
+
+    def _values(self, dim: str, index: Any) -> tuple[Any, Any]:
         place = self.dims.index(dim)
         errors = None if self.errors is None else _taken(self.errors, index, place)
-        if isinstance(index, int):
-            if len(self.dims) == 1:
-                raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
-            kept = tuple(other for other in self.dims if other != dim)
-            note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
-            return self._with(_taken(self.data, index, place), kept, note, errors)
-        part = _taken(self.data, index, place)
-        axes = {**self.axes, dim: self.axes[dim][index]}
-        notes = (*self.notes, f"cut to {what}")
-        return replace(self, data=part, axes=axes, notes=notes, errors=errors)
+        return _taken(self.data, index, place), errors
 
     def _with(
-        self, data: npt.NDArray[Any], dims: tuple[str, ...], note: str, errors: Array | None
+        self, data: npt.NDArray[Any], errors: Array | None, dims: tuple[str, ...], note: str
     ) -> Dataset:
         axes = {dim: self.axes[dim] for dim in dims}
         name, notes = f"{self.name}, {note}", (*self.notes, note)

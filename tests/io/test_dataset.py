@@ -46,6 +46,8 @@ def test_parts_by_value_and_by_position() -> None:
     np.testing.assert_array_equal(cut.data, DATA[1:, :, 1:])
     np.testing.assert_array_equal(cut.energy, E[1:])
     assert one[1, 0].notes[-2:] == ("y = 0.5", "x = 10")
+    assert cut.notes[-2:] == ("cut to energy 2 to 4.2", "cut to y 0.5 to 1")
+    assert one.select(energy=[2, 4]).notes[-1] == "cut to energy 2 to 4"  # had no numbers
 
 
 def test_mean_leaves_bad_values_out() -> None:
@@ -58,6 +60,7 @@ def test_mean_leaves_bad_values_out() -> None:
     np.testing.assert_allclose(mean.data[0], data[:, :, 0].ravel()[1:].mean())
     assert np.isnan(mean.data[3])
     np.testing.assert_allclose(cube().mean("x").data, DATA.mean(axis=1))
+    np.testing.assert_array_equal(cube().mean("x", "x").data, cube().mean("x").data)
     assert mean.mean() is mean
 
 
@@ -93,6 +96,9 @@ def test_axes_are_calibrated() -> None:
         (lambda d: d.select(y=2.0), r"y=2.0 lies outside of the axis, 0 to 1"),
         (lambda d: d.select(y=(2, 3)), r"no point of y lies in \(2, 3\)"),
         (lambda d: d.select(y="a"), "give a number"),
+        (lambda d: d.select(y=("a", "b")), r"y=\('a', 'b'\); give a number, or \(from, to\)"),
+        (lambda d: d.select(y=(0.5, None)), r"y=\(0.5, None\); give a number, or \(from, to\)"),
+        (lambda d: d.select(y=()), r"y=\(\); give a number, or \(from, to\)"),
         (lambda d: d.at(y=3), r"positions 0 to 2, not 3.*select\(y="),
         (lambda d: d.at(y=0.5), "0.5 is not a position"),
         (lambda d: d[0, 0, 0], "3 positions leave no spectrum"),
