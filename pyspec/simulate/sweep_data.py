@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import no_item
 from pyspec.errors import DataError
 from pyspec.fit.table import need_pandas
 from pyspec.io.optional import need
@@ -64,9 +65,9 @@ class SweepDataset:
         return (self[k] for k in range(len(self)))
 
     def _place(self, index: int) -> int:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"the sweep has {len(self)} entries, not {index}")
-        return index % len(self)
+        if not isinstance(index, (int, np.integer)) or not -len(self) <= index < len(self):
+            raise no_item(index, len(self), "combination")
+        return int(index) % len(self)
 
     def _swept(self, k: int) -> dict[str, float]:
         return {name: float(self._file[f"parameters/{name}"][k]) for name in self.names}

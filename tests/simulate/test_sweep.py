@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import CallError, DataError, ModelError
 from pyspec.model import Model, load_model
 from pyspec.simulate import ParameterSweep, Simulator, SweepDataset
 
@@ -91,8 +91,11 @@ def test_sweep_is_written_read_and_leaves_the_model(tmp_path: Path) -> None:
         assert noisy.shape == (4, 30)
         made.set_values(values)
         np.testing.assert_allclose(clean, made.evaluate(), atol=1e-12)
-        with pytest.raises(IndexError):
+        with pytest.raises(IndexError, match="no combination 6: there are 6, counted from 0"):
             dataset[6]
+        for key in (slice(0, 2), "a", 1.0):  # Python's own error, or that of h5py
+            with pytest.raises(CallError, match="is no number of a combination: there are 6"):
+                dataset[key]  # type: ignore[index]
     made.set_values({"Gauss_01_A": 10.0, "Offset_y0": 2.0})
 
 
