@@ -164,11 +164,9 @@ class Simulator:
         if dim not in (1, 2):
             raise DataError(f"dim must be 1 or 2, not {dim!r}")
         clean = np.asarray(self.model.evaluate(), dtype=np.float64)
-        if dim == 2:
-            if clean.ndim == 1:
-                raise DataError("the model has no time axis: set_axes(time=...), or dim=1")
-            return clean
-        if clean.ndim == 1:
+        if clean.ndim < dim:
+            raise DataError("the model has no time axis: set_axes(time=...), or dim=1")
+        if clean.ndim == dim:
             return clean
         spectrum: Array = clean[row_of("t_ind", t_ind, len(clean))]
         return spectrum
@@ -205,7 +203,7 @@ class Simulator:
     ) -> tuple[Array, list[Array], list[Array]]:
         """(clean, [noisy], [noise]): the same data measured `n` times."""
         n = whole("n", n, 1, DataError)
-        clean = self.generate_clean_data(dim, t_ind)
+        clean = self._finite(dim, t_ind)
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
         for k in range(n):
@@ -226,14 +224,16 @@ class Simulator:
         return self.generate_clean_data(self.model.dimension)
 
     def _simulate(self, dim: int, t_ind: int) -> tuple[Array, Array, Array]:
-        clean = self.generate_clean_data(dim, t_ind)
-        if not np.isfinite(clean).all():
-            raise DataError(
-                f"{self.model.name}: {explain_nonfinite(self.model, self.model.theta())}"
-            )
+        clean = self._finite(dim, t_ind)
         noisy, noise = self.add_noise(clean, dim)
         self._keep(clean, noisy, noise)
         return clean, noisy, noise
+
+    def _finite(self, dim: int, t_ind: int) -> Array:
+        clean, model = self.generate_clean_data(dim, t_ind), self.model
+        if not np.isfinite(clean).all():
+            raise DataError(f"{model.name}: {explain_nonfinite(model, model.theta())}")
+        return clean
 
     def _keep(self, clean: Array, noisy: Array, noise: Array) -> None:
         """Remembers data with what is true of them."""

@@ -142,6 +142,18 @@ def test_mistakes() -> None:
         Simulator(below).simulate_1d()
 
 
+@pytest.mark.parametrize("n", [None, 2])
+def test_a_model_that_is_not_finite_says_where(n: int | None) -> None:
+    """Of n data it was said that clean_data, which nobody gave, must be finite."""
+    text = "back:\n  LinBack: {m: [1, True], b: [0, True], xStart: [8, True], xStop: [9, True]}\n"
+    ramp = load_model(text, "back")
+    ramp.set_axes(energy=np.linspace(0.0, 10.0, 11))
+    ramp.set_values({"LinBack_xStop": 7.0})
+    simulator = Simulator(ramp, noise_type="gaussian")
+    with pytest.raises(DataError, match="LinBack is outside of its domain: LinBack_xStop = 7"):
+        simulator.simulate_1d() if n is None else simulator.simulate_n(n, dim=1)
+
+
 @pytest.mark.parametrize("kind", ["hdf5", "npz", "csv"])
 @pytest.mark.parametrize("two", [False, True])
 def test_files_are_read_back(kind: str, two: bool, tmp_path: Path) -> None:
