@@ -50,36 +50,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         hush()
         return OK
-    except (PyspecError, OSError) as error:
-        if given.traceback:
-            raise
-        from pyspec.cli.fields import FlagError, JobError
-
-        spoken = isinstance(error, (FlagError, JobError))
-        turned = for_fields if given.command == "fit" else for_flags
-        facts["error"] = str(error) if spoken else turned(str(error))
-        print(f"pyspec: {facts['error']}", file=sys.stderr)
-    except MemoryError as error:
-        if given.traceback:
-            raise
-        what = f" ({error})" if str(error) else ""
-        facts["error"] = f"not enough memory{what}; take fewer points"
-        print(f"pyspec: {facts['error']}", file=sys.stderr)
     except Exception as error:
         if given.traceback:
             raise
-        print(
-            f"pyspec: unexpected {type(error).__name__}: {error}\nThis is a mistake of pyspec; "
-            f"please report what 'pyspec --traceback {given.command} ...' prints.",
-            file=sys.stderr,
-        )
-        facts["error"] = f"unexpected {type(error).__name__}: {error}"
+        facts["error"] = _words(error, given.command)
+        print(f"pyspec: {facts['error']}", file=sys.stderr)
     if given.json:
         try:
             facts.show(given.command, code)
         except BrokenPipeError:
             hush()
     return code
+
+
+def _words(error: Exception, command: str) -> str:
+    """What went wrong; hints in the syntax of the command line, of a fit in that of its job."""
+    from pyspec.cli.fields import FlagError, JobError
+
+    if isinstance(error, (FlagError, JobError)):
+        return str(error)
+    if isinstance(error, (PyspecError, OSError)):
+        return for_fields(str(error)) if command == "fit" else for_flags(str(error))
+    if isinstance(error, MemoryError):
+        what = f" ({error})" if str(error) else ""
+        return f"not enough memory{what}; take fewer points"
+    return (
+        f"unexpected {type(error).__name__}: {error}\nThis is a mistake of pyspec; please report "
+        f"what 'pyspec --traceback {command} ...' prints."
+    )
 
 
 def join_values(arguments: Sequence[str]) -> list[str]:
