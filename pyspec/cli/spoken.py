@@ -23,6 +23,7 @@ PHRASES = (
     ("an array, the path", "the path", "the path"),
     ("an array, a path", "a path", "a path"),
     ("select(", "--select ", "select: {"),
+    (", or average the data of both, as read(path, sort=True) does", "", ""),
     (
         "load it with load_fit()",
         "load it in Python, load_fit(path), or check it with 'pyspec verify'",

@@ -150,6 +150,9 @@ def test_hints_are_flags_on_the_command_line(
         ("say read('a.csv', energy='e.csv')", "say --energy 'e.csv'",
          "say energy: 'e.csv' below 'data:'"),
         ("chi2 == 3, x=4", "chi2 == 3, x=4", "chi2 == 3, x=4"),
+        # of an axis on the command line, which no file is read for: was "as read(path --sort) does"
+        ("leave one out, or average the data of both, as read(path, sort=True) does",
+         "leave one out", "leave one out"),
         ("read(..., units={'energy': 'meV'}, to='eV')", "units={'energy': 'meV'} --to 'eV'",
          "units: {'energy': 'meV'}, to: 'eV' below 'data:'"),
     ],
