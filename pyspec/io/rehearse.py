@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import cast
 
 from pyspec.errors import DataError
-from pyspec.io.limits import PATIENCE, limit_process
+from pyspec.io.limits import PATIENCE, limit_process, run_apart
 
 #: Seconds of a processor for one file, and more for each megabyte.
 _SECONDS, _SECONDS_PER_MB = 20.0, 0.2
@@ -31,9 +31,6 @@ _MEMORY, _MEMORY_RATIO = 4 << 30, 1000
 
 #: What the library does with a file, in words.
 _CRASHES, _LATE = "crashes on", "does not come to an end with"
-
-#: What a started child runs.
-_CHILD = "from pyspec.io.rehearse import main; main()"
 
 #: Files that were read to the end: their path, length and time of change.
 _known: set[tuple[str, int, int]] = set()
@@ -117,17 +114,8 @@ def _be_child(work: Callable[[], object], memory: int, seconds: float) -> None:
 
 
 def _start(work: Callable[[], object], seconds: float, memory: int) -> str:
-    places = os.pathsep.join(one for one in sys.path if one)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _CHILD],
-            input=pickle.dumps((work, memory, seconds)),
-            env={**os.environ, "PYTHONPATH": places},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE * seconds,
-            check=False,
-        )
+        done = run_apart(__name__, pickle.dumps((work, memory, seconds)), seconds)
     except subprocess.TimeoutExpired:
         return _LATE
     except (OSError, pickle.PicklingError, AttributeError, TypeError):

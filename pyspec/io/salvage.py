@@ -22,7 +22,7 @@ from typing import Any
 
 from pyspec.errors import DataError, one_line
 from pyspec.io import header, records
-from pyspec.io.limits import PATIENCE, limit_process
+from pyspec.io.limits import PATIENCE, limit_process, run_apart
 from pyspec.io.optional import need
 from pyspec.io.tree import Reader
 
@@ -35,9 +35,6 @@ _SECONDS, _SECONDS_PER_MB, _CHILDREN = 30.0, 0.5, 4
 
 #: A file that was cut off is filled up to at most so many times its length.
 _LONGEST = 1000
-
-#: What the child runs.
-_CHILD = "from pyspec.io.salvage import main; main()"
 
 #: A place that is not one item: the file cannot be opened, or holds no archive.
 _WHOLE = "the file"
@@ -145,19 +142,8 @@ def _run_child(
         "memory": _MEMORY + _MEMORY_RATIO * n_bytes,
         "seconds": int(seconds) + 1,
     }
-    places = os.pathsep.join(one for one in sys.path if one)
-    environment = {**os.environ, "PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _CHILD],
-            input=json.dumps(asked).encode(),
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE * seconds,
-            check=False,
-        )
-        printed = done.stdout
+        printed = run_apart(__name__, json.dumps(asked).encode(), seconds).stdout
     except subprocess.TimeoutExpired as error:
         printed = error.stdout or b""
     except OSError as error:
