@@ -1,9 +1,9 @@
 """The parameters of a fit: from those of a model to start values, and what a fit says of them.
 
-While a fit runs they are columns of numbers by name. An object for each is made where somebody asks
-a result for more than values, and objects of lmfit are made of these, or where a method of lmfit
-runs. Only free and fixed parameters are fitted. Expressions stay pyspec's own: lmfit never sees
-one, so nothing is ever evaluated by asteval. Followers are added after the fit.
+They are columns of numbers by name. Objects of lmfit are made of them where somebody asks a result
+for these, or where a method of lmfit runs. Only free and fixed parameters are fitted. Expressions
+stay pyspec's own: lmfit never sees one, so nothing is ever evaluated by asteval. Followers are
+added after the fit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.following import FollowerErrors
-from pyspec.fit.spread import Correlations, Spread
+from pyspec.fit.spread import Spread
 from pyspec.model import Model, Par
 from pyspec.model.sizes import Sizes, unit_of
 
@@ -30,52 +29,6 @@ INSIDE = 1e-3
 
 #: A parameter nearer to a bound than this, in units of its range, ended at the bound.
 AT_BOUND = 1e-6
-
-
-@dataclass(slots=True)
-class FitParameter:
-    """One parameter of a fit, by the names that lmfit uses.
-
-    Attributes
-    ----------
-    name, value, vary, min, max : as of lmfit; a parameter that is not free has no bounds
-    unit : the size in which its steps are counted, see :mod:`pyspec.fit.units`
-    init_value : where it started
-    stderr, correl : one standard error, and the correlations with others by their names; None
-        where there is none
-    expr : the text of the expression that it follows
-    """
-
-    name: str
-    value: float
-    vary: bool = False
-    min: float = -math.inf
-    max: float = math.inf
-    unit: float = 1.0
-    init_value: float = math.nan
-    stderr: float | None = None
-    correl: Mapping[str, float] | None = None
-    expr: str | None = None
-
-
-class Follower(FitParameter):
-    """A parameter that follows an expression. Its standard error comes from `errors`."""
-
-    __slots__ = ("_stderr", "errors")
-
-    errors: FollowerErrors | None
-    _stderr: float | None
-
-    @property
-    def stderr(self) -> float | None:
-        """One standard error, None where there is none."""
-        if self.errors is not None:
-            self.stderr = self.errors[self.name]
-        return self._stderr
-
-    @stderr.setter
-    def stderr(self, value: float | None) -> None:
-        self._stderr, self.errors = value, None
 
 
 class Limits(NamedTuple):
@@ -124,18 +77,6 @@ class FitParameters:
     expressions: Mapping[str, str] = field(default_factory=dict)
     errors: FollowerErrors | None = None
 
-    @classmethod
-    def of(cls, objects: dict[str, FitParameter]) -> FitParameters:
-        """Those of a fit that has ended."""
-        limits = {n: Limits(one.min, one.max, one.unit) for n, one in objects.items() if one.vary}
-        value = {name: one.value for name, one in objects.items()}
-        began = {name: one.init_value for name, one in objects.items()}
-        errors = {n: one.stderr for n, one in objects.items() if one.stderr is not None}
-        texts = {n: one.expr for n, one in objects.items() if one.expr is not None}
-        found = cls(value, began, limits, stderr=errors, expressions=texts)
-        found.objects = objects
-        return found
-
     def again(self) -> FitParameters:
         """The same at their start, for another fit."""
         return FitParameters(dict(self.began), self.began, self.limits, self.columns)
@@ -146,27 +87,12 @@ class FitParameters:
             return self.errors[name]
         return self.stderr.get(name)
 
-    @cached_property
-    def objects(self) -> dict[str, FitParameter]:
-        """One object each, as they are at the end of a fit."""
-        return self.made()
-
-    def made(self) -> dict[str, FitParameter]:
-        """One object each, as they are now."""
-        return {name: self._made(name, value) for name, value in self.value.items()}
-
-    def _made(self, name: str, value: float) -> FitParameter:
-        if name in self.expressions:
-            found = Follower(name, value, init_value=value, expr=self.expressions[name])
-            found.errors = self.errors
-            return found
-        began, limits = self.began[name], self.limits.get(name)
-        if limits is None:
-            return FitParameter(name, value, init_value=began)
-        one = FitParameter(name, value, True, *limits, began)
-        if name in self.stderr and self.spread is not None:
-            one.stderr, one.correl = self.stderr[name], Correlations(self.spread, name)
-        return one
+    def correl(self, name: str) -> dict[str, float] | None:
+        """The correlations of a free one with the others, None where it has no standard error."""
+        if self.spread is None or name not in self.stderr:
+            return None
+        found = self.spread.correlations.get(name)  # a follower has none
+        return None if found is None else dict(found)
 
 
 def start_parameters(

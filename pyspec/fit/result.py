@@ -325,8 +325,8 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def correl(self) -> Mapping[str, Mapping[str, float]]:
         """Correlations of the free parameters: ``correl[a][b]``."""
-        objects = self._params.objects
-        return Named({one: Correlated(one, objects[one].correl) for one in self.problem.names})
+        correl = self._params.correl
+        return Named({one: Correlated(one, correl(one)) for one in self.problem.names})
 
     @property
     def correlations(self) -> CorrelationTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +56,12 @@ class Spread:
         one.names, one._given, one._scale, one._variances = names, block, scale, variances
         return one
 
+    def part(self, own: Mapping[str, str]) -> Spread:
+        """That of some of them, by names of their own: `own` is name → name."""
+        kept = [k for k, name in enumerate(self.names) if name in own]
+        inner = self.covariance()[np.ix_(kept, kept)]
+        return Spread([own[self.names[k]] for k in kept], inner)
+
     def covariance(self) -> Array:
         """(n, n) that of `names`, an array of its own."""
         given, n = self._given, len(self.names)
@@ -83,27 +89,6 @@ class Spread:
             name: {k: v for k, v in zip(names, row, strict=True) if k != name}
             for name, row in zip(names, matrix, strict=True)
         }
-
-
-class Correlations(Mapping[str, float]):
-    """The correlations of one parameter with the others."""
-
-    __slots__ = ("_name", "_spread")
-
-    def __init__(self, spread: Spread, name: str) -> None:
-        self._spread, self._name = spread, name
-
-    def __getitem__(self, name: str) -> float:
-        return self._spread.correlations[self._name][name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._spread.correlations[self._name])
-
-    def __len__(self) -> int:
-        return len(self._spread.names) - 1
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
 
 
 def scaled(covariance: Array, variance: float) -> Array:

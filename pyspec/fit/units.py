@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import lmfit
 
-from pyspec.fit.parameters import FitParameter
+from pyspec.fit.parameters import FitParameters
 
 
 class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
@@ -122,31 +121,31 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return str(plain.dumps(**options))
 
 
-def lmfit_parameters(params: Mapping[str, FitParameter]) -> UnitParameters:
+def lmfit_parameters(params: FitParameters) -> UnitParameters:
     """The same parameters as objects of lmfit. Fixed ones have no bounds there: lmfit would clip a
     value to them without a word."""
     made = UnitParameters()
-    for par in params.values():
-        own = (
-            UnitParameter(par.name, par.value, par.unit, min=par.min, max=par.max)
-            if par.vary
-            else (lmfit.Parameter if par.expr is None else Follower)(
-                par.name, par.value, vary=False, user_data=par.expr
-            )
-        )
-        own.init_value = par.init_value
-        own.stderr = par.stderr
-        own.correl = None if par.correl is None else dict(par.correl)
-        made.add(own)
+    made.add_many(*(_lmfit_parameter(params, name) for name in params.value))
     return made
 
 
-def complete(outcome: Any, known: Mapping[str, FitParameter], nfev: int) -> None:
+def _lmfit_parameter(params: FitParameters, name: str) -> lmfit.Parameter:
+    value, limits, text = params.value[name], params.limits.get(name), params.expressions.get(name)
+    if limits is not None:
+        made = UnitParameter(name, value, limits.unit, min=limits.low, max=limits.high)
+    else:
+        kind = lmfit.Parameter if text is None else Follower
+        made = kind(name, value, vary=False, user_data=text)
+    made.init_value = params.began.get(name, value)
+    made.stderr, made.correl = params.error(name), params.correl(name)
+    return made
+
+
+def complete(outcome: Any, known: FitParameters, nfev: int) -> None:
     """Writes what is `known` into the outcome of a method of lmfit: all evaluations of the fit, and
     of its parameters errors, correlations, and those that follow others."""
     outcome.nfev, params = nfev, outcome.params
-    missing = lmfit_parameters({n: par for n, par in known.items() if n not in params})
     for name, par in params.items():
-        own = known[name]
-        par.stderr, par.correl = own.stderr, None if own.correl is None else dict(own.correl)
-    params.add_many(*missing.values())
+        par.stderr, par.correl = known.error(name), known.correl(name)
+    missing = [name for name in known.value if name not in params]
+    params.add_many(*(_lmfit_parameter(known, name) for name in missing))

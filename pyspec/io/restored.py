@@ -12,9 +12,10 @@ from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import LinearProblem, problem_of
-from pyspec.fit.parameters import FitParameter, FitParameters
+from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import NativeOutcome, count
+from pyspec.fit.spread import Spread
 from pyspec.model import Measurement
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
@@ -168,24 +169,19 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _params(table: ParameterTable, free: Sequence[str], covariance: Array | None) -> FitParameters:
     """The parameters with their stored values, errors and correlations."""
-    objects = {row.name: _param(row) for row in table}
-    if covariance is not None:
-        spread = np.sqrt(np.diag(covariance))
-        for i, name in enumerate(free):
-            objects[name].correl = {
-                other: float(covariance[i, j] / (spread[i] * spread[j]))
-                for j, other in enumerate(free)
-                if i != j and np.isfinite(covariance[i, j]) and spread[i] * spread[j] > 0
-            } or None
-    return FitParameters.of(objects)
+    began = {row.name: row.value if row.init is None else row.init for row in table}
+    return FitParameters(
+        {row.name: row.value for row in table},
+        began,
+        {row.name: _limits(row, began[row.name]) for row in table if row.kind == "free"},
+        stderr={row.name: row.stderr for row in table if row.stderr is not None},
+        spread=None if covariance is None else Spread(free, covariance),
+        expressions={row.name: row.expr for row in table if row.expr is not None},
+    )
 
 
-def _param(row: ParameterRow) -> FitParameter:
-    began, is_free = row.value if row.init is None else row.init, row.kind == "free"
-    low, high = (row.min, row.max) if is_free else (-np.inf, np.inf)
-    unit = unit_of(began, low, high, 0.0) or 1.0
-    known = row.name, row.value, is_free, low, high, unit, began, row.stderr
-    return FitParameter(*known, expr=row.expr)
+def _limits(row: ParameterRow, began: float) -> Limits:
+    return Limits(row.min, row.max, unit_of(began, row.min, row.max, 0.0) or 1.0)
 
 
 class _Outcome(NativeOutcome):

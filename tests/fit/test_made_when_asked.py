@@ -13,7 +13,7 @@ import pytest
 from support.line_model import line_text, measured
 
 from pyspec.fit import FitResult, fit_joint, fit_model
-from pyspec.fit.parameters import FitParameters
+from pyspec.fit.solve import native_result
 from pyspec.fit.solve.outcome import Ended
 from pyspec.fit.spread import Spread
 from pyspec.model import Measurement, Model, load_model
@@ -54,7 +54,7 @@ def test_a_fit_makes_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("made without being asked for")
 
     with monkeypatch.context() as patch:
-        patch.setattr(FitParameters, "made", refuse)
+        patch.setattr(native_result, "lmfit_parameters", refuse)
         patch.setattr(Ended, "text", property(refuse))
         patch.setattr(Spread, "correlations", property(refuse))
         result = fit_model(model, measurement)

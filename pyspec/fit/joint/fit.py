@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +19,7 @@ from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.joint.followers import local
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
@@ -157,14 +158,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name:
     """What a joint fit says of one file."""
     own, full = problem.problems[index], problem.shared.full[index]
     back = {project: name for name, project in full.items()}
-    objects = {}
-    for name in own.parameters:
-        par = joint._params.objects[full[name]]
-        correl = par.correl
-        if correl is not None:
-            correl = {back[k]: v for k, v in correl.items() if k in back}
-        objects[name] = replace(par, name=name, correl=correl)
-    params = FitParameters.of(objects)
+    params = _of_file(joint._params, full, back)
     theta = own.theta_of(params.value)
     return FitResult(
         problem=own,
@@ -188,6 +182,21 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name:
         _cautions=joint._cautions,
         _of_many=len(problem.problems) > 1,
         _variance=joint.redchi,
+    )
+
+
+def _of_file(
+    joint: FitParameters, full: Mapping[str, str], back: Mapping[str, str]
+) -> FitParameters:
+    """The parameters of one file: `full` are their names in the joint fit, `back` the reverse."""
+    errors = {name: joint.error(project) for name, project in full.items()}
+    return FitParameters(
+        local(joint.value, full),
+        local(joint.began, full),
+        local(joint.limits, full),
+        stderr={name: error for name, error in errors.items() if error is not None},
+        spread=None if joint.spread is None else joint.spread.part(back),
+        expressions=local(joint.expressions, full),
     )
 
 
@@ -221,7 +230,7 @@ def _file_outcome(
         from pyspec.fit.units import lmfit_parameters
 
         residual = np.asarray(own.executor.residual(theta, own.fixed))
-        outcome.params, outcome.residual = lmfit_parameters(params.objects), residual
+        outcome.params, outcome.residual = lmfit_parameters(params), residual
         outcome.chisqr = float(np.einsum("i,i", residual, residual))
     count(outcome, own.n_points, own.n_linear, own.is_weighted and not scaled)
     return outcome

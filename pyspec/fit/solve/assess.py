@@ -70,7 +70,7 @@ class _Assessment:
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
 
-            complete(self.outcome, self.params.objects, self.nfev)
+            complete(self.outcome, self.params, self.nfev)
         return kind(
             problem=problem,
             _outcome=self.outcome,

@@ -29,7 +29,7 @@ class NativeResult(MinimizerResult):  # type: ignore[misc]
         self._problem = outcome.problem
         self._theta = outcome.theta
         self.nfev = nfev
-        self.params = lmfit_parameters(outcome.params.objects)
+        self.params = lmfit_parameters(outcome.params)
         self.init_vals = [outcome.params.began[name] for name in outcome.var_names]
         self.init_values = dict(zip(outcome.var_names, self.init_vals, strict=True))
         self.call_kws: dict[str, Any] = {}

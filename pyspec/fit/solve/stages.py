@@ -172,7 +172,7 @@ class Run:
         self.solver, given = None, [name for name in options if name != "seed"]
         if method == "leastsq":
             options = {**OF_MINPACK, **options}
-        params = lmfit_parameters(self.params.made())
+        params = lmfit_parameters(self.params)
         minimizer = self.minimizer = minimizer_of(self.problem, params, self.scale_covar)
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
