@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, TooLargeError
-from pyspec.fit.caution import warn
+from pyspec.fit.doubts.caution import warn
 from pyspec.fit.interrupts import Hold, ignore_interrupts
 from pyspec.fit.progress import Steps
 from pyspec.fit.samples import LNSIGMA, MC, MCMCResult

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from pyspec.executor import Executor, Executors, make_executor, make_plan
 from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.team import threads_for
-from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
 from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.doubts.bounds import at_the_bound
+from pyspec.fit.doubts.caution import cautions
 from pyspec.fit.doubts.finished import doubts
 from pyspec.fit.evaluations import OUTSIDE, Evaluations
 from pyspec.fit.following import Followers, Following

@@ -15,6 +15,7 @@ from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit.by_reference import fit_of, residual_of, squares_of
 from pyspec.fit.components import spectrum_components
+from pyspec.fit.doubts.scatter import of_scatter
 from pyspec.fit.export import fit_dataset, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.amplitudes import amplitudes_of
@@ -26,7 +27,6 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
-from pyspec.fit.scatter import of_scatter
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.solve.outcome import Ended
 from pyspec.fit.spread import Correlated, covariance_of

@@ -13,7 +13,7 @@ from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
-from pyspec.fit.caution import warn
+from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.known import known_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
-from pyspec.fit.dead import dead_points
+from pyspec.fit.doubts.dead import dead_points
 
 PEAK = """
 peak:

@@ -17,7 +17,7 @@ from pyspec._library.memory import address
 from pyspec.errors import FitError
 from pyspec.executor import CompiledExecutor, make_executor, normal
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.caution import cautions
+from pyspec.fit.doubts.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.model.kept import forget
 from pyspec.model.outline import outline_of

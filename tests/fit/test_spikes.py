@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace, load_model
-from pyspec.fit.spikes import far_points
+from pyspec.fit.doubts.spikes import far_points
 
 Array = np.ndarray
 

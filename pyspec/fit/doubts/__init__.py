@@ -1,1 +1,1 @@
-"""What to doubt in a fit that has ended: sentences that its result says as cautions."""
+"""What to doubt in a fit, from its start to its end: sentences that its result says as cautions."""

@@ -16,7 +16,7 @@ from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
-from pyspec.fit.caution import warn
+from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.followers import local

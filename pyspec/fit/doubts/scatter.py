@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.fit.by_reference import fit_of
-from pyspec.fit.dead import dead_points
+from pyspec.fit.doubts.dead import dead_points
 from pyspec.fit.doubts.noise import COUNTS
+from pyspec.fit.doubts.spikes import FAR, far_points
 from pyspec.fit.same_data import need_chisqr, need_same
-from pyspec.fit.spikes import FAR, far_points
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
