@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, TooLargeError
 from pyspec.fit.doubts.caution import warn
-from pyspec.fit.interrupts import Hold, ignore_interrupts
+from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
 from pyspec.fit.samples import LNSIGMA, MC, MCMCResult
 from pyspec.fit.statistics import not_converged
@@ -197,7 +197,7 @@ def _run(
         else:
             from multiprocessing import get_context
 
-            with get_context("spawn").Pool(mc.workers, ignore_interrupts) as pool:
+            with get_context("spawn").Pool(mc.workers, begin_worker) as pool:
                 sampler = run(pool)
     finally:
         steps.close()

@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 from pyspec.calls import is_whole, stack_outside
 from pyspec.errors import FitError, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
-from pyspec.fit.interrupts import Hold, ignore_interrupts
+from pyspec.fit.interrupts import Hold, begin_worker
 
 Part = TypeVar("Part")
 Found = TypeVar("Found")
@@ -69,7 +69,7 @@ class LocalPool:
             self._pool = ThreadPoolExecutor(n_workers)
         else:
             # The workers get nothing large when they start: one that dies then would block us.
-            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), ignore_interrupts)
+            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), begin_worker)
 
     def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Submits the call."""

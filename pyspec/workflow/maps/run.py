@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait as wait_for
-from threading import Thread
 from typing import Any, Protocol
 
 from pyspec.errors import DataError, FitError, one_line
-from pyspec.fit.batch.pools import LOOK, OfClient, as_agreed
+from pyspec.fit.batch.pools import LocalPool, OfClient, as_agreed
 from pyspec.fit.interrupts import Hold
 from pyspec.io.optional import need
 
@@ -124,14 +118,13 @@ class Processes:
     """Worker processes of this machine."""
 
     def __init__(self, n_workers: int) -> None:
-        self._n_workers = n_workers
         self._pickle = need("cloudpickle", "a map with workers", "zarr")
-        self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _start_worker)
+        self._pool = LocalPool(n_workers)
 
     @property
     def width(self) -> int:
         """A few for each worker."""
-        return AHEAD * self._n_workers
+        return AHEAD * self._pool.width
 
     def start(self, task: Task) -> Any:
         """Sends the task, the data with it or their address."""
@@ -142,15 +135,15 @@ class Processes:
                 f"the data, or the model, cannot be sent to a worker process: {one_line(error)}; "
                 "give the path of the data, or n_workers=1"
             ) from error
-        return self._pool.submit(_compute, sent)
+        return self._pool.start(_compute, sent)
 
     def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
         """Those that ended."""
-        return list(wait(futures, LOOK, FIRST_COMPLETED).done)
+        return self._pool.wait(futures)
 
     def close(self) -> None:
         """Tasks that run are finished, the others dropped."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.close()
 
 
 class Cluster(OfClient):
@@ -194,16 +187,3 @@ def _compute(task: bytes) -> Any:
     import pickle
 
     return pickle.loads(task).compute(scheduler="synchronous")
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A parent that was killed tells its workers nothing."""
-    parent = parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        os._exit(1)
