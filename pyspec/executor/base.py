@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
 from pyspec.executor.protocol import Array, Values
 from pyspec.model import Measurement
 from pyspec.plan import ScheduledPlan
@@ -52,34 +51,21 @@ class Window:
     def __init__(self, plan: ScheduledPlan, measurement: Measurement) -> None:
         self.dimension = plan.dimension
         self.is_trace = is_trace = plan.is_trace
+        measurement.check_axes(plan.shape, plan.name or "the model")
         rows, columns = measurement.rows, measurement.columns
         if is_trace:  # the one axis of its data is time
             rows, columns = columns, None
-        self.row_begin, self.row_end = _range(rows, plan.n_time, "rows")
-        self.x_begin, self.x_end = _range(columns, plan.energy.size, "columns")
-        full = plan.shape
+        self.row_begin, self.row_end = rows or (0, plan.n_time)
+        self.x_begin, self.x_end = columns or (0, plan.energy.size)
         #: Shape of the model over the window.
         self.shape: tuple[int, ...] = (self.row_end - self.row_begin,)
         if not is_trace:
             n_columns = self.x_end - self.x_begin
             self.shape = (*self.shape, n_columns) if plan.dimension == 2 else (n_columns,)
-        for name, array in (("data", measurement.data), ("keep", measurement.keep)):
-            if array is not None and array.shape != full:
-                raise DataError(
-                    f"{name} has shape {array.shape}, the axes of {plan.name or 'the model'} "
-                    f"have {full} (times, energies); give it the full axes, and crop with rows "
-                    "and columns"
-                )
         self.weight = None
         if measurement.weight is not None:
-            try:
-                self.weight = np.broadcast_to(np.asarray(measurement.weight, np.float64), full)
-            except ValueError:
-                raise DataError(
-                    f"weight has shape {np.shape(measurement.weight)}, which does not "
-                    f"broadcast to {full} (times, energies); give a number, one for each "
-                    "energy, or one for each point"
-                ) from None
+            weight = np.asarray(measurement.weight, np.float64)
+            self.weight = np.broadcast_to(weight, plan.shape)
 
     def crop(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The window of an array over the full axes."""
@@ -87,13 +73,3 @@ class Window:
             return array[self.row_begin : self.row_end]
         columns = array[..., self.x_begin : self.x_end]
         return columns[self.row_begin : self.row_end] if self.dimension == 2 else columns
-
-
-def _range(given: tuple[int, int] | None, size: int, what: str) -> tuple[int, int]:
-    begin, end = (0, size) if given is None else given
-    if not 0 <= begin < end <= size:
-        raise DataError(
-            f"the window's {what} ({begin}, {end}) are empty or outside of the axis of {size} "
-            "points; choose limits inside of it"
-        )
-    return begin, end

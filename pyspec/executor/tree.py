@@ -54,7 +54,7 @@ class TreeExecutor(ValuesOnly):
         self._energy = self._needed_axes()
         self._sampled = [par for par in self._pars.values() if par.profile is not None]
         self._lines = [self._line(component) for component in as_seen(self.model.components)]
-        self._check_window()
+        self.measurement.check_axes(self._shape(), model.name)
 
     def _line(self, component: Component) -> _Line:
         averaged = any(movers(par.name, self._pars, PROFILE) for par in component.parameters)
@@ -116,33 +116,12 @@ class TreeExecutor(ValuesOnly):
             )
         return np.empty(0) if model.energy is None else model.energy
 
-    def _check_window(self) -> None:
-        model, measurement = self.model, self.measurement
-        full: tuple[int, ...] = (self._energy.size,)
-        if model.time is not None:
-            full = (model.time.size,) if model.is_time_model else (model.time.size, *full)
-        for what, array in (("data", measurement.data), ("keep", measurement.keep)):
-            if array is not None and array.shape != full:
-                raise DataError(
-                    f"{what} has shape {array.shape}, the axes of {model.name} have {full}"
-                )
-        if measurement.weight is not None:
-            try:
-                np.broadcast_to(measurement.weight, full)
-            except ValueError:
-                raise DataError(
-                    f"weight has shape {measurement.weight.shape}, which does not broadcast to "
-                    f"{full}"
-                ) from None
-        for what, window, size in (
-            ("columns", measurement.columns, full[-1]),
-            ("rows", measurement.rows, full[0] if len(full) == 2 else 1),
-        ):
-            if window is not None and not 0 <= window[0] < window[1] <= size:
-                raise DataError(
-                    f"the window's {what} {window} are empty or outside of the axis of {size} "
-                    "points; choose limits inside of it"
-                )
+    def _shape(self) -> tuple[int, ...]:
+        """Shape of the result over the full axes."""
+        time = self.model.time
+        if time is None:
+            return (self._energy.size,)
+        return (time.size,) if self.model.is_time_model else (time.size, self._energy.size)
 
     def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
         """All plain values by name: free ones from theta, fixed ones from the model or given."""

@@ -154,6 +154,26 @@ class Measurement:
             kept = slice(None) if self.keep is None else self.window(self.keep)
             refuse_negative(np.min(window[kept], initial=0.0))
 
+    def check_axes(self, full: tuple[int, ...], of: str) -> None:
+        """Raises :class:`DataError` unless data, mask, weights and window fit the axes of the model
+        `of`: (n_time, n_energy), or the one that there is."""
+        axes = " (times, energies)" if len(full) == 2 else ""
+        for name, array in (("data", self.data), ("keep", self.keep)):
+            if array is not None and array.shape != full:
+                raise DataError(
+                    f"{name} has shape {array.shape}, the axes of {of} have {full}{axes}; give it "
+                    "the full axes, and crop with rows and columns"
+                )
+        if self.weight is not None:
+            check_weight(self.weight.shape, full)
+        windows = ("rows", self.rows), ("columns", self.columns)
+        for (name, window), size in zip(windows, (1, *full)[-2:], strict=True):
+            if window is not None and window[1] > size:
+                raise DataError(
+                    f"the window's {name} {window} are empty or outside of the axis of {size} "
+                    "points; choose limits inside of it"
+                )
+
     def _check_shapes(self) -> None:
         assert self.data is not None
         if self.data.ndim not in (1, 2) or self.data.size == 0:

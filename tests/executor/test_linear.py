@@ -149,7 +149,7 @@ def test_amplitudes_held_at_zero_are_left_out_of_a_model_without_data() -> None:
             {"weight": np.ones(7)},
             r"weight has shape \(7,\), which does not broadcast to \(17, 31\)",
         ),
-        ({"rows": (3, 18)}, r"the window \(3, 18\) lies outside of an axis of 17 points"),
+        ({"rows": (3, 18)}, r"rows \(3, 18\) are empty or outside of the axis of 17 points"),
     ],
 )
 def test_measurements_that_do_not_fit(given: dict[str, Any], message: str) -> None:

@@ -25,7 +25,6 @@ from pyspec.executor.protocol import (
     each_by_itself,
 )
 from pyspec.model import Measurement, Model
-from pyspec.model.taken import check_weight
 from pyspec.model.theta import values_of
 
 
@@ -96,21 +95,10 @@ class LinearExecutor:
 
     def _shape(self) -> tuple[int, int]:
         """(n_rows, n_columns) of the window. Raises :class:`DataError` for other data."""
-        model, measured = self.model, self.measurement
+        model = self.model
         assert model.energy is not None
         assert model.time is not None
-        full = (model.time.size, model.energy.size)
-        for name, array in (("data", measured.data), ("keep", measured.keep)):
-            if array is not None and array.shape != full:
-                raise DataError(
-                    f"{name} has shape {array.shape}, the axes of {model.name} have {full} (times, "
-                    "energies)"
-                )
-        if measured.weight is not None:
-            check_weight(measured.weight.shape, full)
-        for window, size in zip((measured.rows, measured.columns), full, strict=True):
-            if window is not None and window[1] > size:
-                raise DataError(f"the window {window} lies outside of an axis of {size} points")
+        self.measurement.check_axes((model.time.size, model.energy.size), model.name)
         rows, columns = self.designer.x, self.designer.along
         return (rows.size, columns.size) if self.by_energy else (columns.size, rows.size)
 
