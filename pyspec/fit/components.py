@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
+from pyspec.executor.linear.columns import part_of
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.handed import hand_in
 from pyspec.model.inputs import function_of
@@ -82,7 +82,10 @@ def every_component(
     def run(components: list[Component]) -> Array | float:
         if not components:
             return 0.0
-        part = _part(model, components)
+        part = part_of(model, components, {})
+        part.set_axes(energy=model.energy, time=model.time)
+        if model.aux is not None:
+            part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
         known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
         part.set_values(known)
         return np.asarray(make_executor(part, window, backend).run(part.theta()))
@@ -101,21 +104,6 @@ def every_component(
         else:
             found[component.name] = np.asarray(run([*above, component]))
     return found
-
-
-def _part(model: Model, components: list[Component]) -> Model:
-    """A model of some components; what they refer to in the others remains as quantities."""
-    whole = copy.deepcopy(model)
-    names = {component.name for component in components}
-    kept = [component for component in whole.components if component.name in names]
-    others = [component for component in whole.components if component.name not in names]
-    referred = [par for component in others for par in component.parameters]
-    part = Model(whole.name, kept, quantities=(*referred, *whole.quantities))
-    part.inputs = whole.inputs
-    part.set_axes(energy=whole.energy, time=whole.time)
-    if whole.aux is not None:
-        part.set_axes(aux=whole.aux, aux_weights=whole.aux_weights)
-    return part
 
 
 def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:

@@ -164,29 +164,7 @@ class FileData:
             self.noise = Noise()
         else:
             self.set_noise(noise_type or "gaussian", sigma=sigma)
-        return self.sigma_data
-
-    @property
-    def noise_type(self) -> str:
-        """ "unknown", "gaussian" or "poisson"."""
-        return self.noise.kind
-
-    @property
-    def noise_scale(self) -> float | None:
-        """Counts for each unit of the data, None unless they are counts."""
-        return self.noise.scale if self.noise.kind == "poisson" else None
-
-    @property
-    def sigma_data(self) -> float | Array | None:
-        """The standard deviation that was declared."""
         return self.noise.given
-
-    @property
-    def sigma_type(self) -> str:
-        """ "constant", "array", or "none"."""
-        if self.noise.sigma is None:
-            return "none"
-        return "constant" if isinstance(self.noise.sigma, float) else "array"
 
     def _check_counts(self) -> None:
         if self.dark is not None or self.calibration is not None:

@@ -117,22 +117,26 @@ class FileFacts:
     @property
     def noise_type(self) -> str:
         """The kind of noise: "unknown", "gaussian" or "poisson"."""
-        return self._data.noise_type
+        return self._data.noise.kind
 
     @property
     def noise_scale(self) -> float | None:
         """Counts for each unit of the data, None unless they are counts."""
-        return self._data.noise_scale
+        noise = self._data.noise
+        return noise.scale if noise.kind == "poisson" else None
 
     @property
     def sigma_data(self) -> float | Array | None:
         """The standard deviation that was declared."""
-        return self._data.sigma_data
+        return self._data.noise.given
 
     @property
     def sigma_type(self) -> str:
         """Whether that is "constant", "array" or "none"."""
-        return self._data.sigma_type
+        sigma = self._data.noise.sigma
+        if sigma is None:
+            return "none"
+        return "constant" if isinstance(sigma, float) else "array"
 
     @property
     def rows(self) -> tuple[int, int] | None:
