@@ -24,7 +24,7 @@ from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import NATIVE, RANDOM, fit_stages, without_intervals
+from pyspec.fit.solve.methods import NATIVE, RANDOM, How, fit_stages, without_intervals
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
 from pyspec.model import Measurement, Model
@@ -127,6 +127,7 @@ def fit_model(
         model = with_fixed(model, seeds)
     if not RANDOM.isdisjoint(methods):
         given = {"seed": seed, **given}
+    how = How(methods, given, max_nfev, max_seconds, scale_covar)
     given_data = measurement
     if chunks is not None:
         refuse_shared(model.name, client, n_workers)
@@ -148,8 +149,7 @@ def fit_model(
         """The fit, or the best of several."""
         if n_starts == 1:
             reporter = Silent() if progress is None else make_progress(progress, model.name)
-            limits = max_nfev, scale_covar, seeds, max_seconds
-            result = judged(run_fit(problem, methods, given, reporter, *limits))
+            result = judged(run_fit(problem, how, reporter, seeds))
         else:
             result = best()
         if result._warned:
@@ -161,8 +161,7 @@ def fit_model(
 
     def best() -> FitResult:
         """The best of several."""
-        limits = max_nfev, scale_covar, max_seconds
-        fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without)
+        fits = _Fits(how, own, measurement, backend, jacobian_without)
         fits.problem = problem
         pool = make_pool(model.name, client, n_workers) if apart else None
         if pool is not None:

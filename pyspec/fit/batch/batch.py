@@ -19,6 +19,7 @@ from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
+from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.fit.statistics import state_of
@@ -56,17 +57,13 @@ _MADE_AGAIN = ("_executors", "_like")
 
 @dataclass
 class Batch(ABC, Generic[Fit]):
-    """What all fits share: the model and the options. Fits are known by their numbers; a part of a
-    batch begins with the number `first`."""
+    """What all fits share: the model, and how each runs. Fits are known by their numbers; a part of
+    a batch begins with the number `first`."""
 
     model: Model
     cases: Cases
     backend: str
-    methods: tuple[str, ...]
-    options: dict[str, Any]
-    max_nfev: int | None
-    max_seconds: float | None
-    scale_covar: bool | None
+    how: How
     n_starts: int = 1
     #: Of the random starts of each fit: the same ones wherever it is fitted.
     start_seeds: Sequence[int] = ()
@@ -137,17 +134,7 @@ class Batch(ABC, Generic[Fit]):
         return self._like
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
-        run = run_fit(
-            problem,
-            self.methods,
-            self.options,
-            _Stop(self.stop),
-            self.max_nfev,
-            self.scale_covar,
-            start,
-            self.max_seconds,
-        )
-        result = judged(run)
+        result = judged(run_fit(problem, self.how, _Stop(self.stop), start))
         result.fit_type = self.fit_type
         problem.use(None)
         return result

@@ -15,24 +15,16 @@ from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
+from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
 
 
 @dataclass
 class FromStarts(ABC):
-    """Fits of the same problem from any start. It is sent to workers without what it makes.
+    """Fits of the same problem from any start. It is sent to workers without what it makes."""
 
-    Attributes
-    ----------
-    methods, options, max_nfev, scale_covar, max_seconds : as of :func:`pyspec.fit.fit_model`
-    """
-
-    methods: tuple[str, ...]
-    options: dict[str, Any]
-    max_nfev: int | None
-    scale_covar: bool | None
-    max_seconds: float | None
+    how: How
 
     #: What a fit returns.
     kind: ClassVar[type[FitResult]] = FitResult
@@ -61,9 +53,7 @@ class FromStarts(ABC):
     ) -> FitResult:
         """The fit from one start."""
         own = self.next_problem() if problem is None else problem
-        limits = self.max_nfev, self.scale_covar, start, self.max_seconds
-        run = run_fit(own, self.methods, self.options, reporter or Silent(), *limits)
-        return judged(run, self.kind)
+        return judged(run_fit(own, self.how, reporter or Silent(), start), self.kind)
 
 
 def best_of_pool(

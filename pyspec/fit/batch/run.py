@@ -30,9 +30,10 @@ def run_batch(
     Raises :class:`FitError` for options that no fit could have, KeyboardInterrupt where a signal
     came before the first fit, or a second one.
     """
-    check_linear(batch.model.name, batch.methods, batch.options)
-    if batch.methods[-1] == NATIVE:
-        native_options(batch.model.name, batch.options)
+    methods, options = batch.how.methods, batch.how.options
+    check_linear(batch.model.name, methods, options)
+    if methods[-1] == NATIVE:
+        native_options(batch.model.name, options)
     pool = make_pool(batch.model.name, client, n_workers, workers)
     steps = Steps(progress, f"{batch.model.name}, {batch.plural}")
     done: dict[int, Fit] = {}

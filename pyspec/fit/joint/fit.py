@@ -17,18 +17,17 @@ from pyspec.executor import backend_name
 from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.doubts.caution import warn
-from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.followers import local
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
-from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pairs
+from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import RANDOM, fit_stages, without_intervals
+from pyspec.fit.solve.methods import RANDOM, checked_how
 from pyspec.fit.solve.outcome import NativeOutcome, count
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
@@ -72,16 +71,13 @@ def fit_joint(
     Raises :class:`FitError` where the noise of some files is known and that of others is not.
     """
     need_pairs(parts)
-    check_limits(max_nfev, max_seconds)
-    check_scale(scale_covar)
-    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
-    given = without_intervals(options)
-    chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
-    check_options(label, options)
+    in_turn = method, stages, fit_alg_1, fit_alg_2
+    how = checked_how(label, in_turn, options, max_nfev, max_seconds, scale_covar)
+    chosen = "compiled" if backend is None else backend_name(backend)
     n_starts, seed = check_starts(n_starts, seed)
-    if not RANDOM.isdisjoint(methods):
-        given = {"seed": seed, **given}
+    if not RANDOM.isdisjoint(how.methods):
+        how = how._replace(options={"seed": seed, **how.options})
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
     twice = next((name for name in names if list(names).count(name) > 1), None)
@@ -97,7 +93,7 @@ def fit_joint(
     copies = [
         (copy.deepcopy(model), on_workers(rows_on, model, measured)) for model, measured in parts
     ]
-    fits = _Fits(methods, given, max_nfev, scale_covar, max_seconds, copies, chosen, label)
+    fits = _Fits(how, copies, chosen, label)
     problem = fits.problem
 
     def fit(start: Mapping[str, float] | None) -> JointFit:
@@ -106,7 +102,7 @@ def fit_joint(
         assert isinstance(result, JointFit)
         return result
 
-    with Hold() as hold, shared(problem, rows_on, methods, problem.problems) as spent:
+    with Hold() as hold, shared(problem, rows_on, how.methods, problem.problems) as spent:
         pool = make_pool(label, client, n_workers) if apart else None
         if pool is not None:
             reporter = make_progress(progress, label)

@@ -15,15 +15,14 @@ from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
 from pyspec.fit.batch.batch import Batch, Described
 from pyspec.fit.batch.run import run_batch
-from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
-from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
+from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import fit_stages, without_intervals
+from pyspec.fit.solve.methods import How, checked_how
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
@@ -120,17 +119,13 @@ def fit_many(
     check_seeds(model, dict.fromkeys(names, 0.0))
     for one_start in starts:
         check_numbers(model.name, one_start)
-    check_options(model.name, options)
-    check_limits(max_nfev, max_seconds)
-    check_scale(scale_covar)
+    in_turn = method, stages, fit_alg_1, fit_alg_2
+    how = checked_how(model.name, in_turn, options, max_nfev, max_seconds, scale_covar)
     n_starts, seed = check_starts(n_starts, seed)
-    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
-    own = without_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
     cases = Given(given, starts)
     start_seeds = range(seed, seed + len(cases))
-    settings = (chosen, methods, own, max_nfev, max_seconds, scale_covar, n_starts, start_seeds)
-    batch = ManyBatch(model.copy(), cases, *settings)
+    batch = ManyBatch(model.copy(), cases, chosen, how, n_starts, start_seeds)
     return _run(batch, len(cases), given[0], progress, client, n_workers)
 
 
@@ -228,8 +223,8 @@ def bootstrap(
     )
     settings = {key: value for key, value in result.settings.items() if key != "seed"}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
-    fixed = problem.model, drawn, problem.backend, methods, settings, None, None, covar
-    batch = ManyBatch(*fixed, rivals=problem.rivals)
+    how = How(methods, settings, scale_covar=covar)
+    batch = ManyBatch(problem.model, drawn, problem.backend, how, rivals=problem.rivals)
     return _run(batch, int(n), measurement, progress, client, n_workers)
 
 

@@ -15,12 +15,11 @@ from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.batch.run import run_batch
-from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
+from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
 from pyspec.fit.slices.results import SliceResults
-from pyspec.fit.solve.methods import fit_stages, without_intervals
+from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_numbers, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
@@ -82,8 +81,8 @@ def fit_slices(
     done, the others have the status "not run".
     """
     need_pair("fit_slices", model, series)
-    check_options(model.name, options)
-    own = without_intervals(options)
+    in_turn = method, stages, fit_alg_1, fit_alg_2
+    how = checked_how(model.name, in_turn, options, max_nfev, max_seconds, scale_covar)
     if series.data is None or series.data.ndim != 2:
         raise FitError(f"{model.name}: slices need data of shape (time, energy)")
     free = next(iter(free_parameters(model.parameters).values()), None)
@@ -103,16 +102,12 @@ def fit_slices(
             f"times have shape {axis.shape}; give one for each of the {len(rows)} slices"
         )
     _check_seeds(model, seeds, len(rows))
-    check_limits(max_nfev, max_seconds)
-    check_scale(scale_covar)
-    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     model = copy.deepcopy(model)
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
-    settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     cases = Slices(series, [dict(one) for one in seeds])
-    batch = SliceBatch(model, cases, *settings, n_starts, start_seeds, rows=rows)
+    batch = SliceBatch(model, cases, first.backend, how, n_starts, start_seeds, rows=rows)
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:

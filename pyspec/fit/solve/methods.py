@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspec.errors import FitError, suggest
-from pyspec.fit.options import OF_INTERVALS
+from pyspec.fit.evaluations import check_limits
+from pyspec.fit.options import OF_INTERVALS, check_options, check_scale
 
 #: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
 NATIVE = "native"
@@ -154,3 +155,31 @@ def without_intervals(options: Mapping[str, Any], *, are_kept: bool = False) -> 
     if found.get("linear", ELIMINATE) is None:
         del found["linear"]
     return found
+
+
+class How(NamedTuple):
+    """How a fit runs: the methods one after the other, the options of the last one, and the limits
+    and `scale_covar` of :func:`pyspec.fit.fit_model`."""
+
+    methods: tuple[str, ...]
+    options: dict[str, Any]
+    max_nfev: int | None = None
+    max_seconds: float | None = None
+    scale_covar: bool | None = None
+
+
+def checked_how(
+    label: str,
+    stages: tuple[str | None, int, str | None, str | None],
+    options: Mapping[str, Any],
+    max_nfev: int | None,
+    max_seconds: float | None,
+    scale_covar: bool | None,
+) -> How:
+    """How a fit runs, by its arguments; `stages` are those of :func:`fit_stages`. Raises
+    :class:`FitError` for what they cannot be."""
+    check_options(label, options)
+    check_limits(max_nfev, max_seconds)
+    check_scale(scale_covar)
+    own = without_intervals(options)
+    return How(fit_stages(*stages), own, max_nfev, max_seconds, scale_covar)

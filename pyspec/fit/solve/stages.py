@@ -19,7 +19,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent, watch_of
-from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
+from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, How, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.other_optima import ENDED
 from pyspec.fit.solve.outcome import NativeOutcome
@@ -336,16 +336,10 @@ def enough_points(problem: FitProblem) -> int:
 
 
 def run_fit(
-    problem: FitProblem,
-    methods: tuple[str, ...],
-    options: Mapping[str, Any],
-    progress: Silent,
-    max_nfev: int | None = None,
-    scale_covar: bool | None = None,
-    seeds: Mapping[str, float] | None = None,
-    max_seconds: float | None = None,
+    problem: FitProblem, how: How, progress: Silent, seeds: Mapping[str, float] | None = None
 ) -> Run:
     """Runs the stages on a problem."""
+    methods, options, max_nfev, max_seconds, scale_covar = how
     if options:
         check_linear(problem.label, methods, options)
     start, n_points = problem.start(seeds), enough_points(problem)
