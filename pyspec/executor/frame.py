@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
 from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.executor.base import Window
+from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.plan import PackedPlan, ScheduledPlan, check
 
@@ -28,14 +29,8 @@ _OUT, _N_OUT, _WORK, _PREPARED = (
 ALIGNED = 64
 
 
-class External(Protocol):
-    """Supplies what registered functions give: traces and components."""
-
-    def external(self, theta: Values, fixed: Values = None) -> tuple[Array, Array]: ...
-
-
 class InC(Protocol):
-    """What frames, sums and teams need of an executor that runs in C."""
+    """What frames, sums, spans and teams need of an executor that runs in C."""
 
     @property
     def plan(self) -> ScheduledPlan: ...
@@ -44,7 +39,7 @@ class InC(Protocol):
     @property
     def problem(self) -> npt.NDArray[Any]: ...
     @property
-    def helper(self) -> External | None: ...
+    def helper(self) -> InterpretedExecutor | None: ...
     @property
     def window(self) -> Window: ...
     @property
@@ -55,6 +50,12 @@ class InC(Protocol):
     def derivative_work_size(self) -> int: ...
     def take_frame(self, slopes: bool = False) -> Frame: ...
     def return_frame(self, frame: Frame) -> None: ...
+    def is_apart(self, form: str) -> bool: ...
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array: ...
+    def jacobian(
+        self, theta: Values, fixed: Values = None, *, known_only: bool = False
+    ) -> Array: ...
+    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array: ...
 
 
 def aligned(n_bytes: int) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,6 @@ from pyspec.executor.frame import Frame, InC, aligned
 from pyspec.executor.nodes import Nodes, collect_data
 from pyspec.executor.normal import FORMS, prepared, triangle_size
 from pyspec.executor.protocol import Array, SumsOfFit, Values
-
-
-class Apart(InC, Protocol):
-    """An executor that knows whether its sums are found over shapes and times apart."""
-
-    def is_apart(self, form: str) -> bool: ...
-    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -159,7 +152,7 @@ class Span:
 
 
 @contextmanager
-def span_of(executor: Apart, fixed: Values, isa: str | None = None) -> Iterator[Span | None]:
+def span_of(executor: InC, fixed: Values, isa: str | None = None) -> Iterator[Span | None]:
     """The span of a fit, inside of the `with` block; None where there is no such way. `isa` is the
     build of the kernels, by default that of this process."""
     problem: Any = executor.problem
@@ -179,7 +172,7 @@ def span_of(executor: Apart, fixed: Values, isa: str | None = None) -> Iterator[
 
 @contextmanager
 def sums_with_span(
-    executor: Apart,
+    executor: InC,
     fixed: Values,
     read: Callable[[Array, str, Reading], Nodes],
     row_by_row: Callable[[Array, str], Array],

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from pyspec._library import OPS
-from pyspec.executor.base import Window
+from pyspec.executor.frame import InC
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.protocol import Array, Values
 from pyspec.passes import Pace
@@ -28,33 +27,20 @@ from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL
 FAR = 1024.0
 
 
-class Compiled(Protocol):
-    """What is needed here of the compiled executor."""
-
-    @property
-    def window(self) -> Window: ...
-    @property
-    def helper(self) -> InterpretedExecutor | None: ...
-    def jacobian(
-        self, theta: Values, fixed: Values = None, *, known_only: bool = False
-    ) -> Array: ...
-    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array: ...
-
-
 class SumSlopes:
     """What the sums of a plan add to the derivatives of the model. `make` makes an executor of a
     plan."""
 
-    def __init__(self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], Compiled]) -> None:
+    def __init__(self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], InC]) -> None:
         self.plan, self._make = plan, make
         external = np.flatnonzero(plan.op_kinds <= EXTERNAL).tolist()
         #: Each component with its place among those that Python fills.
         self.components = [(index, external.index(index)) for index in summed_components(plan)]
         ops = [plan.op(kind) for kind in plan.op_kinds.tolist() if kind != ADD_SLOT]
         self.is_read = any(op.spectrum_fed for op in ops)
-        self._traces: dict[tuple[int, int], Compiled] = {}
+        self._traces: dict[tuple[int, int], InC] = {}
 
-    def add(self, executor: Compiled, columns: Array, theta: Values, fixed: Values) -> None:
+    def add(self, executor: InC, columns: Array, theta: Values, fixed: Values) -> None:
         """Adds to (n_free, n) derivatives of the model over the window, in place."""
         plan, helper = self.plan, executor.helper
         assert helper is not None
