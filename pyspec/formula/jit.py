@@ -17,34 +17,9 @@ import numpy as np
 from pyspec.errors import BackendError
 from pyspec.formula.forest import Tree
 from pyspec.formula.node import Node
+from pyspec.formula.values import COMPARISONS
 
-#: Instructions that Numba can compile, as functions of whole arrays.
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "ADD": lambda a, b: np.add(a, b),
-    "SUB": lambda a, b: np.subtract(a, b),
-    "MUL": lambda a, b: np.multiply(a, b),
-    "DIV": lambda a, b: np.true_divide(a, b),
-    "POW": lambda a, b: np.power(a, b),
-    "MIN": lambda a, b: np.minimum(a, b),
-    "MAX": lambda a, b: np.maximum(a, b),
-    "LT": lambda a, b: np.less(a, b) * 1.0,
-    "LE": lambda a, b: np.less_equal(a, b) * 1.0,
-    "GT": lambda a, b: np.greater(a, b) * 1.0,
-    "GE": lambda a, b: np.greater_equal(a, b) * 1.0,
-    "EQ": lambda a, b: np.equal(a, b) * 1.0,
-    "NE": lambda a, b: np.not_equal(a, b) * 1.0,
-    "NEG": lambda a: np.negative(a),
-    "EXP": lambda a: np.exp(a),
-    "LOG": lambda a: np.log(a),
-    "SQRT": lambda a: np.sqrt(a),
-    "SIN": lambda a: np.sin(a),
-    "COS": lambda a: np.cos(a),
-    "TAN": lambda a: np.tan(a),
-    "ATAN": lambda a: np.arctan(a),
-    "ABS": lambda a: np.abs(a),
-}
-
-#: The same as functions of numbers, which Numba applies to each point.
+#: What NumPy has no function for, as functions of numbers, which Numba applies to each point.
 _OF_NUMBERS: dict[str, Callable[..., Any]] = {
     "ERF": lambda a: math.erf(a),
     "ERFC": lambda a: math.erfc(a),
@@ -88,10 +63,21 @@ def _behind(numba: Any, first: Any, second: Any) -> Any:
     return numba.njit(lambda values: second(first(values)))
 
 
+def _by_numpy(node: Node[Any]) -> Callable[..., Any] | None:
+    """NumPy's function of the name of the node, for whole arrays; None where it has none."""
+    function = getattr(np, type(node).__name__, None)
+    if not isinstance(function, np.ufunc):
+        return None
+    if node.instruction in COMPARISONS:
+        return lambda a, b: function(a, b) * 1.0
+    return (lambda a: function(a)) if function.nin == 1 else (lambda a, b: function(a, b))
+
+
 def _step(numba: Any, node: Node[Any], place: dict[Node[Any], int]) -> Any:
     """A tuple of values → the same with that of the node behind it."""
-    if node.instruction in _OPERATIONS:
-        work = numba.njit(_OPERATIONS[node.instruction])
+    of_arrays = _by_numpy(node)
+    if of_arrays is not None:
+        work = numba.njit(of_arrays)
     elif node.instruction in _OF_NUMBERS:
         work = numba.vectorize(_OF_NUMBERS[node.instruction])
     else:

@@ -12,18 +12,13 @@ from pyspec.formula.graph import cumsum, function_call, power, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import number_text
 from pyspec.formula.rules import UFUNCS
+from pyspec.formula.values import COMPARISONS
 
 #: Functions that a State knows by name.
 Functions = Mapping[str, Callable[..., Any]]
 
 #: Instructions whose line is not np.NAME(...) of the name of the node.
 _LINES = {
-    "LT": "np.less({}, {}) * 1.0",
-    "LE": "np.less_equal({}, {}) * 1.0",
-    "GT": "np.greater({}, {}) * 1.0",
-    "GE": "np.greater_equal({}, {}) * 1.0",
-    "EQ": "np.equal({}, {}) * 1.0",
-    "NE": "np.not_equal({}, {}) * 1.0",
     "WHERE": "np.where(np.not_equal({}, 0), {}, {})",
     "ERF": "special.erf({})",
     "ERFC": "special.erfc({})",
@@ -78,7 +73,8 @@ def line(node: AnyNode, operands: list[Any]) -> str:
         return f"np.float_power({', '.join(names)})"
     if node.instruction in _LINES:
         return _LINES[node.instruction].format(*names)
-    return f"np.{type(node).__name__}({', '.join(names)})"
+    text = f"np.{type(node).__name__}({', '.join(names)})"
+    return f"{text} * 1.0" if node.instruction in COMPARISONS else text
 
 
 def literal(value: Any) -> str:
