@@ -1,7 +1,8 @@
 """Points that are exactly 0 between values that are not, as those of dead channels are.
 
 A few that lie side by side are no spikes: they pull so far at a fit that it misses their neighbours
-too, and nothing is then far from it.
+too, and nothing is then far from it. A wide strip pulls the fit to 0 itself: it is known by its
+edges, where the data go from 0 to usual values in one step, which the fit does not.
 """
 
 from __future__ import annotations
@@ -20,30 +21,121 @@ SHARE = 0.2
 #: away from 0.
 STEPS = 8.0
 
+#: Of a strip so many values on each side are far from 0, and of all points less than this share
+#: are 0.
+BESIDE, STRIP_SHARE = 3, 0.5
+
+#: A strip is next to so many counts at least, and the fit misses it by the least of the values
+#: beside it and so many standard deviations of their sum.
+LEAST_COUNTS, MISSED = 5.0, 6.0
+
 #: A point that is 0 by chance, among so many counts, seems dead in less than this share of fits.
 CHANCE = 1e-5
 
 
 def dead_points(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which points are exactly 0 while the fit is far from it, and so are the values on both sides,
-    at lesser and larger energies or times. All (n_rows, n_columns); `kept` says which count."""
-    zero = kept & (data == 0.0)
-    if not 0 < np.count_nonzero(zero) <= SHARE * np.count_nonzero(kept):
-        return np.zeros_like(zero)
-    found = _along(data, fit, kept, zero) | _along(data.T, fit.T, kept.T, zero.T).T
-    if found.any():
-        found &= np.abs(fit) > _far_of_counts(data[kept])
+    """Which points are exactly 0 while the values on both sides, at lesser and larger energies or
+    times, are far from 0, and the fit is too, or goes past them. Spectra and traces are looked at
+    one by one, and all together. All (n_rows, n_columns); `kept` says which count."""
+    if not (kept & (data == 0.0)).any():
+        return np.zeros_like(kept)
+    data, fit = np.where(kept, data, 0.0), np.where(kept, fit, 0.0)
+    return _one_way(data, fit, kept) | _one_way(data.T, fit.T, kept.T).T
+
+
+def _one_way(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Along the last axis; places that are 0 in all of many lines by the sums over these, since of
+    few counts one alone may be 0."""
+    found = _single(data, fit, kept) | _strips(data, fit, kept)
+    if data.shape[0] > 1:
+        whole = np.all(data == 0.0, axis=0, keepdims=True)
+        sums = np.where(whole, 0.0, data.sum(axis=0, keepdims=True))
+        line = sums, fit.sum(axis=0, keepdims=True), np.any(kept, axis=0, keepdims=True)
+        found |= (_single(*line) | _strips(*line)) & whole & kept
     return found
 
 
-def _far_of_counts(data: Array) -> float:
-    """Where the fit is below that, some of so many counts may be 0 by chance, whose probability is
-    exp(-fit): 22 counts for 50,000 points. One count is the least distance of two values; that of
-    data that are no counts is next to nothing."""
-    if data.min() < 0.0:
-        return 0.0
-    quantum = float(np.diff(np.unique(data)).min(initial=np.inf))
-    return quantum * math.log(data.size / CHANCE)
+def _single(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Where the fit is far from 0 too."""
+    zero = kept & (data == 0.0)
+    if np.count_nonzero(zero) > SHARE * np.count_nonzero(kept):
+        return np.zeros_like(zero)
+    found = _along(data, fit, kept, zero)
+    if found.any():
+        found &= np.abs(fit) > _far_of_grid(data[kept])
+    return found
+
+
+def _strips(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Where two or more zeros side by side along the last axis lie between values that are far from
+    0, and the fit misses the zeros, and the values beside them, by more than these scatter."""
+    found, zero = np.zeros_like(kept), kept & (data == 0.0)
+    n_points = np.count_nonzero(kept)
+    lines = np.flatnonzero(np.count_nonzero(zero, axis=1) > 1)
+    if not lines.size or np.count_nonzero(zero) > STRIP_SHARE * n_points:
+        return found
+    inside = kept[lines]
+    values, fitted, line = data[lines][inside], fit[lines][inside], np.nonzero(inside)[0]
+    zero, same = values == 0.0, line[1:] == line[:-1]
+    begin, end = _runs(zero, same, line)
+    sides = np.arange(BESIDE)
+    beside = np.concatenate([begin[:, None] - 1 - sides, end[:, None] + sides], axis=1)
+    signed = values[beside] * np.sign(values[beside[:, :1]])
+    level, length = signed.min(axis=1), end - begin
+    total = np.concatenate([[0.0], np.cumsum(np.abs(fitted))])
+    missed = total[end] - total[begin] + np.abs(values - fitted)[beside].sum(axis=1)
+    far = (level > 0.0) & (missed > level)
+    if not far.any():
+        return found
+    step = _step(values, same & ~zero[1:] & ~zero[:-1])
+    far &= level > STEPS * step / np.sqrt(length)
+    if not far.any():
+        return found
+    quantum, is_counted = _quantum(values), values.min() >= 0.0
+    least = STEPS / np.sqrt(length)
+    if is_counted:
+        least = np.maximum(LEAST_COUNTS, math.log(n_points / CHANCE) / length)
+    far &= level > least * quantum
+    variances = np.maximum(max(step, quantum) ** 2, is_counted * quantum * np.abs(signed))
+    far &= missed > level + MISSED * np.sqrt(variances.sum(axis=1))
+    strip = np.zeros(values.size + 1, np.int64)
+    strip[begin[far]], strip[end[far]] = 1, -1
+    inside[inside] = np.cumsum(strip)[:-1] > 0
+    found[lines] = inside
+    return found
+
+
+def _runs(
+    zero: npt.NDArray[np.bool_], same: npt.NDArray[np.bool_], line: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """(begin, end) of two or more zeros in one line, with BESIDE values on both sides; `same` says
+    where a value and the next are of one line."""
+    inside = zero[1:] & zero[:-1] & same
+    edges = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
+    begin, end = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0) + 1
+    enough = (begin >= BESIDE) & (end + BESIDE <= zero.size)
+    begin, end = begin[enough], end[enough]
+    alike = line[begin - BESIDE] == line[end + BESIDE - 1]
+    return begin[alike], end[alike]
+
+
+def _step(values: Array, pairs: npt.NDArray[np.bool_]) -> float:
+    """The typical step from one value to the next, over the `pairs` of them that count."""
+    return float(np.median(np.abs(np.diff(values)[pairs])))
+
+
+def _quantum(data: Array) -> float:
+    """The least distance of two values: one count, or what differences were rounded to; of others
+    next to nothing."""
+    return float(np.diff(np.unique(data)).min(initial=np.inf))
+
+
+def _far_of_grid(data: Array) -> float:
+    """Where the fit is below that, a value may be 0 by chance: some of so many counts, whose
+    probability is exp(-fit): 22 counts for 50,000 points; or differences rounded to whole numbers,
+    most of which are equal."""
+    far = math.log(data.size / CHANCE) if data.min() >= 0.0 else STEPS
+    return far * _quantum(data)
 
 
 def _along(
