@@ -62,7 +62,8 @@ class CallError(PyspecError, TypeError):
 
 
 class NoSuchNameError(PyspecError, AttributeError):
-    """An attribute that an object does not have; the message says what to write instead."""
+    """An attribute that an object does not have, or that cannot be set; the message says what to
+    write instead."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import wraps
 from traceback import walk_tb
 from typing import Any, TypeVar
 
-from pyspec.calls.instead import CALLS, ITEMS, NAMES
+from pyspec.calls.instead import CALLS, ITEMS, NAMES, SETS
 from pyspec.calls.kinds import mismatch
 from pyspec.errors import CallError, NoSuchNameError, PyspecError, suggest
 
@@ -28,7 +29,8 @@ def answered(thing: Thing) -> Thing:
     """Gives a function, or the public methods and names of a class, answers of their own.
 
     Arguments that do not fit raise :class:`CallError`, names that are not there
-    :class:`NoSuchNameError`; both with the nearest name, or what `pyspec.calls.instead` knows.
+    :class:`NoSuchNameError`; both with the nearest name, or what `pyspec.calls.instead` knows. So
+    does a value that is given to an attribute of a frozen class.
     """
     if not isinstance(thing, type):
         return _function(thing, getattr(thing, "__name__", ""))  # type: ignore[return-value, arg-type]
@@ -46,6 +48,8 @@ def answered(thing: Thing) -> Thing:
         setattr(thing, "__getattr__", _no_such_name)  # noqa: B010
     if not hasattr(thing, "__getitem__"):
         setattr(thing, "__getitem__", _no_items)  # noqa: B010
+    if getattr(getattr(thing, "__dataclass_params__", None), "frozen", False):
+        setattr(thing, "__setattr__", _not_set)  # noqa: B010
     return thing
 
 
@@ -155,6 +159,16 @@ def _no_such_name(self: Any, name: str) -> Any:
             raise NoSuchNameError(f"{kind.__name__} has no {name!r}; {hint}")
     hint = suggest(name, names) or f"; see dir() of it, or help({kind.__name__})"
     raise NoSuchNameError(f"{kind.__name__} has no {name!r}{hint}")
+
+
+def _not_set(self: Any, name: str, value: object) -> None:
+    kind = type(self).__name__
+    names = [one.name for one in fields(self)]
+    hint = SETS.get(kind, {}).get(name, "")
+    if not hint and name in names:
+        hint = f"make another: dataclasses.replace({kind.lower()}, {name}=...)"
+    hint = hint or suggest(name, names).removeprefix("; ") or f"it has {', '.join(names)}"
+    raise NoSuchNameError(f"a {kind} stays as it was made, {name!r} cannot be set; {hint}")
 
 
 def _no_items(self: Any, key: object) -> Any:

@@ -307,3 +307,12 @@ ITEMS: dict[str, str] = {
     "Measurement": "write measurement.data[{0!r}]",
     "Simulator": "what it simulated is in its attributes; see help(Simulator)",
 }
+
+#: Class → attribute that cannot be set → what to write.
+SETS: dict[str, dict[str, str]] = {
+    "Dataset": {
+        axis: f"scan = scan.shift({axis}=-0.3) calibrates; other values: "
+        f"dataclasses.replace(scan, axes={{**scan.axes, '{axis}': {axis}}})"
+        for axis in ("energy", "time")
+    },
+}

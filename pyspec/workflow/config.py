@@ -7,8 +7,10 @@ import sys
 
 from pyspec._library import ABI, LIBRARY, OPS, library_path
 from pyspec._version import VERSION
+from pyspec.calls import answered
 
 
+@answered
 def show_config() -> dict[str, str]:
     """Prints and returns versions, the compiled library and the machine: for bug reports."""
     import lmfit

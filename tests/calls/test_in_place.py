@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
 import pytest
 
-from pyspec import File
-from pyspec.errors import DataError
+from pyspec import File, Measurement, show_config
+from pyspec.errors import CallError, DataError, NoSuchNameError
 from pyspec.io import Dataset
 
 ENERGY = np.linspace(80.0, 90.0, 101)
@@ -50,3 +51,26 @@ def test_what_is_computed_from_them_is_plain(file: File) -> None:
     assert axis[0] == 80.0
     assert file.data is not None
     assert np.shares_memory(file.data, file.data)
+
+
+def test_an_attribute_that_cannot_be_set_says_what_to_write() -> None:
+    """It used to be "FrozenInstanceError: cannot assign to field 'energy'"."""
+    scan = Dataset(np.ones((3, 101)), ("time", "energy"), {"time": range(3), "energy": ENERGY})
+    with pytest.raises(NoSuchNameError, match=r"scan = scan\.shift\(energy=-0\.3\) calib") as told:
+        scan.energy = ENERGY - 0.3  # type: ignore[misc]
+    energy = ENERGY - 0.3
+    told_code = str(told.value).split("other values: ")[1]
+    other = eval(told_code, {"dataclasses": dataclasses, "scan": scan, "energy": energy})
+    np.testing.assert_array_equal(other.energy, energy)
+    with pytest.raises(NoSuchNameError, match=r"dataclasses\.replace\(dataset, data=\.\.\.\)"):
+        scan.data = np.zeros((3, 101))  # type: ignore[misc]
+    with pytest.raises(NoSuchNameError, match="'nam' cannot be set; did you mean 'name'"):
+        scan.nam = "a"
+    with pytest.raises(NoSuchNameError, match=r"dataclasses\.replace\(measurement, weight="):
+        Measurement(np.ones(101)).weight = 2.0  # type: ignore[misc]
+    assert isinstance(told.value, AttributeError)
+
+
+def test_show_config_answers_what_it_does_not_take() -> None:
+    with pytest.raises(CallError, match="show_config: 1 value was given by position"):
+        show_config(1)  # type: ignore[call-arg]
