@@ -146,28 +146,41 @@ def _loaded(
     texts = {key: [text] for key, text in names.items() if text is not None}
     found = fits_of(path, Wanted(texts, last), damaged)
     if not found:
-        others = read_archive(path, damaged == "skip")[0]
-        titles = list(dict.fromkeys(_restored(path, one, {}).title for one in others))
-        more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
-        listed = "; ".join(titles[:_LISTED]) or "none"
-        raise DataError(f"{path}: has no such fit; it has: {listed}{more}")
+        raise _no_such_fit(path, "has no such fit", damaged)
     return found
 
 
 def fits_of(
     path: str | Path, wanted: Wanted, damaged: str = "raise"
 ) -> tuple[StoredFit | StoredSlices, ...]:
-    """The fits of an archive that are wanted, perhaps none. Of a damaged one all that have the
-    texts, where the last of them was wanted."""
+    """The fits of an archive that are wanted. Of a damaged one all that have the texts, where the
+    last of them was wanted.
+
+    Raises :class:`DataError` where one of the texts is that of no fit among them.
+    """
     contents, arrays, report = read_archive(path, damaged == "skip", wanted)
     if report is not None and report.damaged:
         warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
     every = [_restored(path, one, arrays) for one in contents]
-    return tuple(
+    found = tuple(
         fit
         for fit in every
         if all(getattr(fit, key) in among for key, among in wanted.texts.items())
     )
+    for key, among in wanted.texts.items():
+        without = sorted(repr(one) for one in {*among} - {getattr(fit, key) for fit in found})
+        if without:
+            which = f"{key.removesuffix('_name').replace('_', ' ')} {', '.join(without)}"
+            raise _no_such_fit(path, f"has no such fit{f' of {which}' * bool(found)}", damaged)
+    return found
+
+
+def _no_such_fit(path: str | Path, what: str, damaged: str) -> DataError:
+    others = read_archive(path, damaged == "skip")[0]
+    titles = list(dict.fromkeys(_restored(path, one, {}).title for one in others))
+    more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
+    listed = "; ".join(titles[:_LISTED]) or "none"
+    return DataError(f"{path}: {what}; it has: {listed}{more}")
 
 
 def _restored(

@@ -77,7 +77,10 @@ class FitResults(list[Any]):
         model: str | Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
     ) -> FitResults:
-        """The fits of an archive, or some of them: one name or a list of names each."""
+        """The fits of an archive, or some of them: one name or a list of names each.
+
+        Raises :class:`DataError` where one of the names is that of no such fit.
+        """
         wanted = names_of(file), names_of(model), names_of(fit_type)
         for one in wanted[2] or ():
             check_type(one)

@@ -100,4 +100,9 @@ def test_results_of_some_names_are_read_alone(
     found = FitResults.load(tmp_path / "a.h5", file=["scan_0", "scan_2"], fit_type="spectrum")
     assert [fit.file_name for fit in found] == ["scan_0", "scan_2"]
     assert looks == ["/fits/0001", "/fits/0003", "data", "data"]
-    assert FitResults.load(tmp_path / "a.h5", file="scan_7") == []
+    with pytest.raises(DataError, match=r"has no such fit; it has: .* to scan_0; .* to scan_1;"):
+        FitResults.load(tmp_path / "a.h5", file="scan_7")  # was an empty list
+    with pytest.raises(DataError, match="no such fit of file 'scan_7', 'scan_8'; it has: "):
+        FitResults.load(tmp_path / "a.h5", file=["scan_7", "scan_0", "scan_8"])
+    with pytest.raises(DataError, match="has no such fit; it has: "):
+        FitResults.load(tmp_path / "a.h5", file="scan_0", fit_type="sbs")
