@@ -50,6 +50,7 @@ def run(given: Namespace) -> int:
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
+    _check_workers(job, kind)
     file = file_of(job, dataset)
     model = file.select_model()
     _check_means(job, file, kind)
@@ -114,6 +115,7 @@ def _override(job: Job, given: Namespace) -> None:
             raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
         job.fit.type = given.type
         job.fit.spectrum = job.fit.spectrum if given.type == "spectrum" else None
+        job.fit.workers = job.fit.workers if given.type == "slices" else None
     job.fit.progress &= not given.quiet
 
 
@@ -169,6 +171,16 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
         if given is not None:
             raise job.fields.wrong(field, f"the data are one {kind}; {say}")
     return kind
+
+
+def _check_workers(job: Job, kind: str) -> None:
+    """A job's own workers are processes for slices: other fits would not use them."""
+    if job.fit.workers is not None and kind != "slices":
+        other = "; to share it write pyspec fit JOB.yaml --workers N" if kind == "2d" else ""
+        raise job.fields.wrong(
+            "fit",
+            f"'workers:' belongs to 'type: slices', not to type {kind}; leave it out{other}",
+        )
 
 
 def _check_sharing(job: Job, given: Namespace, kind: str) -> None:

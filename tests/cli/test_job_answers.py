@@ -58,6 +58,7 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",
             "fit: 'spectrum:' belongs to 'type: spectrum', not to type 2d",
         ),
+        (TABLE, START + "fit: {workers: 2}\n", "fit: 'workers:' belongs to 'type: slices', not to"),
         (
             TRACE,
             "data: {path: t.csv}\nmodels: m.yaml\n",
