@@ -74,7 +74,8 @@ def fit_model(
         has a method ``rows(done, total)``, too, is told of each chunk of data that come in chunks
     max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
         point
-    stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("native")
+    stages : 1, or 2 for `fit_alg_1` ("nelder", with method "native" too) followed by `fit_alg_2`
+        ("native")
     scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, except
         with counting statistics
     seeds : values by name in place of those of the model: starts of free parameters, and the values

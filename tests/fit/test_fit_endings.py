@@ -61,6 +61,9 @@ def test_other_methods_give_the_same_answer_and_errors(method: str) -> None:
 def test_two_stages() -> None:
     result = fit_model(spectrum(), Measurement(data=data_1d()), stages=2)
     assert result.method == "nelder then native"
+    # With the default method by its name there was no simplex: native ran twice.
+    named = fit_model(spectrum(), Measurement(data=data_1d()), stages=2, method="native")
+    assert (named.method, named.nfev) == (result.method, result.nfev)
     assert result.success
     check_truth(result, TRUE_1D)
 

@@ -104,7 +104,10 @@ def fit_stages(
     chosen = method or first or NATIVE
     if stages == 1:
         return (NATIVE,) if chosen == NATIVE else (canonical_method(chosen),)
-    return canonical_method(method or first or "nelder"), canonical_method(second or NATIVE)
+    last = canonical_method(second or NATIVE)
+    if first is None and last == NATIVE == chosen:
+        return "nelder", NATIVE  # the default by its name: native twice would find nothing more
+    return canonical_method(method or first or "nelder"), last
 
 
 #: What `linear` may be, besides None.
