@@ -244,6 +244,7 @@ class FileFits:
                 **self._options(options),
             )
             slices.file_name, slices.started_from = self.data.name, origin
+            slices.folder = self.project.path
             self._keep(slices)
             return hold.mark(slices)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -245,6 +246,24 @@ def test_a_trace_with_its_errors_as_weights(file: File) -> None:
     np.testing.assert_array_equal(result.time, slices.time)
     with pytest.raises(FitError, match="did you mean"):
         slices.fit_parameter("Gauss_1_x0", LAWS, "decay")
+
+
+def test_laws_are_found_in_the_folder_of_the_project(
+    file: File, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """load_model finds them there, but fit_parameter looked in the folder where Python runs."""
+    slices = file.fit_slice_by_slice("peak")
+    here = tmp_path_factory.mktemp("here")
+    monkeypatch.chdir(here)
+    result = slices.fit_parameter("Gauss_01_x0", "laws.yaml", "base_and_decay")
+    assert result.success
+    (file.project.path / "laws.yaml").rename(here / "other.yaml")
+    again = slices.fit_parameter("Gauss_01_x0", "other.yaml", "base_and_decay")
+    assert again.values == result.values
+    with pytest.raises(ModelError, match=re.escape(str(file.project.path / "laws.yaml"))):
+        slices.fit_parameter("Gauss_01_x0", "laws.yaml", "base_and_decay")
+    text = (here / "other.yaml").read_text()
+    assert slices.fit_parameter("Gauss_01_x0", text, "base_and_decay").success
 
 
 @pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])

@@ -72,6 +72,9 @@ class SliceResults(Fits[SliceFit], SlotNames):
     model_name, file_name, fit_type : where it belongs; fit_type is "sbs"
     """
 
+    #: Where relative paths of model files begin, the project's; None: where Python runs.
+    folder: Path | None = None
+
     def __init__(
         self,
         fits: Sequence[SliceFit],
@@ -210,9 +213,11 @@ class SliceResults(Fits[SliceFit], SlotNames):
         """Fits time laws to one parameter against time, weighted with its standard errors.
 
         `model` names a model of time laws in the file `model_yaml`: of the whole parameter, so that
-        a law that is 0 before its onset needs a ``constFun`` above it. Slices that did not converge
-        or have no standard error do not count. Options as of :func:`pyspec.fit.fit_trace`. Pictures
-        and tables have the units of the times and of the parameter.
+        a law that is 0 before its onset needs a ``constFun`` above it. A relative path begins in
+        the folder of the project whose file was fitted, and where there is no such file, or no
+        project, where Python runs. Slices that did not converge or have no standard error do not
+        count. Options as of :func:`pyspec.fit.fit_trace`. Pictures and tables have the units of
+        the times and of the parameter.
         """
         time, values, stderr = self.trace(name)
         good = np.isfinite(values) & np.isfinite(stderr) & (stderr > 0)
@@ -226,9 +231,18 @@ class SliceResults(Fits[SliceFit], SlotNames):
         units = {**self.units, "data": parameter_units(self._model, self.units).get(name, "")}
         measured = replace(own, labels=labels, units={**units, **own.units})
         given = {"target": name, "measurement": measured, **options}
-        result = fit_trace(model_yaml, model, time[good], values[good], stderr[good], **given)
+        source = self._model_file(model_yaml)
+        result = fit_trace(source, model, time[good], values[good], stderr[good], **given)
         result.file_name = self.file_name
         return result
+
+    def _model_file(self, given: str | Path) -> str | Path:
+        """A model file in the project's folder, or from here; a text or a Model as it is."""
+        is_path = isinstance(given, Path) or (isinstance(given, str) and "\n" not in given)
+        if self.folder is None or not is_path:
+            return given
+        own = self.folder / given
+        return given if not own.is_file() and Path(given).is_file() else own
 
     # tables
 
