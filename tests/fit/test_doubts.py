@@ -93,6 +93,19 @@ def test_a_line_outside_of_the_axis() -> None:
     assert "Gauss_01 lies" not in said(result)
 
 
+def test_of_a_joint_fit_the_file_is_named() -> None:
+    """Which of the files has a background that runs the wrong way was not said."""
+    model = load_model("m:\n" + FLAT + SHIRLEY + PEAK.replace("project", "True"), "m")
+    model.set_axes(energy=X)
+    loss = 0.02 * np.cumsum(line(0.0) - 2.0)
+    falling, rising = Measurement(line() + loss[-1] - loss), Measurement(line() + loss)
+    found = fit_joint([(model, falling), (model, rising)]).cautions
+    (text,) = [one for one in found if "reverse" in one]
+    assert text.startswith("in file01 Shirley_pShirley ended at ")
+    (text,) = [one for one in fit_joint([(model, rising)] * 2).cautions if "reverse" in one]
+    assert text.startswith("Shirley_pShirley ended at ")  # in all of them, by the same numbers
+
+
 def test_a_shirley_that_runs_the_wrong_way() -> None:
     loss = np.cumsum(line(0.0) - 2.0)
     rising, falling = line() + 0.02 * loss, line() + 0.02 * (loss[-1] - loss)

@@ -82,7 +82,7 @@ def of_scatter(result: Any) -> list[str]:
         return [CHANGED]
     dead = _of_points(_dead, fits, residuals, is_joint)
     found: list[str] = []
-    if not (problem.is_poisson or COUNTS in result._cautions):
+    if not (problem.is_poisson or any(one.endswith(COUNTS) for one in result._cautions)):
         found = _of_files(problem, residuals) if is_joint else _of_one(problem, residuals[0])
     return dead + (found or ([] if dead else _of_points(_far, fits, residuals, is_joint)))
 

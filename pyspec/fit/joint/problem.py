@@ -31,6 +31,19 @@ from pyspec.passes.eliminate import choose, joined, slopes_of
 Array = npt.NDArray[np.float64]
 
 
+def _by_file(found: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences of each file with its name, `file01` as in its parameters; those that all files
+    have once, without a name."""
+    where: dict[str, list[str]] = {}
+    for index, own in enumerate(found):
+        for text in dict.fromkeys(own):
+            where.setdefault(text, []).append(f"file{index:02d}")
+    return [
+        text if len(names) == len(found) else f"in {', '.join(names)} {text}"
+        for text, names in where.items()
+    ]
+
+
 class JointProblem(FitProblem):
     """Several problems as one. Shared parameters occur once, the others as ``file00_name``."""
 
@@ -235,10 +248,11 @@ class JointProblem(FitProblem):
         return Spanning.of([model for model, _ in self.parts], self.shared.full)
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
-        found = [*self._apart(), *self.spanning.nowhere]
-        for index, problem in enumerate(self.problems):
-            found += problem.cautions(self.local(index, values))
-        return list(dict.fromkeys(found))
+        own = [
+            problem.cautions(self.local(index, values))
+            for index, problem in enumerate(self.problems)
+        ]
+        return [*self._apart(), *self.spanning.nowhere, *_by_file(own)]
 
     def _apart(self) -> list[str]:
         """Sentences about parameters that some files share and that others have for themselves."""
@@ -262,12 +276,12 @@ class JointProblem(FitProblem):
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
     ) -> list[str]:
-        found: list[str] = []
+        found: list[list[str]] = []
         for index, (problem, at) in enumerate(self.files_at(theta)):
             own, full = self.local(index, values), self.shared.full[index]
             there = {name: sides[full[name]] for name in full if full[name] in sides}
-            found += problem.doubts(at, own, there)
-        return list(dict.fromkeys(found))
+            found.append(problem.doubts(at, own, there))
+        return _by_file(found)
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
         for problem, full in zip(self.problems, self.shared.full, strict=True):
