@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from tests.mistakes.table import parsed
+import textwrap
+
+from tests.mistakes.table import LISTS, parsed
 
 LEAD = """
-What may go wrong, and the answer that pyspec gives: what, where, what to do next. A test makes
-each of these mistakes and compares the answer word by word.
-
-`models.yaml` is the text shown; for a call alone it is the file at the end of this page.
-`energy` has 101 points from 80 to 90, `time` 26 from -5 to 20, `data` the shape (26, 101); `file`
-is a `File` of these with the model `peak` loaded, `model` that model on both axes, `result` the fit
-`file.fit_2d("peak")`.
+With a message at hand, search this page for the words of it that are not names or numbers of your
+own. A test makes each of these mistakes and compares the answer word by word. The call is shown
+where it is one line; all calls, and the model files, are in `tests/mistakes/mistakes.yaml`. Lists
+of all functions are cut here.
 """
+
+#: A longer call says no more than the title does.
+MAX_CALL = 90
 
 
 def pages() -> dict[str, str]:
     """mistakes.md."""
-    table = parsed()
-    parts = ["# Mistakes and their answers", LEAD.strip()]
-    links = [f"- [{part['section']}](#{_anchor(part['section'])})" for part in table["sections"]]
-    parts.append("\n".join(links))
-    for part in table["sections"]:
-        parts.append(f"## {part['section']}")
-        for row in part["mistakes"]:
-            parts += _row(row)
-    parts += ["## The file that calls alone refer to", f"```yaml\n{table['standard'].strip()}\n```"]
+    sections = parsed()["sections"]
+    links = [f"- [{part['section']}](#{_anchor(part['section'])})" for part in sections]
+    parts = ["# Mistakes and their answers", LEAD.strip(), "\n".join(links)]
+    for part in sections:
+        rows = "\n".join(_row(row) for row in part["mistakes"])
+        parts += [f"## {part['section']}", rows]
     return {"mistakes.md": "\n\n".join(parts)}
 
 
@@ -34,17 +33,19 @@ def _anchor(title: str) -> str:
     return kept.replace(" ", "-")
 
 
-def _row(row: dict[str, str]) -> list[str]:
-    parts = [f"**{row['title']}**"]
-    model = row.get("model")
-    if model is not None:
-        shown = "".join(c if c in "\n" or c.isprintable() else _escape(c) for c in model)
-        parts.append(f"```text\n{shown.rstrip() or '(nothing)'}\n```")
-    if "call" in row:
-        parts.append(f"```python\n{row['call'].strip()}\n```")
-    parts.append(f"```text\n{row['error']}: {row['says'].rstrip()}\n```")
-    return parts
+def _row(row: dict[str, str]) -> str:
+    """A list entry: the mistake, its call and the answer; the place it points at is a block."""
+    call, answer = row.get("call", "").strip(), f"{row['error']}: {row['says'].rstrip()}"
+    for names in LISTS.values():
+        answer = answer.replace(names, ", ".join(names.split(", ")[:2]) + ", …")
+    shown = f" ({_code(call)})" if call and "\n" not in call and len(call) <= MAX_CALL else ""
+    first, _, place = answer.partition("\n")
+    entry = f"- **{row['title']}**{shown}: {_code(first)}"
+    if not place:
+        return entry
+    return entry + textwrap.indent(f"\n```text\n{textwrap.dedent(place)}\n```", "  ")
 
 
-def _escape(char: str) -> str:
-    return "→   " if char == "\t" else f"\\x{ord(char):02x}"
+def _code(text: str) -> str:
+    """Text between back quotes, of which it may hold some."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"

@@ -76,6 +76,17 @@ def test_files_that_pages_name_exist(page: Path) -> None:
     assert [name for name in named if name not in to_write and not (ROOT / name).exists()] == []
 
 
+def test_the_page_of_mistakes_is_a_list_that_wraps() -> None:
+    """It had 5,487 lines: model file, call and answer of each mistake in blocks of their own, and
+    answers of up to 380 characters on lines that scroll."""
+    from tests.mistakes.table import read_table
+
+    text = (DOCS / "mistakes.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^- \*\*", text, re.M)) == len(read_table()[1])
+    in_blocks = re.findall(r"^ *```\w+\n(.*?)^ *```$", text, re.M | re.S)
+    assert max(len(line) for block in in_blocks for line in block.splitlines()) <= 100
+
+
 def test_the_first_page_names_every_how_to() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     assert [path.name for path in (DOCS / "howto").glob("*.md") if path.name not in text] == []
