@@ -137,7 +137,12 @@ def test_scripts_of_the_pages_run(
         for text in scripts:
             exec(compile(text, str(page), "exec"), defined)
         if "result" in defined:
-            assert defined["result"].success
+            result = defined["result"]
+            assert result.success
+            # A doublet was tied in data that have another ratio and no Shirley; a Voigt ended at
+            # W = 0; a cluster fitted the same spectra over and over, with a law that rises once.
+            assert [text for text in result.cautions if "starts agree" not in text] == []
+            assert not result.at_bound
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
