@@ -143,7 +143,7 @@ def _add_show(commands: Any) -> None:
     show.add_argument("--no-picture", action="store_true", help="draw nothing")
     show.add_argument(
         "--select", action="append", default=[], metavar="AXIS=PLACE",
-        help="value 0.09, position 10 or range 281:292; repeatable",
+        help="a value, x=0.35, or a range, energy=281:292; repeatable",
     )  # fmt: skip
     show.add_argument(
         "--at", action="append", default=[], metavar="AXIS=POSITION",

@@ -84,7 +84,8 @@ and draws it: a line, a map, or a map of places beside its spectra.
 
 examples:
   pyspec show scan.csv
-  pyspec show map.nc --select x=10 --select y=12     one place (positions from 0)
+  pyspec show map.nc --at x=10 --at y=12             one place, by positions from 0
+  pyspec show map.nc --select x=0.35 --mean y        by value
   pyspec show map.nc --mean x y                      the mean spectrum
   pyspec show data.csv --energy energy.csv --time time.csv -o look.png
 """

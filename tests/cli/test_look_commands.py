@@ -11,6 +11,7 @@ import pytest
 
 from pyspec._library import DTYPES
 from pyspec.cli import main
+from pyspec.cli.help_texts import SHOW
 from pyspec.cli.memory import memory_text
 from pyspec.io import read
 from pyspec.ir import parse_graph
@@ -175,6 +176,22 @@ def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", data, "--no-picture", "--select", "energy=100"]) == 0
     assert main(["show", str(folder / "dta.csv")]) == 1
     assert "did you mean 'data.csv'" in capsys.readouterr().err
+
+
+def test_examples_of_show_run_on_a_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One was 'select x=10 for a position': refused where 10 is a value as well."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    axes = {"y": 0.7 * np.arange(20.0), "x": 0.7 * np.arange(20.0), "energy": np.arange(80.0, 90.0)}
+    counts = xarray.DataArray(np.ones((20, 20, 10)), coords=axes, dims=tuple(axes), name="counts")
+    monkeypatch.chdir(tmp_path)
+    counts.to_netcdf("map.nc", engine="h5netcdf")
+    examples = re.findall(r"pyspec (show map.nc .*?)(?:  |\n)", SHOW)
+    assert len(examples) == 3
+    for example in examples:
+        assert main([*example.split(), "--no-picture"]) == 0, capsys.readouterr().err
 
 
 def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
