@@ -13,7 +13,7 @@ converge, 130 Ctrl-C, 143 SIGTERM
 
 FIT = """\
 A job file says what to read, which model to fit, and where to write. 'pyspec new' writes one
-with every field explained. The shortest, for one spectrum:
+with the usual fields explained; docs/job_file.md has all. The shortest, for one spectrum:
 
   data: {path: spectrum.csv}
   models: models.yaml
