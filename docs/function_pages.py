@@ -15,13 +15,7 @@ FAMILIES = (
     (
         "energy",
         "Functions of energy",
-        "Components of an energy model. Each adds to the spectrum, or blurs what stands below it. "
-        "On one core of a common processor a component costs 8 to 20 ns for each energy of each "
-        "spectrum, with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, a Mahan 100 to 150 "
-        "ns and with derivatives up to 260 ns, Shirley and StaticShirley 3 to 5 ns. A wide "
-        "spectrum of 10,000 energies thus takes 0.1 to 0.2 ms for a line, 1 ms for a FermiEdge "
-        "and 1 to 3 ms for a Mahan; the sums of a resolution and Tougaard take longer, as is "
-        "said there.",
+        "Components of an energy model. Each adds to the spectrum, or blurs what stands below it.",
         ("PEAK", "BACKGROUND", "SPECTRUM_FED", "ROW_FED", "RESOLUTION"),
     ),
     (
@@ -53,6 +47,16 @@ FAMILIES = (
     ),
 )
 
+COSTS = """
+## What they cost
+
+On one core of a common processor a component costs 8 to 20 ns for each energy of each spectrum,
+with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, a Mahan 100 to 150 ns and with
+derivatives up to 260 ns, Shirley and StaticShirley 3 to 5 ns. A wide spectrum of 10,000 energies
+thus takes 0.1 to 0.2 ms for a line, 1 ms for a FermiEdge and 1 to 3 ms for a Mahan. The sums of a
+resolution and of Tougaard take longer, as is said there.
+"""
+
 #: A value for each parameter in the examples.
 EXAMPLES = {"x0": "84", "xStart": "80", "xStop": "90", "pShirley": "0.001", "A": "10", "t0": "0"}
 EXAMPLES |= {
@@ -66,6 +70,14 @@ EXAMPLES |= {
     "mAbove": "0",
 }
 EXAMPLES |= {"tau": "5", "f": "0.3", "alpha": "0.1", "xi": "4", "m": "0.3", "phi": "0", "b": "0"}
+#: Where a name means something else: an exponent of a tail, a place on the auxiliary axis.
+OWN_EXAMPLES = {
+    "LA": {"alpha": "0.7"},
+    "LF": {"alpha": "0.7", "w": "10"},
+    "GLSAsym": {"a": "0.2"},
+    "ExpBack": {"k": "0.1"},
+    "pGauss": {"x0": "2"},
+}
 
 KINDS = {
     "PEAK": "peak",
@@ -220,6 +232,8 @@ def _family(title: str, lead: str, kinds: tuple[str, ...]) -> str:
             parts += _responses(op)
         if op.kind == "RESOLUTION":
             parts += _resolved(op)
+    if kinds[0] == "PEAK":
+        parts.append(COSTS.strip())
     return "\n\n".join(parts)
 
 
@@ -260,8 +274,9 @@ def _example(op: OpDef) -> str:
     lines = [head, f"  {op.name}:" + ("" if op.params else " {}")]
     advice = inspect.getdoc(reference(op.name)) or ""
     fixed = {p for p in op.params if f"Keep {p} fixed" in advice} | {"xStart", "xStop", "t0"}
+    values = EXAMPLES | OWN_EXAMPLES.get(op.name, {})
     lines += [
-        f"    {param}: [{EXAMPLES.get(param, '1')}, {param not in fixed}]"
+        f"    {param}: [{values.get(param, '1')}, {param not in fixed}]"
         for param in op.params[: op.n_required]
     ]
     if op.kind in ("KERNEL", "IRF"):
