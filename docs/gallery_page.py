@@ -9,7 +9,7 @@ from pathlib import Path
 SCRIPTS = sorted((Path(__file__).resolve().parent / "gallery").glob("*.py"))
 
 LEAD = """
-Each script simulates its data, fits them and draws one picture. They run as they stand:
+Each script draws one picture, mostly of a fit to data that it simulates, and runs as it stands:
 `python docs/gallery/tied_doublet.py`. With a folder as argument the picture goes there.
 """
 

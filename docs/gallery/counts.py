@@ -1,7 +1,7 @@
-"""Counts: a fit of few of them.
+"""A fit of few counts.
 
-With three counts in a channel least squares is biased; `loss="poisson"` fits the likelihood of
-counts instead. The picture compares the height of the peak over 200 simulated spectra.
+Of few counts least squares with weights 1 / sqrt(counts) is biased; `loss="poisson"` fits their
+likelihood instead. The picture compares the height of the peak over 200 simulated spectra.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Slice by slice.
 
-Each spectrum is fitted by itself, which takes a millisecond or two. `n_workers=` spreads many
-slices over processes; a slice that fails says so and the others go on.
+Each spectrum is fitted by itself. `n_workers=` spreads many slices over processes; a slice that
+fails says so and the others go on.
 """
 
 import sys
@@ -25,7 +25,7 @@ energy, time = np.linspace(80, 88, 120), np.linspace(-4, 36, 81)
 moving = load_model(MODEL, "peak")
 moving.add_dynamics("Gauss_01_x0", load_dynamics(MODEL, "swing", "Gauss_01_x0"))
 moving.set_axes(energy=energy, time=time)
-_, data, _ = Simulator(moving, noise_level=0.03, seed=3).simulate()
+_, data, _ = Simulator(moving, noise_level=0.03, noise_type="gaussian", seed=3).simulate()
 
 model = load_model(MODEL, "peak")
 model.set_axes(energy=energy)

@@ -162,7 +162,12 @@ def test_scripts_of_the_pages_run(
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_gallery(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gallery(
+    script: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot
@@ -172,6 +177,7 @@ def test_gallery(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with matplotlib.rc_context():
         runpy.run_path(str(script), run_name="__main__")
     pyplot.close("all")
+    assert "Caution" not in capsys.readouterr().out  # slices of counts were fitted unweighted
     assert (tmp_path / f"{script.stem}.png").stat().st_size < MAX_PICTURE
     committed = DOCS / "images" / f"{script.stem}.png"
     assert committed.stat().st_size < MAX_PICTURE
