@@ -15,8 +15,9 @@ plans, kernels, tests and these pages follow from the rows.
   (the data, or the parameter that moves), ? one that depends on the values.
 - *linear*: what the value is proportional to, all of it together.
 - *jumps*: parameters that move a jump over the samples, and its height.
-- *slopes read*: for each parameter the others that the derivative by it depends on. One that reads
-  nothing free is computed once a fit.
+- *slopes read*: what the derivative by a parameter depends on, where that is not the usual: of a
+  linear one all parameters that are not linear, of any other all of them. A derivative that depends
+  on nothing free is computed once a fit.
 - *error*: the largest of the compiled value, in 2⁻⁵² of the peak.
 """
 
@@ -55,7 +56,13 @@ def _row(op: OpDef) -> tuple[str, ...]:
         other = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
         bounds.append(f"{op.params[guard.param]} {guard.comparison} {other}")
     names, slopes = arguments(op), interacting(op)
-    read = [", ".join(names[k] for k in sorted(slope)) or "none" for slope in slopes]
+    usual = {name: set(names) - (set(op.linear) if name in op.linear else set()) for name in names}
+    read = {name: {names[k] for k in slope} for name, slope in zip(names, slopes, strict=True)}
+    unusual = [
+        f"{name}: {', '.join(one for one in names if one in read[name]) or 'none'}"
+        for name in names
+        if read[name] != usual[name]
+    ]
     return (
         op.name,
         op.kind.lower().replace("_", "-"),
@@ -64,7 +71,7 @@ def _row(op: OpDef) -> tuple[str, ...]:
         ", ".join(bounds),
         ", ".join(op.linear),
         ", ".join(f"{name} by `{height}`" for name, height in op.jumps),
-        "; ".join(f"{name}: {others}" for name, others in zip(names, read, strict=True)),
+        "; ".join(unusual),
         f"{op.tolerance:g}",
     )
 
