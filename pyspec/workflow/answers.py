@@ -88,7 +88,9 @@ class FileAnswers:
     ) -> Any:
         """The last fit, of that model and type if given: a FitResult, or SliceResults for "sbs".
 
-        `handle` is the beginning of a fit's handle.
+        `fit_type` is "baseline", "spectrum", "2d", "trace" or "sbs" (slice by slice), as in all
+        calls that ask for it; `handle` is a label, or the beginning of a fit's handle. Raises
+        :class:`FitError` where there is no such fit.
         """
         check_type(fit_type)
         if not isinstance(model, (str, type(None))):
@@ -151,7 +153,8 @@ class FileAnswers:
         **options: Any,
     ) -> Any:
         """Computes intervals by profile likelihood for the last fit (of that model and type): a
-        DataFrame with one row for each parameter. Options as of ``lmfit.conf_interval``."""
+        DataFrame with one row for each parameter, one column for each probability. `p_names`,
+        `sigmas` and `progress` are those of :meth:`pyspec.FitResult.conf_interval`."""
         result = self.get_result(model=model, fit_type=fit_type, handle=handle)
         return interval_frame(one_fit(result, "intervals"), options)
 

@@ -70,8 +70,11 @@ class FileFits:
         values.
 
         `seed_source="model"` starts from the values of the model file (or set since by hand); by
-        default a second fit starts from what the last one found. Options as of
+        default a second fit starts from what the last one found. Options, such as `stages`, as of
         :func:`pyspec.fit_model`.
+
+        Raises :class:`DataError` before :meth:`define_baseline`, :class:`ModelError` for a model
+        that is not loaded, :class:`FitError` as `fit_model` does.
         """
         measurement = self.data.mean(self.data.need_baseline())
         model, origin = self._still(model_name, seed_source)
@@ -101,8 +104,10 @@ class FileFits:
         **options: Unpack[SharedOptions],
     ) -> FitResult:
         """Fits one spectrum: the row nearest to `time_point`, the mean over `time_range`
-        (start, stop), both included, or 1D data as they are. `seed_source` and options as of
-        :meth:`fit_baseline`."""
+        (start, stop), both included, or 1D data as they are. With `time_type` "ind" both are
+        numbers of rows. `seed_source` and options as of :meth:`fit_baseline`.
+
+        Raises :class:`DataError` for times that the data do not have, or none of a series."""
         when = time_point, time_range, time_type
         model, measurement, origin, rows = self.prepared_spectrum(model_name, *when, seed_source)
         result = self.fitted(model, measurement, "spectrum", origin, stages, options)

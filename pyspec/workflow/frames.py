@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pyspec.errors import CallError
 from pyspec.fit import CorrelationTable, ParameterTable
 from pyspec.fit.table import need_pandas
 from pyspec.workflow.identity import is_slices
@@ -50,7 +51,7 @@ def correlation_answer(found: CorrelationTable, table: bool) -> Any:
 
 
 def interval_table(found: Any) -> dict[str, dict[str, float]]:
-    """What lmfit.conf_interval found, as name → level → value."""
+    """What conf_interval found, as name → level → value."""
     rows = {}
     for name, pairs in found.items():
         middle = len(pairs) // 2
@@ -73,6 +74,11 @@ def _percent(level: float) -> str:
 
 def interval_frame(result: Any, options: Mapping[str, Any]) -> Any:
     """The intervals of a fit, found now: a DataFrame with one row a parameter. Options as of
-    ``lmfit.conf_interval``."""
+    :meth:`pyspec.FitResult.conf_interval`, but for `trace`, which is no table."""
+    if options.get("trace"):
+        raise CallError(
+            "get_confidence_intervals: the points that were tried do not go into its table; call "
+            "result.conf_interval(trace=True), with the result of the fit"
+        )
     found = interval_table(result.conf_interval(**options))
     return need_pandas().DataFrame.from_dict(found, orient="index")
