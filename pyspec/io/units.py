@@ -114,7 +114,10 @@ def guess_kind(name: str, unit: str = "") -> str | None:
         return "energy"
     if shown in TIME_UNITS.values():
         return "time"
-    words = [word for word in re.split(r"[\W\d_]+", (label or name).lower()) if word]
+    if is_angle(shown):
+        return None
+    named = re.sub(r"\bnon[-\s]energy\b", "", (label or name).lower())  # of SPECS
+    words = [word for word in re.split(r"[\W\d_]+", named) if word]
     for word in words:
         if word in _TIME_WORDS.split():
             return "time"

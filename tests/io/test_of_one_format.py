@@ -137,6 +137,39 @@ def test_igor_text_with_several_waves(tmp_path: Path) -> None:
             read(path, block="two words")
 
 
+@pytest.mark.parametrize(
+    ("angle", "energy", "name"),
+    [
+        ("Non-Energy Channel [deg]", "kinetic energy [eV]", "angle"),
+        ("deg (theta_y)", "eV (Kinetic Energy)", "angle"),
+        ("Non-Energy Channel [mm]", "kinetic energy [eV]", "non_energy_channel"),
+    ],
+)
+def test_igor_text_of_prodigy_has_its_energies(
+    tmp_path: Path, angle: str, energy: str, name: str
+) -> None:
+    # The angles were the energy axis: a "Non-Energy Channel" has the word energy in it, and so
+    # has every unit that stands before its label.
+    path = tmp_path / "a.itx"
+    rows = "\n".join(" ".join(str(10 * k + j) for j in range(4)) for k in range(3))
+    path.write_text(
+        "IGOR\nX //Created by: SpecsLab Prodigy, Version 4.84.2\nX //User Comment      = \n"
+        "X //Excitation Energy = 21.2182\nX //Pass Energy       = 15\n"
+        f"WAVES/S/N=(3,4) 'map_1'\nBEGIN\n{rows}\nEND\n"
+        f"X SetScale/I x, -2, 2, \"{angle}\", 'map_1'\n"
+        f"X SetScale/I y, 16, 19, \"{energy}\", 'map_1'\n"
+        "X SetScale/I d, 0, 1, \"cps (Intensity)\", 'map_1'\n"
+    )
+    found = read(path)
+    assert found.dims == (name, "energy")
+    np.testing.assert_array_equal(found.energy, [16, 17, 18, 19])
+    np.testing.assert_array_equal(found.data[1], [10, 11, 12, 13])
+    assert (found.units["energy"], found.units["data"]) == ("eV", "cps")
+    assert found.labels["energy"].lower() == "kinetic energy"
+    assert (found.meta["photon_energy"], found.meta["pass_energy"]) == (21.2182, 15)
+    np.testing.assert_allclose(read(path, energy_scale="binding").energy, 21.2182 - found.energy)
+
+
 # SPECS, Scienta, PHI: several spectra in a file
 
 

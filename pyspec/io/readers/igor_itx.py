@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of
+from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
 from pyspec.io.cells import entries_of, number, numbers_of
 from pyspec.io.found import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
-from pyspec.io.units import dim_name, guess_kind, split_unit
+from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, show_unit, split_unit
 
 Array = npt.NDArray[np.float64]
 
@@ -32,6 +32,8 @@ _SCALE = re.compile(
     r"\s*\"(?P<unit>[^\"]*)\"\s*,\s*(?P<names>.*)$",
     re.IGNORECASE,
 )
+#: "X //Excitation Energy = 1486.61", above the wave that it belongs to.
+_REMARK = re.compile(r"^X?\s*//\s*(?P<key>[^=]*[^=\s])\s*=\s*(?P<value>.*\S)", re.IGNORECASE)
 _DIMS = "xyzt"
 #: A word up to this length, where Igor has the unit, is one.
 _LONGEST_UNIT = 5
@@ -44,6 +46,7 @@ class _Wave:
     scales: dict[int, tuple[float, float, str]] = field(default_factory=dict)
     data_unit: str = ""
     note: str = ""
+    meta: dict[str, str] = field(default_factory=dict)
     group: int = 0
 
 
@@ -82,16 +85,23 @@ def axes_of(given: Sequence[tuple[str, Array]]) -> list[Axis]:
 
 
 def label_unit(text: str) -> tuple[str, str]:
-    """Label and unit of an axis: "Binding Energy [eV]", or a unit alone: "deg"."""
+    """Label and unit of an axis: "Binding Energy [eV]", "eV (Kinetic Energy)" as Prodigy has it,
+    or a unit alone: "deg"."""
     label, unit = split_unit(text)
+    if unit and _is_unit(label) and not _is_unit(unit):
+        return unit, label
     return ("", label) if not unit and len(label) <= _LONGEST_UNIT else (label, unit)
+
+
+def _is_unit(word: str) -> bool:
+    return is_unit(word) or is_angle(word)
 
 
 def _parse(path: Path, text: str) -> list[_Wave]:
     """All waves of the file. Raises :class:`DataError` with the line that is wrong."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     waves: dict[str, _Wave] = {}
-    at = 1
+    at, remarks = 1, {}
     while at < len(lines):
         line = lines[at].strip()
         found = _WAVES.match(line)
@@ -101,8 +111,11 @@ def _parse(path: Path, text: str) -> list[_Wave]:
             sizes = [int(n) for n in shape[1].split(",") if n.strip()] if shape else []
             rows, at = _rows(path, lines, at)
             for wave in _made(path, at, names, sizes, rows):
-                wave.group = at
+                wave.group, wave.meta = at, dict(remarks)
                 waves[wave.name] = wave
+            remarks = {}
+        elif remark := _REMARK.match(line):
+            remarks[remark["key"]] = remark["value"]
         elif line[:1] in "xX" and line[1:2].isspace():
             for command in _commands(line[1:]):
                 _apply(command, waves)
@@ -223,7 +236,11 @@ def _block(wave: _Wave) -> Block:
 
 def _meta(wave: _Wave) -> dict[str, Any]:
     lines = wave.note.replace("\\r", "\n").replace("\\n", "\n").splitlines()
-    return entries_of(lines, "=")
+    return meta_numbers(
+        {**wave.meta, **entries_of(lines, "=")},
+        photon_energy="Excitation Energy",
+        pass_energy="Pass Energy",
+    )
 
 
 READER = Reader(
