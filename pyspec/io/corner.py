@@ -10,6 +10,8 @@ from pyspec.io.found import monotonic
 
 #: A first row that rises or falls all the way over so many columns is no accident.
 SURE = 6
+#: Steps of delays that begin fine and go on over decades differ by this factor at least.
+_UNEVEN = 5.0
 
 
 def has_corner(values: Any) -> bool:
@@ -27,6 +29,15 @@ def has_corner(values: Any) -> bool:
     if corner == 0.0 and not _goes_on(values[:, 0]):
         return True
     return _is_even(inner) and not any(_is_even(row) for row in values[1:, 1:])
+
+
+def times_across(down: Any, across: Any) -> bool:
+    """Whether the first row holds delays and the first column the wavelengths or energies that
+    belong to them, as spectrometers write it: delays have both signs and uneven steps."""
+    steps = np.abs(np.diff(across))
+    is_delays = across.size > SURE and across.min() < 0 < across.max()
+    is_uneven = is_delays and steps.max() > _UNEVEN * steps.min()
+    return bool(is_uneven and down.size > SURE and down.min() > 0)
 
 
 def _goes_on(line: Any) -> bool:

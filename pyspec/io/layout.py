@@ -11,7 +11,7 @@ import numpy as np
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
-from pyspec.io.corner import SURE, has_corner
+from pyspec.io.corner import SURE, has_corner, times_across
 from pyspec.io.error_names import holds_errors
 from pyspec.io.found import Found, monotonic
 from pyspec.io.points import from_points, is_grid
@@ -243,7 +243,7 @@ def _beside(table: Table, sizes: Mapping[str, int | None]) -> Found | None:
 
 
 def _matrix(table: Table, head: Head, columns: Any) -> Found:
-    values = table.values
+    values, said = table.values, ""
     if columns is not None:
         raise DataError(f"{table.path}: columns= is for layout='columns', not for a matrix")
     if head.axis is not None:
@@ -256,15 +256,17 @@ def _matrix(table: Table, head: Head, columns: Any) -> Found:
             f"shape {values.shape}"
         )
     dims, units, labels, told = _roles(head.corner)
-    if head.across and guess_kind("", head.across) == dims[0] and not told:
-        dims = (dims[1], dims[0])
+    if not told and head.across:
+        dims = dims[::-1] if guess_kind("", head.across) == dims[0] else dims
+    elif not told and times_across(down, across):
+        dims, said = ("energy", "time"), ", as it has both signs and uneven steps"
     if head.across and guess_kind("", head.across) == dims[1]:
         units[dims[1]] = head.across
     names = dict(zip(dims, (down, across), strict=True))
     found = Found(data, list(dims), names, units, labels)
     rows, cols = dims
     found.notes.append(
-        f"a matrix: the first column is {rows}, the first row {cols}"
+        f"a matrix: the first column is {rows}, the first row {cols}{said}"
         + (f" (the corner says {head.corner!r})" if told else "")
         + "; if they are exchanged say transpose=True"
     )

@@ -90,6 +90,25 @@ def turned(rows: Sequence[list[str]]) -> list[list[str]] | None:
     return [names, *(list(column) for column in zip(*(row[1:] for row in rows), strict=True))]
 
 
+def foot(rows: Sequence[Row], width: int) -> int:
+    """How many lines at the end say how was measured, below the numbers, such as "Averages: 3":
+    they begin with a word, none is a row of the table with a word in it, and one is "key: value"
+    at least."""
+    kept = len(rows)
+    while kept > 1 and _is_remark(rows[kept - 1][1], width):
+        kept -= 1
+    is_meta = any(":" in cell or "=" in cell for _, row in rows[kept:] for cell in row)
+    return len(rows) - kept if is_meta else 0
+
+
+def _is_remark(row: list[str], width: int) -> bool:
+    first = row[0]
+    if not first[:1].isalpha() or number(first) is not None:
+        return False
+    has_numbers = any(number(cell) is not None for cell in row[1:] if cell)
+    return len(row) != width or not has_numbers or first.endswith((":", "="))
+
+
 def n_empty(body: Sequence[Row]) -> int:
     """How many rows at the end hold separators alone."""
     kept = len(body)

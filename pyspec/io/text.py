@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.cells import common_words, number
-from pyspec.io.rows import begins, has_words, n_empty, refuse_remark, turned
+from pyspec.io.rows import begins, foot, has_words, n_empty, refuse_remark, turned
 
 Array = npt.NDArray[np.float64]
 
@@ -48,7 +48,8 @@ class Table:
     """A block of numbers and the text above it.
 
     `values` is (n_rows, n_columns), `lines` the line number of each row, `header` the lines
-    before the block as (line number, cells), `comments` the comment lines before it. `words` are
+    before the block as (line number, cells), `comments` the comment lines before it, `foot` the
+    lines of text below it. `words` are
     the columns of text, which are NaN in `values`, each with one of its cells;
     `left_out` are columns of the file that the table has no more. So many rows at the end as
     `n_empty` says hold separators alone.
@@ -65,6 +66,7 @@ class Table:
     words: dict[int, str] = field(default_factory=dict)
     left_out: tuple[int, ...] = ()
     n_empty: int = 0
+    foot: list[str] = field(default_factory=list)
 
     @property
     def numbers(self) -> list[int]:
@@ -218,7 +220,8 @@ def read_table(
     header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
     _check_header(path, header, width)
     refuse_remark(path, rows, first, width)
-    body = rows[first:]
+    below = 0 if found else foot(rows[first:], width)
+    body = rows[first : len(rows) - below]
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
         values[k] = _row(path, at, row, width, words, body)
@@ -238,7 +241,19 @@ def read_table(
         if at < start and is_comment(line) and line.strip()
     ]
     lines, empty = [at for at, _ in body], n_empty(body)
-    return Table(path, values, lines, header, comments, sep, sign, words=words, n_empty=empty)
+    table = Table(path, values, lines, header, comments, sep, sign, words=words, n_empty=empty)
+    return _with_foot(
+        table, [line.strip().rstrip(sep or " ") for _, line in kept[len(kept) - below :]]
+    )
+
+
+def _with_foot(table: Table, lines: list[str]) -> Table:
+    """The table with the lines below it, which are no data, in a note."""
+    if lines:
+        shown = ", ".join(repr(line[:40]) for line in lines[:3]) + (", …" if len(lines) > 3 else "")
+        line = "line" if len(lines) == 1 else "lines"
+        table.notes.append(f"{len(lines)} {line} of text below the numbers: {shown}")
+    return replace(table, foot=lines)
 
 
 def _of_named_rows(

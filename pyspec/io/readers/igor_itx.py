@@ -20,7 +20,7 @@ from pyspec.io.cells import entries_of, number, numbers_of
 from pyspec.io.found import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
-from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, show_unit, split_unit
+from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, split_unit
 
 Array = npt.NDArray[np.float64]
 

@@ -71,7 +71,7 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
         told = f"column {request.errors!r}"
         found.notes.append(f"standard errors from {said if request.errors is None else told}")
     found.notes += table.notes
-    found.meta = entries_of(table.comments[:_MOST_META], ":")
+    found.meta = entries_of([*table.comments, *table.foot][:_MOST_META], ":")
     return found
 
 

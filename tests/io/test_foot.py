@@ -1,0 +1,95 @@
+"""Tables as spectrometers of transient absorption write them: delays in the first row, and how it
+was measured below the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import DataError, read
+
+DELAYS = np.r_[np.arange(-1, 1, 0.25), np.geomspace(1, 1000, 8)]
+WAVELENGTHS = np.linspace(350, 700, 15)
+VALUES = np.outer(np.arange(15.0), np.arange(16.0))  # (n_energy, n_time)
+
+
+def _text(down: np.ndarray, across: np.ndarray, values: np.ndarray, corner: str = "0") -> str:
+    rows = [[corner, *map(repr, map(float, across))]]
+    rows += [
+        [repr(float(at)), *map(repr, map(float, row))] for at, row in zip(down, values, strict=True)
+    ]
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
+FOOT = "file info\nTime units: ps\nAverages: 3\nPump energy: 100 nJ\n"
+
+
+@pytest.mark.parametrize("separator", ["", "\n"])
+def test_lines_below_the_numbers_say_how_was_measured(tmp_path: Path, separator: str) -> None:
+    # Files of Surface Xplorer were refused: "the row has 1 values, the others have 17".
+    path = tmp_path / "a.csv"
+    path.write_text(_text(WAVELENGTHS, DELAYS, VALUES) + separator + FOOT)
+    found = read(path)
+    np.testing.assert_array_equal(found.data, VALUES.T)
+    assert found.meta["Averages"] == "3"
+    assert found.meta["Pump energy"] == "100 nJ"
+    assert "4 lines of text below the numbers: 'file info', 'Time units: ps', " in str(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("80,2\n81,3\n82,4\nend of data\n", r":4: the row has 3 values|:4: the row has 1 values"),
+        ("80,2\n81,3\nmean,2.5\nname: x\n", r":3: 'mean' is not a number"),
+        ("80,2\n81,3\nname: x\n82,4\n", r":3: the row has 1 values"),
+        ("80,2\n81,3\n82:4\nname: x\n", r":3: the row has 1 values"),
+    ],
+)
+def test_no_row_of_numbers_passes_as_such_a_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read(path)
+
+
+def test_of_columns_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("80 2\n81 3\n82 4\nPass energy: 20\nName: a b c\n")
+    found = read(path)
+    np.testing.assert_array_equal(found.data, [2, 3, 4])
+    assert found.meta == {"Pass energy": "20", "Name": "a b c"}
+
+
+def test_a_first_row_of_delays_is_the_time(tmp_path: Path) -> None:
+    # It was taken for energies, and the wavelengths in the first column for times.
+    path = tmp_path / "a.csv"
+    for corner in ("0", "", "NaN"):
+        path.write_text(_text(WAVELENGTHS, DELAYS, VALUES, corner))
+        found = read(path, units={"energy": "nm", "time": "ps"})
+        assert found.dims == ("time", "energy")
+        np.testing.assert_array_equal(found.time, DELAYS)
+        np.testing.assert_array_equal(found.energy, WAVELENGTHS)
+        assert "the first row time, as it has both signs and uneven steps" in str(found)
+        np.testing.assert_array_equal(read(path, transpose=True).time, WAVELENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("down", "across", "corner"),
+    [
+        (DELAYS, WAVELENGTHS, "0"),  # as most programs write it
+        (np.arange(16.0), np.linspace(-2, 1, 15), "0"),  # energies about the Fermi level
+        (DELAYS, np.linspace(-2, 1, 15), "0"),
+        (DELAYS, DELAYS[1:], "0"),
+        (WAVELENGTHS, DELAYS, "time"),  # the corner says so
+    ],
+)
+def test_other_matrices_are_read_as_before(
+    tmp_path: Path, down: np.ndarray, across: np.ndarray, corner: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(_text(down, across, np.zeros((down.size, across.size)) + 1, corner))
+    found = read(path)
+    np.testing.assert_array_equal(found.time, down)
+    np.testing.assert_array_equal(found.energy, across)
