@@ -103,9 +103,9 @@ divided by the beam intensity it is `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
   counts_err beside counts, is taken as such without it.
 - `decimal=","` is the decimal sign.
 - `energy="energy.txt"` takes an axis from another file.
-- `transpose=True` exchanges time and energy. Of a matrix without a word in its corner the first column is
-  time, unless the first row has both signs and uneven steps, as delays have in files of Surface Xplorer.
-  Lines such as `Averages: 3` below the numbers go to `meta`.
+- `transpose=True` exchanges time and energy. Of a matrix without a word in its corner the first
+  column is time, unless the first row has both signs and uneven steps, as delays have in files of
+  Surface Xplorer. Lines such as `Averages: 3` below the numbers go to `meta`.
 - `sort=True` sorts the axes with the data and averages points with equal values. Energies that
   mostly fall in the file are sorted from high to low.
 

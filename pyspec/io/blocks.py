@@ -88,8 +88,10 @@ def found_of(path: Path, blocks: Sequence[Block], block: int | str | None, colum
     others = [f"{k}: {name}" for k, (name, _, _) in enumerate(one.columns) if k != which]
     if others:
         found.notes.append(f"data from {label!r}; columns= chooses another: {', '.join(others)}")
-    if len(chosen) < len(blocks):
-        found.notes.append(f"{len(chosen)} of {len(blocks)} blocks: {listed(blocks)}")
+    if len(blocks) > 1:
+        part = f"{len(chosen)} of {len(blocks)}" if len(chosen) < len(blocks) else f"{len(chosen)}"
+        stacked = " with the same axes are stacked" if len(chosen) > 1 else ""
+        found.notes.append(f"{part} blocks{stacked}; block= chooses one of {listed(blocks)}")
     return found
 
 
@@ -162,10 +164,6 @@ def _series(found: Found, blocks: Sequence[Block]) -> None:
             break
     found.dims.insert(0, dim)
     found.axes[dim] = values
-    found.notes.append(
-        f"{len(blocks)} blocks with the same axes are stacked; block= chooses one of "
-        f"{listed(blocks)}"
-    )
 
 
 def meta_numbers(meta: Mapping[str, Any], **names: str) -> dict[str, Any]:

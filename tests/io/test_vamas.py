@@ -55,6 +55,21 @@ def test_energy_scales(tmp_path: Path) -> None:
         read(path, energy_scale="binding")
 
 
+def test_the_numbers_that_are_listed_choose_the_blocks_of_a_file(tmp_path: Path) -> None:
+    # Of the blocks of a name the list counted from 0: 1 was the second C 1s, and read Ti 2p.
+    names = [("C 1s", 1200.0, 1.0), ("Ti 2p", 1000.0, 2.0), ("C 1s", 1200.0, 3.0)]
+    blocks = [(name, 0, at, [k, k, k, k + 1]) for name, at, k in names]
+    path = write(tmp_path, vamas_text(blocks))
+    found = read(path, block="C 1s")
+    np.testing.assert_array_equal(found.data[:, 0], [1, 3])
+    (note,) = (one for one in found.notes if "block=" in one)
+    assert note == (
+        "2 of 3 blocks with the same axes are stacked; block= chooses one of "
+        "0: C 1s (4 points), 1: Ti 2p (C 1s) (4 points), 2: C 1s (4 points)"
+    )
+    np.testing.assert_array_equal([read(path, block=k).data[0] for k in range(3)], [1, 2, 3])
+
+
 def test_blocks_with_one_axis_are_a_series(tmp_path: Path) -> None:
     blocks = [(f"C {k}", 10.0 * k, 1200.0, [k, k + 1, k + 2, k]) for k in range(3)]
     found = read(write(tmp_path, vamas_text(blocks)))
