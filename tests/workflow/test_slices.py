@@ -266,6 +266,21 @@ def test_laws_are_found_in_the_folder_of_the_project(
     assert slices.fit_parameter("Gauss_01_x0", text, "base_and_decay").success
 
 
+def test_a_law_without_the_value_that_moves_is_told(file: File) -> None:
+    """The fit was at its bounds, and said that wider ones would help."""
+    slices = file.fit_slice_by_slice("peak")
+    laws = file.project.resolve("laws.yaml")
+    for options in ({}, {"time_limits": (-2, 20)}):
+        result = slices.fit_parameter("Gauss_01_x0", laws, "decay", **options)
+        said = "the law is 0 before its onset, where Gauss_01_x0 is "
+        assert result.cautions[0].startswith(said)
+        assert "constFun: {A: [" in result.cautions[0]
+    whole = slices.fit_parameter("Gauss_01_x0", laws, "base_and_decay")
+    after = slices.fit_parameter("Gauss_01_x0", laws, "decay", time_limits=(0, 20))
+    for result in (whole, after):
+        assert not any("motion alone" in one for one in result.cautions)
+
+
 @pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
 def test_a_file_of_values_against_time(file: File, backend: str) -> None:
     values = position(TIME) - 9.0 + np.random.default_rng(1).normal(0, 0.05, TIME.size)

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+#: A law below this part of the values is 0, and a value beyond so many standard errors is not.
+_ZERO, _SURE = 1e-6, 5.0
 _NUMBER = re.compile(r"[+-]?\d[\d.]*(?:e[+-]?\d+)?")
 
 
@@ -20,4 +26,17 @@ def gathered(found: Iterable[tuple[float, tuple[str, ...]]], n_slices: int) -> t
     return tuple(
         f"in {counts[kind]} of {n_slices} slices, the first at {time:g}: {sentence}"
         for kind, (time, sentence) in first.items()
+    )
+
+
+def of_motion_alone(name: str, values: Array, stderr: Array, law: Array) -> tuple[str, ...]:
+    """A sentence where a law, at the times of the values, is 0 before its onset, and the parameter
+    `name` is not: it is the law of a motion, without the value that moves."""
+    early = np.cumsum(np.abs(law) > _ZERO * np.abs(values).max()) == 0
+    if not early.any() or not (np.abs(values[early]) > _SURE * stderr[early]).all():
+        return ()
+    value = f"{np.median(values[early]):.4g}"
+    return (
+        f"the law is 0 before its onset, where {name} is {value}: it is that of a motion alone; "
+        f"write the value above it, constFun: {{A: [{value}, True]}}",
     )

@@ -17,7 +17,7 @@ from pyspec.fit.batch.fits import Fits
 from pyspec.fit.export import need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
-from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.slices.cautions import gathered, of_motion_alone
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.fit.trace import fit_trace
@@ -234,6 +234,10 @@ class SliceResults(Fits[SliceFit], SlotNames):
         source = self._model_file(model_yaml)
         result = fit_trace(source, model, time[good], values[good], stderr[good], **given)
         result.file_name = self.file_name
+        used = np.flatnonzero(good)[np.isin(time[good], result.time)]
+        told = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
+        if told:
+            result.cautions = (*told, *result.cautions)
         return result
 
     def _model_file(self, given: str | Path) -> str | Path:
