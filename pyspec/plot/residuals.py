@@ -36,10 +36,11 @@ def plot_residuals(
     figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
-    """Draws the residuals of several fits to the same data beside each other; returns the Figure.
+    """Draws the residuals of fits of several models or files side by side; returns the Figure.
 
     Spectra show data and fit above their residual, time series the map of their residual. All
-    share one scale, so that a better model is seen at a glance. `figsize` is (width, height) of
+    share one scale of residuals, so that a better model is seen at a glance, and one axis where
+    they have the same energies or times. `figsize` is (width, height) of
     the whole, in inches; other options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for no fit, and for spectra among time series.
@@ -77,8 +78,9 @@ def _spectra(
 ) -> None:
     width, height = look.panel_size
     figure = sheet.panels(figsize or (width * len(seen) + 0.4, 1.4 * height), look)
+    shared = True if _same_ends([view.energy for view in seen]) else "col"
     axes = figure.subplots(
-        2, len(seen), sharex=True, sharey="row", height_ratios=[2.2, 1], squeeze=False
+        2, len(seen), sharex=shared, sharey="row", height_ratios=[2.2, 1], squeeze=False
     )
     titles = _titles(results, figure)
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
@@ -112,7 +114,8 @@ def _maps(
 ) -> None:
     width, height = look.panel_size
     figure = sheet.panels(figsize or (0.95 * width * len(seen) + 0.9, height + 0.9), look)
-    axes = figure.subplots(1, len(seen), sharex=True, sharey=True, squeeze=False)[0]
+    shared = _same_ends([view.energy for view in seen]), _same_ends([view.time for view in seen])
+    axes = figure.subplots(1, len(seen), sharex=shared[0], sharey=shared[1], squeeze=False)[0]
     limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
     colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
     for ax, view, residual, title in zip(axes, seen, found, _titles(results, figure), strict=True):
@@ -123,6 +126,12 @@ def _maps(
         set_x(ax, view.energy, look)
     axes[0].set_ylabel(look.y_label)
     add_bar(figure, mesh, list(axes), found[0].label, look)
+
+
+def _same_ends(axes: Sequence[Any]) -> bool:
+    """Whether all axes reach from the same value to the same value, but for a thousandth."""
+    ends = np.array([(float(np.min(axis)), float(np.max(axis))) for axis in axes])
+    return bool((np.ptp(ends, axis=0) <= 1e-3 * (ends[0, 1] - ends[0, 0])).all())
 
 
 def _titles(results: Sequence[Any], figure: Any) -> list[str]:

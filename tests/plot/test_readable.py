@@ -223,3 +223,22 @@ def test_the_legend_of_traces_in_a_column_leaves_them_room(file: File) -> None:
     figure.draw_without_rendering()
     above = figure.axes[0]
     assert above.get_legend().get_window_extent().width < 0.2 * figure.bbox.width
+
+
+def test_residuals_of_files_with_other_axes_are_all_seen(file: File, tmp_path: Path) -> None:
+    """They shared the axis of the last one: panels of other regions were empty."""
+    data, project = file.data, file.project
+    other = File(project, name="other", data=data, energy=ENERGY - 200, time=TIME + 50)
+    (tmp_path / "other.yaml").write_text(MODEL.replace("1486.4", "1286.4"))
+    other.load_model("other.yaml", "peak")
+    for fits in (
+        [one.fit_spectrum("peak", time_point=one.time[3]) for one in (file, other)],
+        [one.fit_2d("peak") for one in (file, other)],
+    ):
+        first, second = plot_residuals(fits).axes[:2]
+        assert sorted(first.get_xlim()) == pytest.approx([1486, 1487], abs=0.1)
+        assert sorted(second.get_xlim()) == pytest.approx([1286, 1287], abs=0.1)
+        same = plot_residuals([fits[0], fits[0]]).axes[:2]
+        assert same[0].get_shared_x_axes().joined(*same)
+        if fits[0].fit_type == "2d":
+            assert first.get_ylim() != second.get_ylim()
