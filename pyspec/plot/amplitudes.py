@@ -24,7 +24,7 @@ from pyspec.plot.axes import (
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.legend import curve_legend
 from pyspec.plot.steps import broken
@@ -143,10 +143,11 @@ def plot_species(
     part = _part(fit, "energy", look)
     with sheet.style():
         figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
-        axes = figure.subplots(1, len(found), squeeze=False)[0]
+        axes = row(figure, len(found))
         for ax, own in zip(axes, found, strict=True):
             _spectra(ax, own, look, unit_of(fit, "time"), part)
-        axes[0].set_ylabel(look.z_label)
+        for ax in axes if is_column(figure, len(found)) else axes[:1]:
+            ax.set_ylabel(look.z_label)
         if look.title:
             sheet.title(look.title)
         return sheet.finish(look)

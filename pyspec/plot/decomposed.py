@@ -13,6 +13,7 @@ from pyspec.plot.axes import bare, line, set_time, set_x
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of, is_measured
+from pyspec.plot.figure import is_column
 from pyspec.plot.labels import opened
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
@@ -78,15 +79,19 @@ def plot_svd(
     kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
     with sheet.style():
         figure = sheet.panels(figsize or (9.6, 2.5 * len(rows)), look)
-        axes = figure.subplots(len(rows), 3, width_ratios=[1, 1.5, 1.5], squeeze=False)
+        below = is_column(figure, 3)
+        if below:
+            axes = figure.subplots(3, len(rows), squeeze=False).T
+        else:
+            axes = figure.subplots(len(rows), 3, width_ratios=[1, 1.5, 1.5], squeeze=False)
         for (what, values), row in zip(rows.items(), axes, strict=True):
             _decomposed(np.nan_to_num(values), what, n, row, (time, energy), kept)
         for row in axes:
             set_time(row[1], time, look, "x")
             set_x(row[2], energy, look)
-        axes[-1, 0].set_xlabel("component")
-        axes[-1, 1].set_xlabel(look.y_label)
-        axes[-1, 2].set_xlabel(look.x_label)
+        for row in axes if below else axes[-1:]:
+            for ax, label in zip(row, ("component", look.y_label, look.x_label), strict=True):
+                ax.set_xlabel(label)
         masked = _masked(known, kept, filled_with)
         heading = "  ·  ".join(one for one in (look.title, masked) if one)
         if heading:

@@ -14,6 +14,10 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import INK, STYLE, PlotError
 from pyspec.plot.wrap import wrap_labels
 
+#: Panels that would be narrower than this beside each other stand below each other, where each is
+#: as high as that then; in inches.
+LEAST_WIDTH, LEAST_HEIGHT = 1.7, 1.1
+
 
 def matplotlib() -> Any:
     """The matplotlib package, imported on first use."""
@@ -215,6 +219,19 @@ def _check_place(ax: Any, fig: Any) -> None:
         raise PlotError(
             "fig= already holds axes; give an empty Figure, or one part of figure.subfigures(1, 2)"
         )
+
+
+def is_column(figure: Any, n: int) -> bool:
+    """Whether `n` panels stand below each other in a figure, as it is too narrow for them beside
+    each other, such as the column of a paper, and high enough."""
+    width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    return bool(width < n * LEAST_WIDTH and height >= n * LEAST_HEIGHT)
+
+
+def row(figure: Any, n: int, **options: Any) -> Any:
+    """`n` Axes, (n,): beside each other, or a column where that is too narrow."""
+    shape = (n, 1) if is_column(figure, n) else (1, n)
+    return figure.subplots(*shape, squeeze=False, **options).ravel()
 
 
 def figure_root(figure: Any) -> Any:

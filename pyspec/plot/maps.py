@@ -12,7 +12,7 @@ from pyspec.plot.caption import caption
 from pyspec.plot.cells import borders, cells, gaps, outline
 from pyspec.plot.colours import add_bar, colour_range, data_colours
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -85,7 +85,7 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         found = residual_of(seen, result, config)
         width, height = config.panel_size
         figure = sheet.panels((2.75 * width, height + 1.0), config)
-        axes = figure.subplots(1, 3, sharex=True, sharey=True)
+        axes, below = row(figure, 3, sharex=True, sharey=True), is_column(figure, 3)
         common = data_colours(seen.data[seen.inside], config)
         first = draw_map(axes[0], seen.energy, seen.time, seen.data, config, **common)
         draw_map(axes[1], seen.energy, seen.time, seen.fit, config, **common)
@@ -95,12 +95,14 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         label, is_narrow = found.label, figure.bbox.width / figure.dpi < NARROW
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
             ax.set_title(name, fontweight="bold")
+        for ax in axes[2:] if below else axes:
             ax.set_xlabel(config.x_label)
-        if is_narrow:
+        if is_narrow and not below:
             label = f"{label},  {found.note}"
         else:
             axes[2].set_title(found.note, loc="right", fontsize=8.5, color=MUTED)
-        axes[0].set_ylabel(config.y_label)
+        for ax in axes if below else axes[:1]:
+            ax.set_ylabel(config.y_label)
         _marks(axes, seen)
         add_bar(figure, first, list(axes[:2]), config.z_label, config)
         add_bar(figure, last, axes[2], label, config)
