@@ -233,16 +233,19 @@ class Dataset:
         Raises :class:`DataError` where axes besides time and energy are left.
         """
         if self.extra:
-            one = self.extra[0]
+            one, is_map = self.extra[0], len(self.extra) > 1 or "time" in self.dims
             table = (
                 "; of a table read(..., columns=(x, y)) chooses a column, and errors= the one "
                 "with standard errors"
             )
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
+            means = ", ".join(map(repr, self.extra))
+            renamed = f", or call one of them time: rename({one}='time')"
+            more = "; fit_map fits every spectrum of such data"
             raise DataError(
                 f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
-                f"select({points}), average with mean(), or call one of them time: "
-                f"rename({one}='time'){table if one == 'column' else ''}"
+                f"select({points}), average with mean({means})"
+                f"{more if is_map else renamed}{table if one == 'column' else ''}"
             )
         return {
             "path": self.source or self.name,

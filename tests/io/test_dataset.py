@@ -111,7 +111,7 @@ def test_axes_are_calibrated() -> None:
         (lambda d: d.shift(energy="1"), "energy='1'; give the number that is added"),
         (lambda d: d.shift(energy=True), "give the number that is added"),
         (lambda d: d.shift(energy=np.nan), "energy=nan is not finite"),
-        (lambda d: d.for_file(), r"choose a point with select\(y=0, x=10\), average with mean\(\)"),
+        (lambda d: d.for_file(), r"select\(y=0, x=10\), average with mean\('y', 'x'\); fit"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_bad_calls(call: object, message: str) -> None:
