@@ -35,7 +35,9 @@ or waves. Blocks that all have the same axes are stacked; otherwise an error lis
 stacked.
 
 A table whose axis starts again holds blocks too: `read("scans.txt", block=1)`. Such data are
-separate spectra; they are never sorted or averaged into each other.
+separate spectra; they are never sorted or averaged into each other. Tables below each other, each
+with a heading and the names of its columns, as CasaXPS exports regions, are blocks by their
+headings: `read("regions.txt", block="O 1s", columns=("B.E.", "CPS"))`.
 
 ## One row for each point
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pyspec.errors import DataError
@@ -17,6 +19,7 @@ from pyspec.io.set_aside import (
     without_index,
     without_text,
 )
+from pyspec.io.tables import alone, choose, parts_of
 from pyspec.io.text import Table, read_table, read_text
 
 #: So many "key: value" comments are kept.
@@ -32,7 +35,23 @@ def read(request: Request) -> Found:
     """The table of a text file as `layout=` says, or as its shape and header say."""
     path = request.path
     separator = {"tab": "\t", "space": " "}.get(str(request.delimiter), request.delimiter)
-    table = read_table(path, read_text(path), separator, request.decimal)
+    text = read_text(path)
+    try:
+        table = read_table(path, text, separator, request.decimal)
+    except DataError:
+        parts = parts_of(path, text, separator, request.decimal)
+        if not parts:
+            raise
+        part = choose(path, parts, request.block)
+        table = read_table(path, alone(text, part), separator, request.decimal)
+        found = _found(table, replace(request, block=None))
+        found.name = part.names[1]
+        found.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
+        return found
+    return _found(table, request)
+
+
+def _found(table: Table, request: Request) -> Found:
     if table.n_empty and not request.sizes:  # of rows that are counted none is left out
         table = without_end(table)
     found = found_in(table, request, layout=request.layout)
