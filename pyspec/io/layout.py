@@ -119,8 +119,11 @@ def head_of(table: Table) -> Head:
             head.names = row
     if not head.names and head.axis is None:
         head.names = _comment_names(table, width)
-    if head.axis is not None and not head.corner and head.names:
-        head.corner = head.names[0]
+    if head.axis is not None and head.names:
+        kinds = guess_kind(head.names[0]), guess_kind(head.corner)
+        # "Etch time (s), 0, 30" is a row by its own name, above "Binding energy (eV), counts, …".
+        both = f"{head.names[0]}\\{head.corner}" if set(kinds) == {"energy", "time"} else ""
+        head.corner = both or head.corner or head.names[0]
     return head
 
 

@@ -1,5 +1,5 @@
-"""Tables as spectrometers of transient absorption write them: delays in the first row, and how it
-was measured below the numbers."""
+"""Tables as instruments write them: delays or etch times in the first row, and how it was measured
+below the numbers."""
 
 from __future__ import annotations
 
@@ -93,3 +93,23 @@ def test_other_matrices_are_read_as_before(
     found = read(path)
     np.testing.assert_array_equal(found.time, down)
     np.testing.assert_array_equal(found.energy, across)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_row_above_the_names_of_columns_has_its_own_name(tmp_path: Path, turned: bool) -> None:
+    # The name of the row was taken for that of the column below it: energies were times.
+    path = tmp_path / "a.csv"
+    names = ("Binding Energy (eV)", "Etch Time (s)")
+    down, across = np.array([285.0, 284.0, 283.0, 282.0]), np.array([0.0, 30.0, 60.0])
+    if turned:
+        names, down, across = names[::-1], across, down
+    values = np.arange(12.0).reshape(down.size, across.size)
+    head = [[names[1], *map(str, across)], [names[0], *["Counts / s"] * across.size]]
+    rows = [[str(at), *map(str, row)] for at, row in zip(down, values, strict=True)]
+    path.write_text("".join(",".join(row) + "\n" for row in (*head, *rows)))
+    found = read(path)
+    np.testing.assert_array_equal(found.time, [0, 30, 60])
+    np.testing.assert_array_equal(found.energy, [285, 284, 283, 282])
+    np.testing.assert_array_equal(found.data, values if turned else values.T)
+    assert found.units == {"time": "s", "energy": "eV"}
+    assert found.labels["time"] == "Etch Time"
