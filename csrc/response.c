@@ -330,7 +330,8 @@ static moments integrate(integrand *f)
     double low = -z > -REACH ? -z : -REACH;
     double high = low > 0.0 ? sqrt(REACH * REACH + low * low) : REACH;
     double turns = f->root ? 0.0 : fabs(f->omega) * f->width * (high - low) / 6.0;
-    int panels = turns < 4000.0 ? 6 + (int)turns : 4006;
+    /* Of a width below 0, whose results nobody gets, `turns` may be beyond an int. */
+    const int panels = 6 + (turns < 4000.0 ? (int)v_clamp(turns, 4000.0) : 4000);
     f->near = f->root && z < 20.0;
     f->slow = f->root ? !f->near : fabs(f->omega) * f->width < 1.0;
     if (f->slow && !f->root) { /* the law rises to 1 */

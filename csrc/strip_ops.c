@@ -46,7 +46,8 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         if (what & BY_ROW && s->by_row[j] == 0.0) {
             for (int v = 0; what & KEEPS && v < n_vectors; v++)
                 put_vector(residuals + j * BLOCK + v * WIDTH, NOTHING, 1);
-            heights += n_lines;
+            if (!(what & ALONE)) /* which has no heights */
+                heights += n_lines;
             continue;
         }
         for (int v = 0; v < n_vectors; v++)
@@ -166,8 +167,8 @@ static void sum_data_alone(const strip_data *s, vector *sum, int64_t n)
 
 /* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
  * square is the sum of their squares; sums[k][i] = the sum over j of times[k][j] r[j][i], or, if of_data,
- * of data[j][i] times its weight, which runs over j in order; if alone, these are all. Sums behind n, and of functions up to a
- * whole tile, are undefined. */
+ * of data[j][i] times its weight, which runs over j in order; if alone, these are all. Sums behind n, and of
+ * functions up to a whole tile, are undefined. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[ACROSS] = {NOTHING};
