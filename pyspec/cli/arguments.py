@@ -9,7 +9,6 @@ from typing import Any
 
 from pyspec._version import VERSION
 from pyspec.cli import help_texts
-from pyspec.cli.completion import SHELLS
 from pyspec.cli.parser import Parser, WrongArguments
 
 __all__ = ["Parser", "WrongArguments", "build_parser"]
@@ -25,6 +24,9 @@ METHODS = (
     "native", "leastsq", "least_squares", "nelder", "powell", "lbfgsb", "cobyla", "slsqp",
     "differential_evolution", "basinhopping", "dual_annealing", "shgo", "ampgo", "emcee",
 )  # fmt: skip
+
+#: The shells that there is a script for.
+SHELLS = ("bash", "zsh", "fish")
 
 
 def build_parser() -> argparse.ArgumentParser:

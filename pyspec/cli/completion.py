@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-SHELLS = ("bash", "zsh", "fish")
+from pyspec.cli.arguments import build_parser
 
 BASH = """\
 # Completion of pyspec; in ~/.bashrc: source <(pyspec completion bash)
@@ -55,8 +55,6 @@ class Command:
 
 def run(given: argparse.Namespace) -> int:
     """Prints the script for a shell."""
-    from pyspec.cli.arguments import build_parser  # which imports the shells from here
-
     given.facts["script"] = completion(build_parser(), given.shell)
     print(given.facts["script"], end="")
     return 0

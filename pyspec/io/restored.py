@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,11 @@ from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
 from pyspec.model.sizes import unit_of
 
-if TYPE_CHECKING:  # which imports this file
-    from pyspec.io.stored import StoredFit, StoredSlices
-
 Array = npt.NDArray[np.float64]
 
 
-def restored_fit(stored: StoredFit, measurement: Measurement) -> FitResult:
-    """The FitResult of a stored fit. Values, errors and statistics are those that were stored;
+def restored_fit(stored: Any, measurement: Measurement) -> FitResult:
+    """The FitResult of a StoredFit. Values, errors and statistics are those that were stored;
     curves are evaluated when they are asked for. Where archives do not hold what all files of a
     joint fit leave undetermined, as at first, free amplitudes have no errors."""
     statistics, table = stored.statistics, stored.table
@@ -126,8 +123,8 @@ def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(facts.get("cautions", "")).splitlines())
 
 
-def restored_slices(stored: StoredSlices, series: Measurement) -> SliceResults:
-    """The SliceResults of a stored fit slice by slice."""
+def restored_slices(stored: Any, series: Measurement) -> SliceResults:
+    """The SliceResults of a StoredSlices."""
     model, backend = stored.model(), str(stored.settings["backend"])
     shared: Any = None
     fits = []

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pyspec.cli.arguments import BACKENDS, build_parser
+from pyspec.cli.arguments import BACKENDS, SHELLS, build_parser
 from pyspec.cli.commands import main
-from pyspec.cli.completion import SHELLS, commands, completion
+from pyspec.cli.completion import commands, completion
 from pyspec.cli.spoken import for_fields, for_flags
 from pyspec.executor import BACKENDS as KNOWN_BACKENDS
 
