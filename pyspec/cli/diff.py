@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
+from pyspec.cli.models import chosen_model, give_axes, passes_behind
 from pyspec.ir import GraphIR, build_graph, diff
 from pyspec.passes import run as run_passes
 

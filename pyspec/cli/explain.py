@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import CONSTANTS, OPS
-from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
 from pyspec.cli.facts import model_facts
 from pyspec.cli.memory import memory_text
+from pyspec.cli.models import chosen_model, give_axes, passes_behind
 from pyspec.cli.nodes import nodes_text
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table

@@ -1,4 +1,4 @@
-"""Models as the command line names them: file, model, dynamics, axes, values."""
+"""Models as the command line names them: file or job, model, dynamics, axes, values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.cli.fields import FlagError
-from pyspec.errors import ModelError
+from pyspec.cli.job import read_job
+from pyspec.cli.prepare import job_model
+from pyspec.errors import DataError, ModelError, PassError
 from pyspec.model import Model, load_dynamics, load_model, load_models, load_profile
 from pyspec.model.reader import Mapping, open_source, read
+from pyspec.passes import after
 
 Array = npt.NDArray[np.float64]
 
@@ -41,6 +44,20 @@ def load_named(
         parameter, names, frequency = _law(text, "--dynamics")
         given = names if len(names) > 1 else names[0]
         model.add_dynamics(parameter, load_dynamics(path, given, parameter, frequency))
+    return model
+
+
+def chosen_model(
+    path: Path, name: str | None, dynamics: Sequence[str], profiles: Sequence[str]
+) -> Model:
+    """The model of a job, or the named one of a model file with what the options add."""
+    if not is_job(path):
+        model = load_named(path, name, dynamics, profiles)
+    elif name or dynamics or profiles:
+        raise DataError(f"{path} is a job: model and dynamics are written there")
+    else:
+        model = job_model(read_job(path))
+    model.check()
     return model
 
 
@@ -84,3 +101,24 @@ def set_named(model: Model, texts: Sequence[str]) -> None:
         except ValueError:
             raise FlagError(f"--set {text}: write PARAMETER=VALUE, such as GLP_01_A=12") from None
         model.set_values({name.strip(): number})
+
+
+def passes_behind(last: str) -> frozenset[str]:
+    """The passes behind one that ``--after`` names."""
+    try:
+        return after(last)
+    except PassError as error:
+        raise FlagError(str(error).replace("after:", "--after:", 1)) from error
+
+
+def give_axes(model: Model) -> None:
+    """Axes of a few points, so that the model can be lowered."""
+    profiled = any(par.profile is not None for par in model.parameters.values())
+    moving = [par.dynamics for par in model.parameters.values() if par.dynamics is not None]
+    needs_time = moving or model.is_time_model
+    pace = max((dynamics.frequency for dynamics in moving), default=1.0)
+    model.set_axes(
+        energy=np.linspace(0.0, 1.0, 5),
+        time=np.linspace(-1.0, 2.0, 4) / max(pace, 1.0) if needs_time else None,
+        aux=np.linspace(0.0, 1.0, 3) if profiled else None,
+    )

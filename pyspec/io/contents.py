@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -24,7 +24,6 @@ from pyspec.fit import (
     SliceResults,
 )
 from pyspec.io.addresses import is_left_out
-from pyspec.io.ends import ends_contents, intervals_text
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs
 from pyspec.model.source import source_of
@@ -196,7 +195,7 @@ def samples_of(contents: Mapping[str, Any] | None) -> MCMCResult | None:
     derived = np.asarray(contents.get("derived", np.zeros((*chain.shape[:2], 0))), np.float64)
     if derived.shape != (*chain.shape[:2], len(followers)):
         raise ValueError(f"{len(followers)} followers for {derived.shape}")
-    known = {field.name for field in fields(MC)}
+    known = {one.name for one in fields(MC)}
     settings = {key: value for key, value in contents["settings"].items() if key in known}
     return MCMCResult(
         names, chain, acceptance, MC(**settings), followers, derived,
@@ -245,6 +244,54 @@ def _texts(model: Model) -> dict[str, Any]:
     if model.elsewhere:
         texts["elsewhere"] = {name: one.text for name, one in model.elsewhere.items()}
     return texts
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What :class:`pyspec.FitResult` says of its parameters: `at_bound`, `without_effect` and
+    `intervals`. An archive holds a text for each fit, a line for each parameter; at first it did
+    not, and nothing is known of these."""
+
+    at_bound: Mapping[str, str] = field(default_factory=dict)
+    without_effect: tuple[str, ...] = ()
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def intervals_text(intervals: Mapping[str, tuple[float, float]]) -> str:
+    """Lines ``name low high``, all digits."""
+    return "\n".join(f"{name} {low!r} {high!r}" for name, (low, high) in intervals.items())
+
+
+def intervals_of(text: Any) -> dict[str, tuple[float, float]]:
+    """These again. Raises ValueError for any other text."""
+    rows = [line.split(" ") for line in str(text).splitlines()]
+    return {name: (float(low), float(high)) for name, low, high in rows}
+
+
+def ends_contents(results: Sequence[FitResult | None]) -> dict[str, list[str]]:
+    """How the fits ended, of those that have a result."""
+    ends = [Ends() if one is None else one for one in results]
+    return {
+        "at_bound": [
+            "\n".join(f"{name} {side}" for name, side in one.at_bound.items()) for one in ends
+        ],
+        "without_effect": ["\n".join(one.without_effect) for one in ends],
+        "intervals": [intervals_text(one.intervals) for one in ends],
+    }
+
+
+def ends_of(contents: Mapping[str, Any], n: int) -> tuple[Ends, ...]:
+    """The same again. Raises ValueError for other texts, or another number of them."""
+    if "at_bound" not in contents:
+        return (Ends(),) * n
+    columns = [contents[name] for name in ("at_bound", "without_effect", "intervals")]
+    found = []
+    for bounds, lost, intervals in zip(*columns, strict=True):
+        sides = dict(line.split(" ") for line in str(bounds).splitlines())
+        found.append(Ends(sides, tuple(str(lost).splitlines()), intervals_of(intervals)))
+    if len(found) != n:
+        raise ValueError(f"{len(found)} ends of {n} fits")
+    return tuple(found)
 
 
 def versions() -> dict[str, str]:

@@ -17,8 +17,15 @@ from pyspec.fit import FitResult, OneFit, SliceResults
 from pyspec.fit.same_data import changed
 from pyspec.io.addresses import references_of
 from pyspec.io.archive import read_archive, save_archive
-from pyspec.io.contents import fit_contents, left_of, samples_of, slices_contents, table_of
-from pyspec.io.ends import ends_of, intervals_of
+from pyspec.io.contents import (
+    ends_of,
+    fit_contents,
+    intervals_of,
+    left_of,
+    samples_of,
+    slices_contents,
+    table_of,
+)
 from pyspec.io.records import Wanted
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model.checksum import checksum

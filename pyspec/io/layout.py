@@ -12,11 +12,10 @@ import numpy as np
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
 from pyspec.io.corner import SURE, has_corner, times_across
-from pyspec.io.error_names import holds_errors
 from pyspec.io.found import Found, monotonic
 from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table
-from pyspec.io.units import guess_kind, is_unit, show_unit, split_unit
+from pyspec.io.units import guess_kind, holds_errors, is_unit, show_unit, split_unit
 
 #: Of more columns than this the names of the first are listed.
 SHOWN = 8

@@ -1,15 +1,17 @@
-"""Stored fits as results again, without fitting: what pictures, reports and comparisons take."""
+"""Stored fits as results again, without fitting: what pictures, reports and comparisons take; and
+what fits that are made again begin with, and what to know of them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named
-from pyspec.errors import FitError
+from pyspec.calls import Named, stack_outside
+from pyspec.errors import FitError, ModelWarning
 from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters, Limits
@@ -102,22 +104,6 @@ def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> 
         )
 
 
-#: Values that moved by more than this, in standard errors, were fitted to other data.
-MOVED = 0.01
-
-
-def moved(
-    values: Mapping[str, float], stderr: Mapping[str, float | None], again: FitResult
-) -> list[str]:
-    """The free parameters of a fit that ended elsewhere than those that were stored."""
-    found = []
-    for name in again.free_names:
-        error = stderr.get(name)
-        if error and abs(again.values[name] - values[name]) > MOVED * error:
-            found.append(name)
-    return found
-
-
 def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """The cautions of a fit; archives did not hold them at first."""
     return tuple(str(facts.get("cautions", "")).splitlines())
@@ -202,3 +188,57 @@ class _Outcome(NativeOutcome):
         count(self, int(statistics["n_data"]), n_linear, is_known)
         self.redchi = statistics["redchi"]
         self.covar, self.errorbars = covariance, covariance is not None
+
+
+# of fits that are made again
+
+#: Values that are named in a warning.
+SHOWN = 5
+
+#: Values that moved by more than this, in standard errors, were fitted to other data.
+MOVED = 0.01
+
+
+def moved(
+    values: Mapping[str, float], stderr: Mapping[str, float | None], again: FitResult
+) -> list[str]:
+    """The free parameters of a fit that ended elsewhere than those that were stored."""
+    return [
+        name
+        for name in again.free_names
+        if (error := stderr.get(name)) and abs(again.values[name] - values[name]) > MOVED * error
+    ]
+
+
+def slice_seeds(stored: Any, start: str) -> list[dict[str, float]]:
+    """The start values of each of the StoredSlices, "initial" or "best" ones, and fixed values."""
+    columns = {
+        row.name: (stored.start if start == "initial" and row.vary else stored.values)[row.name]
+        for row in stored.table
+        if row.expr is None
+    }
+    return [
+        {name: float(column[k]) for name, column in columns.items() if np.isfinite(column[k])}
+        for k in range(len(stored))
+    ]
+
+
+def caution_alone(stored: Any, result: FitResult) -> None:
+    """Says of a StoredFit of a file that was fitted together with others which shared parameters
+    this file now has for itself, and how to fit all of them again."""
+    if not stored.of_joint:
+        return
+    parameters = result.problem.model.parameters
+    shared = [name for name in result.free_names if parameters[name].scope == "project"]
+    found = [f"{n} {stored.values[n]:.6g} → {result.values[n]:.6g}" for n in shared]
+    free = free_parameters(parameters)
+    found += [name for name, par in free.items() if par.free is not None and par.free.shared]
+    if not found:
+        return
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    text = (
+        f"was fitted together with other files, and now alone: {', '.join(found[:SHOWN])}{more} "
+        "are of this file, no longer of all; refit_joint(load_fits(path)) fits all together"
+    )
+    result.cautions = (*result.cautions, text)
+    warnings.warn(f"{stored.title}: {text}", ModelWarning, stack_outside())

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.cells import says_when
-from pyspec.io.error_names import holds_errors
 from pyspec.io.layout import column_number, head_of, names_of
 from pyspec.io.text import Table
-from pyspec.io.units import guess_kind
+from pyspec.io.units import guess_kind, holds_errors
 
 #: How pandas and others call a column that only numbers the rows.
 _INDEX = ("", "index", "unnamed: 0")

@@ -29,9 +29,14 @@ from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.statistics import state_of, title_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
-from pyspec.io.ends import Ends
-from pyspec.io.refits import caution_alone, slice_seeds
-from pyspec.io.restored import cautions_of, restored_fit, restored_slices
+from pyspec.io.contents import Ends
+from pyspec.io.restored import (
+    caution_alone,
+    cautions_of,
+    restored_fit,
+    restored_slices,
+    slice_seeds,
+)
 from pyspec.model import (
     Measurement,
     Model,

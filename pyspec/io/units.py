@@ -1,4 +1,4 @@
-"""What a name or a unit says about an axis: energy, time, or neither."""
+"""What a name or a unit says: energy, time, standard errors, or nothing."""
 
 from __future__ import annotations
 
@@ -143,3 +143,25 @@ def dim_name(label: str, unit: str, place: int) -> str:
         return "angle"
     word = re.sub(r"\W+", "_", label.lower()).strip("_")
     return word[:40] if word and not word[0].isdigit() else f"axis_{place}"
+
+
+#: What columns of standard errors are called, without spaces, points and hyphens.
+_ERRORS = (
+    "err error errors stderr std stdev stddev stderror standarderror standarddeviation sd sigma σ "
+    "unc uncertainty uncertainties dy errorbar errorbars "
+    "fehler messfehler standardfehler standardabweichung stdabw stabw unsicherheit "
+    "messunsicherheit fehlerbalken "
+    "erreur erreurtype erreurs écarttype ecarttype incertitude "
+    "errore incertezza deviazionestandard errorestándar incertidumbre desviación "
+    "desviaciónestándar"
+)
+
+
+def holds_errors(name: str, value: str) -> bool:
+    """Whether a column of that name holds standard errors of the column `value`: "sigma", or
+    "counts_err" beside "counts"."""
+    name, value = ((split_unit(one)[0] or one).strip().lower() for one in (name, value))
+    beside = (name, name.removeprefix(value), name.removesuffix(value))
+    words = [re.sub(r"[\s_.-]+", "", word) for word in beside]
+    known = _ERRORS.split()
+    return any(word in known or word.strip("y") in known for word in words)

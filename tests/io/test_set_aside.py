@@ -8,8 +8,7 @@ import pytest
 from pyspec import read
 from pyspec.errors import DataError
 from pyspec.io.cells import is_label
-from pyspec.io.error_names import holds_errors
-from pyspec.io.units import guess_kind
+from pyspec.io.units import guess_kind, holds_errors
 
 ENERGY = np.arange(80, 90, 0.5)
 PEAK = np.round(100 * np.exp(-((ENERGY - 84) ** 2)) + 10, 3)
