@@ -57,9 +57,7 @@ class Dataset:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lazy: Any = source_of(self.data)
-        data = np.asarray(self.data) if lazy is None else lazy
-        dims = tuple(self.dims)
+        data, dims = _held(self.data), tuple(self.dims)
         if data.dtype.kind not in "fiu":
             raise DataError(f"{self.name}: the data have type {data.dtype}; give real numbers")
         if len(set(dims)) != len(dims) or len(dims) != data.ndim or not dims:
@@ -70,7 +68,7 @@ class Dataset:
         axes = {
             dim: _axis(self.axes, dim, size) for dim, size in zip(dims, data.shape, strict=True)
         }
-        object.__setattr__(self, "data", frozen(data) if lazy is None else data)
+        object.__setattr__(self, "data", data)
         object.__setattr__(self, "dims", dims)
         object.__setattr__(self, "axes", MappingProxyType(axes))
         for what in ("units", "labels"):
@@ -79,13 +77,12 @@ class Dataset:
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
         if self.errors is not None:
-            beside: Any = source_of(self.errors)
-            errors = np.asarray(self.errors, dtype=np.float64) if beside is None else beside
+            errors = _held(self.errors, np.float64)
             if errors.shape != data.shape:
                 raise DataError(
                     f"{self.name}: the errors have shape {errors.shape}, the data {data.shape}"
                 )
-            object.__setattr__(self, "errors", frozen(errors) if beside is None else errors)
+            object.__setattr__(self, "errors", errors)
 
     def __getstate__(self) -> dict[str, Any]:
         plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
@@ -383,6 +380,12 @@ class Dataset:
         order = [self.dims.index(dim) for dim in dims]
         errors = None if self.errors is None else np.transpose(self.errors, order)
         return replace(self, data=np.transpose(self.data, order), dims=dims, errors=errors)
+
+
+def _held(array: Any, dtype: Any = None) -> Any:
+    """A read-only view of an array; what stays where it is, as it is."""
+    source = source_of(array)
+    return frozen(np.asarray(array, dtype)) if source is None else source
 
 
 def _taken(array: Any, index: Any, place: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +36,21 @@ def lazy_reader(path: Path, format: str | None) -> Reader:
     if is_zarr(path):
         if format not in (None, "zarr"):
             raise DataError(f"{path}: is a store of zarr; leave format= out")
-        return _reader("zarr", ("data", "errors"), _zarr)
+        return Reader("zarr", "zarr", (), lambda _: True, _zarr, ("data", "errors"))
     known = {"netcdf": _netcdf, "hdf5": _hdf5, "npy": _npy}
     start = Start.of(path)
     for name, read in known.items():
         if format == name or (format is None and READERS[name].sniff(start)):
-            return _reader(name, READERS[name].keywords, read)
+            return replace(READERS[name], read=read)
     raise DataError(
         f"{path}: data stay in files of {', '.join(known)} and zarr alone; leave lazy= out, or "
         "store them as one of these"
     )
 
 
-def _reader(name: str, keywords: tuple[str, ...], read: Callable[[Request], Found]) -> Reader:
-    return Reader(name, f"{name}, by reference", (), lambda _: True, read, keywords)
-
-
 def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
     """An array that is loaded where it is a line, and stays where it is else."""
-    if len(entry.shape) < 2:
-        return entry
-    return Entry(entry.name, entry.shape, stored, entry.unit, entry.scales)
+    return entry if len(entry.shape) < 2 else replace(entry, load=stored)
 
 
 def _hdf5(request: Request) -> Found:
