@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,9 +91,20 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _choose(action: argparse.Action, *values: str) -> None:
-    """Values that completion offers; the command itself says what is wrong with others."""
-    action.values = values  # type: ignore[attr-defined]
+def _offer(
+    command: argparse.ArgumentParser, flag: str, values: Sequence[str], **options: Any
+) -> None:
+    """An option whose values completion offers, and the help lists where `options` have none; the
+    command itself says what is wrong with others."""
+    told = {"help": f"{', '.join(values[:-1])} or {values[-1]}", **options}
+    command.add_argument(flag, **told).values = values  # type: ignore[attr-defined]
+
+
+def _several(command: argparse.ArgumentParser, flag: str, metavar: str, what: str) -> None:
+    """An option that may be given more than once."""
+    command.add_argument(
+        flag, action="append", default=[], metavar=metavar, help=f"{what}; repeatable"
+    )
 
 
 def _add_fit(commands: Any) -> None:
@@ -107,16 +119,12 @@ def _add_fit(commands: Any) -> None:
         metavar="DIR",
         help="where to write, instead of the job's output",
     )
-    kind = fit.add_argument("--type", help="2d, spectrum, baseline, slices or trace")
-    _choose(kind, "2d", "spectrum", "baseline", "slices", "trace")
-    method = fit.add_argument(
-        "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
-    )
-    _choose(method, *METHODS)
-    linear = fit.add_argument("--linear", help="eliminate: solve for heights, offsets and slopes")
-    _choose(linear, "eliminate")
-    backend = fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
-    _choose(backend, *BACKENDS)
+    _offer(fit, "--type", ("2d", "spectrum", "baseline", "slices", "trace"))
+    method = "native (the default), leastsq, nelder, … any method of lmfit"
+    _offer(fit, "--method", METHODS, help=method)
+    linear = "eliminate: solve for heights, offsets and slopes"
+    _offer(fit, "--linear", ("eliminate",), help=linear)
+    _offer(fit, "--backend", BACKENDS)
     fit.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of a dask cluster to share the fit"
     )
@@ -143,22 +151,10 @@ def _add_show(commands: Any) -> None:
         "-o", "--output", type=Path, metavar="FILE", help="the picture; png, pdf or svg"
     )
     show.add_argument("--no-picture", action="store_true", help="draw nothing")
-    show.add_argument(
-        "--select", action="append", default=[], metavar="AXIS=PLACE",
-        help="a value, x=0.35, or a range, energy=281:292; repeatable",
-    )  # fmt: skip
-    show.add_argument(
-        "--at", action="append", default=[], metavar="AXIS=POSITION",
-        help="the point at this position, from 0; repeatable",
-    )  # fmt: skip
+    _several(show, "--select", "AXIS=PLACE", "a value, x=0.35, or a range, energy=281:292")
+    _several(show, "--at", "AXIS=POSITION", "the point at this position, from 0")
     show.add_argument("--mean", nargs="+", metavar="AXIS", help="average over these axes")
-    show.add_argument(
-        "--rename",
-        action="append",
-        default=[],
-        metavar="OLD=NEW",
-        help="rename an axis; repeatable",
-    )
+    _several(show, "--rename", "OLD=NEW", "rename an axis")
     show.add_argument("--format", help="name or ending of a format, such as text, vamas, nxs")
     show.add_argument("--energy", help="file of the energy axis, its name inside, or 'index'")
     show.add_argument("--time", help="the same for the time axis")
@@ -166,19 +162,12 @@ def _add_show(commands: Any) -> None:
     show.add_argument("--block", help="one of several spectra: its name, or its number from 0")
     show.add_argument("--columns", nargs="+", help="x and y of a table, by name or number from 0")
     show.add_argument("--errors", help="column of a table, or name inside, of standard errors")
-    layout = show.add_argument("--layout", help="matrix, columns, points or data")
-    _choose(layout, "matrix", "columns", "points", "data")
-    scale = show.add_argument("--energy-scale", help="binding or kinetic")
-    _choose(scale, "binding", "kinetic")
+    _offer(show, "--layout", ("matrix", "columns", "points", "data"))
+    _offer(show, "--energy-scale", ("binding", "kinetic"))
     show.add_argument("--photon-energy", type=float, metavar="EV", help="hν, for --energy-scale")
-    unit = show.add_argument(
-        "--to", metavar="UNIT", help="unit of the energy axis: eV, nm, cm-1 ..."
-    )
-    _choose(unit, "eV", "meV", "nm", "cm-1")
-    show.add_argument(
-        "--units", action="append", default=[], metavar="AXIS=UNIT",
-        help="the unit of an axis, where the file has none; repeatable",
-    )  # fmt: skip
+    unit = "unit of the energy axis: eV, nm, cm-1 ..."
+    _offer(show, "--to", ("eV", "meV", "nm", "cm-1"), metavar="UNIT", help=unit)
+    _several(show, "--units", "AXIS=UNIT", "the unit of an axis, where the file has none")
     show.add_argument("--delimiter", metavar="SIGN", help="what separates the numbers of a text")
     show.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
     show.add_argument("--transpose", action="store_true", help="exchange time and energy")
@@ -192,14 +181,9 @@ def _add_model(command: argparse.ArgumentParser) -> None:
 
 
 def _add_motion(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--dynamics", action="append", default=[], metavar="PARAMETER=MODEL[@FREQUENCY]",
-        help="let a parameter move in time; repeatable",
-    )  # fmt: skip
-    command.add_argument(
-        "--profile", action="append", default=[], metavar="PARAMETER=MODEL",
-        help="let a parameter differ along the auxiliary axis; repeatable",
-    )  # fmt: skip
+    law, profile = "PARAMETER=MODEL[@FREQUENCY]", "PARAMETER=MODEL"
+    _several(command, "--dynamics", law, "let a parameter move in time")
+    _several(command, "--profile", profile, "let a parameter differ along the auxiliary axis")
 
 
 def _add_explain(commands: Any) -> None:
@@ -216,10 +200,8 @@ def _add_explain(commands: Any) -> None:
     )
     explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
     explain.add_argument("--memory", action="store_true", help="what C holds besides the data")
-    after = explain.add_argument(
-        "--after", metavar="PASS", help=f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
-    )
-    _choose(after, *PASSES)
+    after = f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
+    _offer(explain, "--after", PASSES, metavar="PASS", help=after)
     explain.add_argument(
         "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
     )
@@ -232,8 +214,7 @@ def _add_diff(commands: Any) -> None:
     diff.add_argument("--model", metavar="NAME", help="which model of the files")
     diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
     _add_motion(diff)
-    after = diff.add_argument("--after", metavar="PASS", help="compare the graphs after this pass")
-    _choose(after, *PASSES)
+    _offer(diff, "--after", PASSES, metavar="PASS", help="compare the graphs after this pass")
 
 
 def _add_simulate(commands: Any) -> None:
@@ -243,13 +224,7 @@ def _add_simulate(commands: Any) -> None:
         simulate.add_argument(
             f"--{axis}", metavar="FROM:TO:POINTS", help=f"the {axis} axis, or its values 0,1,2"
         )
-    simulate.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PARAMETER=VALUE",
-        help="another value; repeatable",
-    )
+    _several(simulate, "--set", "PARAMETER=VALUE", "another value")
     simulate.add_argument("--noise", default="gaussian:0.02", help="default: gaussian:0.02")
     simulate.add_argument("--seed", type=_whole, help="seed of the noise")
     simulate.add_argument(
@@ -291,9 +266,7 @@ def _add_demo(commands: Any) -> None:
     demo.add_argument(
         "-o", "--output", type=_path, default=Path("demo"), metavar="DIR", help="default: demo"
     )
-    backend = demo.add_argument(
-        "--backend", default="compiled", help="compiled (default), interpreted, tree or compare"
-    )
-    _choose(backend, *BACKENDS)
+    backend = "compiled (default), interpreted, tree or compare"
+    _offer(demo, "--backend", BACKENDS, default="compiled", help=backend)
     demo.add_argument("--seed", type=_whole, help="seed of the noise")
     demo.add_argument("-q", "--quiet", action="store_true", help="no progress")
