@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pyspec.calls.kinds import shown
 from pyspec.errors import DataError
 from pyspec.io.found import Found
 
@@ -107,8 +108,7 @@ def check_keywords(path: Path, given: Mapping[str, Any]) -> None:
     for key, value in given.items():
         fits, what = _VALUES[key]
         if value is not None and not fits(value):
-            shown = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
-            raise DataError(f"{path}: {key}= is {what}, not {shown}")
+            raise DataError(f"{path}: {key}= is {what}, not {shown(value)}")
 
 
 @dataclass(frozen=True)

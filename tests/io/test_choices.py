@@ -76,6 +76,20 @@ def test_columns_that_are_not_there(
         read(write(tmp_path, text), **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": []}, r"columns= is a name or number, or a list of them, not \[\]"),
+        ({"columns": ["a", 2.5]}, r"or a list of them, not \['a', 2.5\]"),
+        ({"units": 5}, "units= is words by axis, such as .*, not 5"),
+    ],
+)
+def test_what_a_keyword_cannot_be(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    """Of an empty list of columns it was said that a list is asked for, not a list."""
+    with pytest.raises(DataError, match=message):
+        read(write(tmp_path, "1,2\n2,3\n"), **options)
+
+
 def test_columns_by_number_and_by_a_name_without_its_unit(tmp_path: Path) -> None:
     path = write(tmp_path, "Energy (eV),counts,I0 (A)\n1,2,3\n2,3,4\n")
     np.testing.assert_array_equal(read(path, columns=2).data, [3, 4])
