@@ -11,16 +11,14 @@ import numpy.typing as npt
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.spread import covariance_of, known_errors
+from pyspec.fit.solve.covariance import jacobian
+from pyspec.fit.spread import known_errors, propagated
+from pyspec.model.sizes import Sizes
 
 Array = npt.NDArray[np.float64]
 
 #: Slopes by parameter beyond this many free ones would not be cheap.
 MAX_FREE = 400
-
-#: Slopes are central differences over this share of a standard error: far above rounding, well
-#: within the linear range.
-STEP = 0.1
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def moving_parameters(
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
 
     values = traces(theta)
-    errors = _errors(traces, theta, problem.names, stderr, correl) if rows else None
+    errors = _errors(traces, problem, theta, stderr, correl) if rows else None
     return Moving(
         np.asarray(model.time[window]),
         {name: values[k] for k, name in enumerate(rows)},
@@ -83,23 +81,23 @@ def moving_parameters(
 
 def _errors(
     traces: Callable[[Array], Array],
+    problem: FitProblem,
     theta: Array,
-    names: tuple[str, ...],
     stderr: Mapping[str, float | None],
     correl: Mapping[str, Mapping[str, float]],
 ) -> Array | None:
     """(n_traces, n_time) standard errors; None where no parameter has one."""
+    names = problem.names
     known = known_errors(names, stderr)
     if not known or len(names) > MAX_FREE:
         return None
-    covariance = covariance_of([*known], known, correl)
-    slopes = []
-    for name, error in known.items():
-        k, step = names.index(name), STEP * error or 1e-8
-        up, down = theta.copy(), theta.copy()
-        up[k] += step
-        down[k] -= step
-        slopes.append((traces(up) - traces(down)) / (2.0 * step))
-    jacobian = np.array(slopes)
-    variance = np.einsum("ipt,ij,jpt->pt", jacobian, covariance, jacobian)
-    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+    own, sizes = [problem.model.parameters[name] for name in names], Sizes(problem.model)
+    columns = jacobian(
+        traces,
+        theta,
+        [(par.min, par.max) for par in own],
+        [names.index(name) for name in known],
+        [sizes.of(par) for par in own],
+    )
+    slopes = {name: columns[:, k] for k, name in enumerate(known)}
+    return propagated(slopes, known, correl)

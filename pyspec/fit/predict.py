@@ -12,7 +12,7 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.covariance import jacobian
-from pyspec.fit.spread import covariance_of, known_errors
+from pyspec.fit.spread import known_errors, propagated
 from pyspec.model import Model
 from pyspec.model.sampling import Term, terms
 from pyspec.model.sizes import Sizes
@@ -87,7 +87,7 @@ def predict(
         None if on.model.is_time_model else _target(grids[0], on.energy),
         _target(grids[1], on.time),
         value,
-        _errors(slopes, spread, correl, value.shape) if spread else None,
+        propagated(slopes, spread, correl) if spread else None,
     )
 
 
@@ -139,18 +139,3 @@ def model_slopes(
         )
         found.update(zip(unknown, columns.T, strict=True))
     return np.array([found[k] for k in wanted])
-
-
-def _errors(
-    slopes: Mapping[str, Array],
-    spread: Mapping[str, float],
-    correl: Mapping[str, Mapping[str, float]],
-    shape: tuple[int, ...],
-) -> Array:
-    """sqrt(diag(J C Jᵀ)) from the slopes by each parameter."""
-    covariance = covariance_of([*slopes], spread, correl)
-    variance = np.zeros(shape)
-    for own, first in zip(covariance, slopes.values(), strict=True):
-        for share, second in zip(own, slopes.values(), strict=True):
-            variance += share * first * second
-    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

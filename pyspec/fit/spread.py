@@ -122,3 +122,18 @@ def covariance_of(
             if i != j:
                 ratio[i, j] = correl.get(first, {}).get(second, 0.0)
     return np.asarray(size[:, None] * ratio * size)
+
+
+def propagated(
+    slopes: Mapping[str, Array],
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+) -> Array:
+    """Standard errors of what depends on parameters, sqrt(diag(J C Jᵀ)): `slopes` are the
+    derivatives by each of these, arrays of one shape, one at least."""
+    covariance = covariance_of([*slopes], stderr, correl)
+    variance = np.zeros(np.shape(next(iter(slopes.values()))))
+    for own, first in zip(covariance, slopes.values(), strict=True):
+        for share, second in zip(own, slopes.values(), strict=True):
+            variance += share * first * second
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError, FitError
+from pyspec.executor import make_executor
 from pyspec.fit import FitResult, fit_model
-from pyspec.model import Measurement, Model, load_time_model
+from pyspec.fit.spread import covariance_of
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 from tests.model.test_edit import shirley
 
 
@@ -93,3 +95,24 @@ def test_without_standard_errors_there_is_no_band() -> None:
     assert found.stderr is None
     with pytest.raises(FitError, match="has no standard errors"):
         _ = found.band
+
+
+@pytest.mark.parametrize(("seed", "sigma"), [(1, 1.5), (7, 2.0)])
+def test_errors_of_moving_parameters_where_a_time_is_hardly_known(seed: int, sigma: float) -> None:
+    """The slopes are those at the best values, however large the error of the time constant."""
+    model = load_model("m: {Gauss: {A: [0, False], x0: [5, False], SD: [1, False]}}", "m")
+    law = "{expFun: {A: [1, True, -100, 100], tau: [5, True, 0.01, 1e5], t0: [0, False]}}"
+    model.add_dynamics("Gauss_01_A", load_dynamics(f"d: {law}", "d", target="Gauss_01_A"))
+    time = np.linspace(0.0, 1.0, 40)
+    model.set_axes(energy=np.linspace(0.0, 10.0, 60), time=time)
+    data = make_executor(model, None, "compiled").run(model.theta())
+    data += np.random.default_rng(seed).normal(0.0, sigma, data.shape)
+    result = fit_model(model, Measurement(data=data))
+    height, tau = (result.values[f"Gauss_01_A_expFun_01_{name}"] for name in ("A", "tau"))
+    assert result.stderr["Gauss_01_A_expFun_01_tau"] > tau
+    slopes = np.array([np.exp(-time / tau), height * time / tau**2 * np.exp(-time / tau)])
+    covariance = covariance_of(result.free_names, result.stderr, result.correl)
+    expected = np.sqrt(np.einsum("it,ij,jt->t", slopes, covariance, slopes))
+    moving = result.moving()
+    assert moving is not None
+    np.testing.assert_allclose(moving.stderr["Gauss_01_A"], expected, rtol=1e-6)
