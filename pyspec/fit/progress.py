@@ -156,11 +156,7 @@ class StepLine(Line):
     """The line of :class:`Steps` without tqdm."""
 
     def step(self, done: int, total: int) -> None:
-        self.last = f"{self.label}: {done} of {total}, {time.perf_counter() - self.start:.1f} s"
-        if time.perf_counter() - self.shown >= self.interval:
-            self.shown = time.perf_counter()
-            self.stream.write(f"\r{self.last}\x1b[K" if self.terminal else f"{self.last}\n")
-            self.stream.flush()
+        self._tell(f"{done} of {total}")
 
 
 class StepBar(Silent):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,4 @@ def in_chunks(measurement: Measurement, chunks: Any) -> Measurement:
         raise DataError("chunks= is of series (n_time, n_energy); leave it out for one spectrum")
     source = source_of(data)
     cut: Any = Cut(_Rows(data) if source is None else source, int(chunks))
-    given = {one: getattr(measurement, one) for one in _FIELDS}
-    return Measurement(cut, **given)
-
-
-_FIELDS = ("rows", "columns", "weight", "keep", "loss", "loss_scale", "labels", "units")
+    return replace(measurement, data=cut)

@@ -198,16 +198,11 @@ def _dead(problem: Any, fit: Array, residual: Array) -> list[str]:
     dead = dead_points(_data(problem, residual), fit.reshape(residual.shape), kept)
     if not (n_dead := int(np.count_nonzero(dead))):
         return []
-    first = np.unravel_index(int(np.argmax(dead)), dead.shape)
-    at = [(name, _places(problem, name)) for name in AXES]
-    shown = [
-        f"{name} {axis[k]:.6g}" for (name, axis), k in zip(at, first, strict=True)
-        if axis is not None
-    ]  # fmt: skip
+    first = _placed(problem, int(np.argmax(dead)), dead.shape)
     who = f"{n_dead} points are" if n_dead > 1 else "one point is"
     which = "the first at" if n_dead > 1 else "at"
     return [
-        f"{who} exactly 0 between values that are not, {which} {' and '.join(shown[::-1])}; if "
+        f"{who} exactly 0 between values that are not, {which} {_shown(first)}; if "
         "these are dead channels, they pull the fit away from the values beside them; leave them "
         "out: set_fit_limits(exclude=...), or mask=, True there"
     ]
@@ -222,12 +217,7 @@ def _far(problem: Any, fit: Array, residual: Array) -> list[str]:
     places, deviations = far_points(data, fit.reshape(residual.shape), residual, n_fitted, quantum)
     if not places.size:
         return []
-    worst = np.unravel_index(places[int(np.argmax(deviations))], residual.shape)
-    at = {name: _places(problem, name) for name in AXES}
-    shown = [
-        f"{name} {axis[k]:.6g}" for (name, axis), k in zip(at.items(), worst, strict=True)
-        if axis is not None
-    ]  # fmt: skip
+    worst = _placed(problem, int(places[int(np.argmax(deviations))]), residual.shape)
     several = places.size > 1
     who = f"{places.size} points are" if several else "one point is"
     which = (
@@ -235,19 +225,28 @@ def _far(problem: Any, fit: Array, residual: Array) -> list[str]:
     )
     return [
         f"{who} further from the fit than noise is, by more than {FAR:g} robust standard "
-        f"deviations: {which} {' and '.join(shown[::-1])}; such a spike pulls at the values; where "
-        f"it is no signal leave it out: {_excluded(at, worst)}mask=, True there"
+        f"deviations: {which} {_shown(worst)}; such a spike pulls at the values; where "
+        f"it is no signal leave it out: {_excluded(worst)}mask=, True there"
     ]
 
 
-def _excluded(axes: dict[str, Array | None], place: Any) -> str:
+def _placed(problem: Any, point: int, shape: tuple[int, ...]) -> list[tuple[str, Array, int]]:
+    """Where a point of the window lies: along each axis its name, its values, and the index."""
+    at = zip(AXES, np.unravel_index(point, shape), strict=True)
+    known = [(name, _places(problem, name), int(k)) for name, k in at]
+    return [(name, axis, k) for name, axis, k in known if axis is not None]
+
+
+def _shown(place: list[tuple[str, Array, int]]) -> str:
+    """ "energy 84.3 and time 2"."""
+    return " and ".join(f"{name} {axis[k]:.6g}" for name, axis, k in reversed(place))
+
+
+def _excluded(place: list[tuple[str, Array, int]]) -> str:
     """How a point of one spectrum or trace is excluded."""
-    known = [
-        (axis, int(k)) for axis, k in zip(axes.values(), place, strict=True) if axis is not None
-    ]
-    if len(known) != 1:
+    if len(place) != 1:
         return ""
-    ((axis, k),) = known
+    ((_, axis, k),) = place
     beside = axis[max(k - 1, 0)], axis[min(k + 1, axis.size - 1)]
     low, high = sorted(0.5 * (axis[k] + other) for other in beside)
     return f"set_fit_limits(exclude=[({low:.6g}, {high:.6g})]), or "
