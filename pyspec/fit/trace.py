@@ -17,6 +17,7 @@ from pyspec.fit.options import StagedOptions
 from pyspec.fit.result import FitResult
 from pyspec.fit.single import fit_model
 from pyspec.model import Measurement, Model, load_time_model
+from pyspec.model.taken import check_sigma
 from pyspec.model.windows import index_range
 
 if TYPE_CHECKING:
@@ -69,14 +70,14 @@ def fit_trace(
     if data.shape != chosen.time.shape:
         raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
     own = measurement or Measurement()
-    if sigma is None:
-        measurement = replace(own, data=data)
-    elif own.weight is not None or own.loss != "squares":
+    if sigma is not None and (own.weight is not None or own.loss != "squares"):
         raise CallError(
             "fit_trace: sigma= and the measurement both say what the noise is; give one of them"
         )
-    else:
-        measurement = replace(own, data=data, weight=weights_of(sigma, data.shape))
+    measurement = replace(own, data=data)
+    if sigma is not None:
+        noise = np.asarray(check_sigma(sigma, data.shape, own.keep))
+        measurement = replace(measurement, weight=1.0 / noise)
     if time_limits is not None:
         window = index_range(chosen.time, time_limits, "time")
         measurement = replace(measurement, columns=window)
@@ -105,29 +106,3 @@ def time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> 
     if len(names) != 1 or names[0] is None:
         raise FitError(f"name one model of time laws in the file, not {name!r}")
     return load_time_model(source, names[0])
-
-
-def weights_of(sigma: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """1 / sigma as an array that broadcasts to `shape`.
-
-    Raises :class:`DataError` unless sigma is finite and positive everywhere.
-    """
-    given = np.asarray(sigma)
-    if given.dtype.kind not in "fiu":
-        raise DataError(f"sigma has type {given.dtype}; give real numbers")
-    array = given.astype(np.float64)
-    if not np.isfinite(array).all() or (array <= 0).any():
-        bad = ~(np.isfinite(array) & (array > 0))
-        first = tuple(int(k) for k in np.argwhere(bad)[0]) if array.ndim else ()
-        raise DataError(
-            f"sigma must be finite and above 0, but has {array[first]:g}"
-            + (f" at {first}" if first else "")
-            + "; mask points without an error"
-        )
-    try:
-        np.broadcast_to(array, shape)
-    except ValueError:
-        raise DataError(
-            f"sigma of shape {array.shape} does not fit data of shape {shape}"
-        ) from None
-    return np.asarray(1.0 / array)

@@ -13,6 +13,7 @@ from pyspec.io.source import beside_source
 from pyspec.model import Measurement
 from pyspec.model.beside import Weights
 from pyspec.model.source import source_of
+from pyspec.model.taken import check_sigma
 
 Array = npt.NDArray[np.float64]
 
@@ -154,67 +155,6 @@ def taken_sigma(sigma: Any, data: Any) -> Any:
         return sigma
     found = beside_source(sigma, data.shape, "sigma")
     return sigma if found is None else Weights(found)
-
-
-def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float | Array:
-    """A number, or an array that broadcasts to the data: one value a spectrum, (n_time,) or
-    (n_time, 1), one an energy, (n_energy,) or (1, n_energy), or one a point. Where there are as
-    many times as energies one axis alone does not say which is meant.
-
-    Raises :class:`DataError` for another shape, and unless all are finite and above 0; those of
-    points that are masked, where `keep` is False, do not count, nor those of spectra or energies
-    whose points all are."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # lists of different lengths
-        raise DataError(
-            f"sigma is {shortened(given)}; give one standard deviation or an array"
-        ) from None
-    if array.dtype.kind not in "fiu":
-        raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
-    sigma = array.astype(np.float64)
-    if sigma.ndim and sigma.shape != shape and len(shape) == 2:
-        line = _as_line(sigma, shape)
-        sigma = sigma if line is None else line
-    fits = sigma.shape == shape or (len(shape) == 2 and sigma.shape in _lines(shape))
-    if fits and isinstance(keep, np.ndarray):
-        for axis in (k for k, n in enumerate(sigma.shape) if n != shape[k]):
-            keep = keep.any(axis=axis, keepdims=True)
-        sigma = np.where(keep, sigma, 1.0)
-    if sigma.ndim and not fits:
-        lines = "one value a spectrum (n_time,), one an energy (n_energy,), "
-        raise DataError(
-            f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
-            f"{lines if len(shape) == 2 else ''}or one a point"
-        )
-    bad = ~(np.isfinite(sigma) & (sigma > 0))
-    if bad.any():
-        first = tuple(int(k) for k in np.argwhere(bad)[0])
-        place = f" at {first}" if first else ""
-        raise DataError(
-            f"sigma must be finite and above 0, but is {sigma[first]:g}{place}; "
-            "mask points without an error"
-        )
-    return sigma if sigma.ndim else float(sigma)
-
-
-def _lines(shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (shape[0], 1), (1, shape[1])
-
-
-def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
-    """(n_time, 1) or (1, n_energy); None for another shape."""
-    n_time, n_energy = shape
-    if sigma.shape in _lines(shape):
-        return sigma
-    if sigma.ndim != 1 or sigma.size not in shape:
-        return None
-    if n_time == n_energy:
-        raise DataError(
-            f"sigma has {sigma.size} values, as many as there are times and energies; say "
-            "sigma[:, np.newaxis] for one a time, sigma[np.newaxis, :] for one an energy"
-        )
-    return sigma[:, np.newaxis] if sigma.size == n_time else sigma[np.newaxis, :]
 
 
 def make_noise(

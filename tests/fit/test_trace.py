@@ -38,6 +38,19 @@ def test_sigma_beside_a_measurement() -> None:
         fit_trace(MODEL, "decay", TIME, VALUES, 0.05, measurement=Measurement(loss="poisson"))
 
 
+def test_sigma_of_masked_points_does_not_count() -> None:
+    """As of a File. Such errors, of slices that failed say, were to be masked, and refused then."""
+    mask, sigma = TIME > 15, np.full(TIME.size, 0.05)
+    plain = fit_trace(MODEL, "decay", TIME[~mask], VALUES[~mask], 0.05)
+    sigma[mask] = np.nan
+    found = fit_trace(MODEL, "decay", TIME, VALUES, sigma, measurement=Measurement(mask=mask))
+    assert found.stderr["expFun_01_tau"] == pytest.approx(plain.stderr["expFun_01_tau"], rel=1e-9)
+    with pytest.raises(DataError, match=r"sigma must be finite .* at \(45,\)"):
+        fit_trace(MODEL, "decay", TIME, VALUES, sigma)
+    with pytest.raises(DataError, match=r"sigma has shape \(5,\), the data \(60,\)"):
+        fit_trace(MODEL, "decay", TIME, VALUES, sigma[:5])
+
+
 def test_the_model_keeps_its_times() -> None:
     model = load_time_model(MODEL, "decay")
     model.set_axes(time=[0.0, 1.0, 2.0])
