@@ -25,6 +25,7 @@ from pyspec import (
     load_model,
 )
 from pyspec.errors import CallError, FitError, NoSuchKeyError, NoSuchNameError
+from pyspec.fit.batch.pools import ClusterPool
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
 
@@ -291,3 +292,11 @@ def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
     ):
         with pytest.raises(FitError, match="seeds name 'area', which is no free or fixed"):
             fit()
+
+
+@pytest.mark.parametrize("module", ["distributed.comm", "tornado.iostream", "asyncio.exceptions"])
+def test_what_the_engine_raises_is_a_lost_task(module: str) -> None:
+    """Of tornado it was for shared rows alone; many fits ended with a stream that was closed."""
+    error = type("Closed", (Exception,), {"__module__": module})()
+    assert ClusterPool.is_lost(None, error)  # type: ignore[arg-type]
+    assert not ClusterPool.is_lost(None, FitError("of the task"))  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from pyspec.executor.cluster.client import (
     agree,
     agree_on_fits,
     need_client,
+    of_engine,
     refuse_other,
 )
 from pyspec.executor.cluster.executor import ClusterExecutor, ClusterJointExecutor
@@ -27,6 +28,7 @@ __all__ = [
     "agree_on_fits",
     "keep_on_workers",
     "need_client",
+    "of_engine",
     "refuse_other",
     "rows_that_count",
     "survey_on_workers",

@@ -140,3 +140,9 @@ def _builds(client: Any) -> dict[str, Build]:
 
 def _width(isa: str) -> int:
     return CONSTANTS[f"ISA_{isa}"]
+
+
+def of_engine(error: BaseException) -> bool:
+    """Whether the engine raised this, for a task that was lost, rather than the task."""
+    module = type(error).__module__.split(".")[0]
+    return module in ("distributed", "concurrent", "asyncio", "tornado")

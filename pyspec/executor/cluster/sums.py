@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspec.errors import ClusterError, PyspecError
-from pyspec.executor.cluster.client import agree, need_client
+from pyspec.executor.cluster.client import agree, need_client, of_engine
 from pyspec.executor.cluster.rows import placed_rows, without_data
 from pyspec.executor.cluster.worker import Answer, Job, Share, hold, sum_share
 from pyspec.executor.compiled import CompiledExecutor
@@ -192,7 +192,7 @@ class ClusterSums:
             raise
         except Exception as error:
             alive = self._alive()
-            if future.status == "error" and placed.address in alive and not _of_engine(error):
+            if future.status == "error" and placed.address in alive and not of_engine(error):
                 raise ClusterError(
                     f"worker {placed.address} cannot sum: {type(error).__name__}: {error}"
                 ) from error
@@ -259,13 +259,3 @@ class ClusterSums:
         """Lets the workers forget the fit."""
         self.is_open = False
         self.placed = []
-
-
-def _of_engine(error: Exception) -> bool:
-    """Whether the engine raised this, for a task that was lost."""
-    return type(error).__module__.split(".")[0] in (
-        "distributed",
-        "concurrent",
-        "asyncio",
-        "tornado",
-    )

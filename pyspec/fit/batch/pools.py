@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from pyspec.calls import is_whole, stack_outside
 from pyspec.errors import FitError, shortened
-from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
+from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
 from pyspec.fit.interrupts import Hold, begin_worker
 
 Part = TypeVar("Part")
@@ -142,7 +142,7 @@ class ClusterPool(OfClient):
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether a part was lost several times, or the cluster is gone."""
-        return type(error).__module__.split(".")[0] in ("distributed", "concurrent", "asyncio")
+        return of_engine(error)
 
 
 def make_pool(
