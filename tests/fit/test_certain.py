@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
 
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address, address_in
 from pyspec.executor.normal import pack_triangle
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import WEAK
-from pyspec.fit.solve.native import Certain, NativeSolver, certain
+from pyspec.fit.solve.native import Certain, NativeSolver
 from pyspec.model import Measurement, Model
 
 MODELS = {
@@ -63,6 +66,15 @@ def test_both_ways_end_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert (asked[-1] is None) == (name in ("two lines at one place", "an onset"))
 
 
+def certain(triangle: npt.NDArray[np.float64], is_factor: bool, n: int) -> Certain | None:
+    """What C is certain of in a triangle of [J r], J of n columns."""
+    memory = bytearray(8 * n * n + 8 + int(LIBRARY.pyspec_certain_size(n)))
+    at = address_in(memory)
+    arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
+    known = LIBRARY.pyspec_certain(n, is_factor, address(triangle), WEAK, *arrays)
+    return Certain(memory, 0, n) if known > 0 else None
+
+
 @pytest.mark.parametrize("is_factor", [False, True])
 def test_certain_is_never_wrong(is_factor: bool) -> None:
     """Of 2,000 matrices, many of them nearly singular."""
@@ -77,7 +89,7 @@ def test_certain_is_never_wrong(is_factor: bool) -> None:
         both = np.column_stack([columns, draw.normal(size=12)])
         factor = np.linalg.qr(both, mode="r")
         triangle = pack_triangle(factor if is_factor else both.T @ both)
-        found = certain(triangle, is_factor, WEAK)
+        found = certain(triangle, is_factor, n)
         singular = np.linalg.svd(columns / np.linalg.norm(columns, axis=0), compute_uv=False)
         if found is None:
             assert singular[-1] < 10 * n * WEAK * singular[0]  # it does not refuse without reason

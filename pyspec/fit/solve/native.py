@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, address_in, fill, reading
+from pyspec._library.memory import WORDS, address_in, fill, reading
 from pyspec.errors import FitError
-from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
+from pyspec.executor.normal import FORMS, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import WEAK
@@ -284,17 +284,6 @@ class Certain:
     def covariance(self) -> Array:
         """(n, n) inv(JᵀJ)."""
         return np.frombuffer(self.block).reshape(self._n, self._n).copy()
-
-
-def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
-    """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
-    are surely larger than `least` times the largest; else None."""
-    n = order_of(triangle) - 1
-    memory = bytearray(8 * _words_of(n)[0])
-    at = address_in(memory)
-    arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
-    known = LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays)
-    return Certain(memory, 0, n) if known > 0 else None
 
 
 @lru_cache(maxsize=64)
