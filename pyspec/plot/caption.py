@@ -17,6 +17,20 @@ def literal(name: str) -> str:
     return name.replace("$", r"\$")
 
 
+#: Numbers from here on are written with a power of ten.
+LARGE = 1e6
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def five_digits(value: float) -> str:
+    """A number as people write it: 3.1515, 622140, 1.4087 × 10⁸."""
+    if 1e5 <= value < LARGE:
+        return f"{float(f'{value:.5g}'):.0f}"
+    digits, _, power = f"{value:.5g}".partition("e")
+    return f"{digits} × 10{str(int(power)).translate(_RAISED)}" if power else digits
+
+
 def heading(result: Any) -> str:
     """ "doublet fitted to scan 7"."""
     what = (isinstance(result, FitResult) and result.target) or result.file_name
@@ -38,5 +52,5 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
     state = "" if result.success else f"  ·  {words}"
     return (
         f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "
-        f"{result.n_free} free parameters  ·  reduced χ² {result.redchi:.5g}{state}"
+        f"{result.n_free} free parameters  ·  reduced χ² {five_digits(result.redchi)}{state}"
     )

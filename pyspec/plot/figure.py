@@ -12,7 +12,7 @@ from pyspec.errors import suggest
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import INK, STYLE, PlotError
-from pyspec.plot.wrap import wrap_labels
+from pyspec.plot.wrap import fold_heading, wrap_labels
 
 #: Panels that would be narrower than this beside each other stand below each other, where each is
 #: as high as that then; in inches.
@@ -88,9 +88,9 @@ class Sheet:
         return self.figure
 
     def title(self, text: str, **look: Any) -> None:
-        """A heading over all panels."""
+        """A heading over all panels, in several lines where it is wider than these."""
         given = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
-        self.figure.suptitle(text, **given)
+        fold_heading(self.figure.suptitle(text, **given), 0.97 * self.figure.bbox.width)
 
     def finish(self, config: PlotConfig) -> Any:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""

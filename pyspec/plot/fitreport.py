@@ -15,6 +15,7 @@ from pyspec.fit.table import format_value
 from pyspec.io import contents, digest
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
+from pyspec.plot.caption import five_digits
 from pyspec.plot.config import Look, PlotConfig
 from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.figure import Sheet
@@ -71,7 +72,7 @@ def _summary(result: Any) -> str:
     span = high - low if n else 0.0
     share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
     cards = [
-        (f"{result.redchi:.5g}", "reduced χ²"),
+        (five_digits(result.redchi), "reduced χ²"),
         (with_unit(three_digits(spread), unit_of(result, "data")), f"residual rms{share}"),
         (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
         (f"{result.n_free}", "free parameters"),

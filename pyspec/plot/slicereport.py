@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.io import digest
+from pyspec.plot.caption import five_digits
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.fitreport import axis_words, model_texts, versions
 from pyspec.plot.fits import plot_evolution, plot_fit
@@ -36,7 +37,7 @@ def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[s
     cards = [
         (f"{len(slices)}", "slices"),
         (f"{int(np.count_nonzero(slices.success))}", "converged"),
-        (f"{np.median(redchi):.5g}" if redchi.size else "–", "reduced χ², median"),
+        (five_digits(float(np.median(redchi))) if redchi.size else "–", "reduced χ², median"),
         (f"{len(slices.free_names)}", "free parameters in each"),
         (seconds_text(slices.seconds), f"on the {slices.backend} backend"),
     ]

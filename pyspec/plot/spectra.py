@@ -29,6 +29,7 @@ from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.steps import broken
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
+from pyspec.plot.wrap import LETTER, folded
 
 Array = npt.NDArray[np.float64]
 
@@ -40,6 +41,9 @@ NO_MARKER = ("", " ", "None", "none")
 
 #: The look of pictures without one.
 PLAIN = PlotConfig()
+
+#: What stands beside the panel in the width of the figure, in points.
+BESIDE = 70.0
 
 #: The colour of masked points.
 MASKED = "#b0417a"
@@ -60,6 +64,9 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         _draw_fit(above, result, seen, config)
         text = config.title or caption(result, "\n")
         size = 7.0 if is_narrow(above) else 9.0
+        n = int((72.0 * above.figure.bbox.width / above.figure.dpi - BESIDE) / (LETTER * size))
+        if max(map(len, text.split()), default=0) > n:
+            text = folded(text, n)  # which `wrap` does between words alone
         above.set_title(text, fontsize=size, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:

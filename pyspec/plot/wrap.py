@@ -1,4 +1,5 @@
-"""Labels of axes that are longer than their axis: two lines, in smaller letters where need be."""
+"""Labels of axes that are longer than their axis: two lines, in smaller letters where need be.
+Headings that are wider than the picture: as many lines as need be."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ LETTER = 0.56
 
 #: How far a label may reach beyond the ends of its axis in all, in points.
 BEYOND_X, BEYOND_Y = 6.0, 45.0
+
+#: What stands between the parts of a heading.
+PART = "  ·  "
 
 #: Letters do not get smaller than this, in points.
 LEAST = 6.5
@@ -41,3 +45,54 @@ def _wrap(label: Any, room: float) -> None:
 def _length(text: str) -> int:
     """How many letters a text shows; of formulas those without commands and braces."""
     return len(re.sub(r"\\[A-Za-z]+|[${}^_]", "", text) if "$" in text else text)
+
+
+def folded(text: str, n: int) -> str:
+    """The text in lines of at most `n` letters, broken between its parts if it can be, else between
+    words; a longer word, as a name of a file may be, where there is a sign in it. Texts with
+    formulas stay as they are."""
+    if "$" in text.replace(r"\$", "") or n < 1:
+        return text
+    lines = []
+    for given in text.split("\n"):
+        parts = [line for part in given.split(PART) for line in _joined(_pieces(part, n), " ", n)]
+        lines += _joined(parts, PART, n)
+    return "\n".join(lines)
+
+
+def _pieces(text: str, n: int) -> list[str]:
+    """Its words, those longer than `n` in pieces."""
+    pieces = []
+    for word in text.split(" "):
+        rest = word
+        while len(rest) > n:
+            end = max((rest.rfind(sign, n // 2, n) + 1 for sign in "_-./"), default=0) or n
+            pieces.append(rest[:end])
+            rest = rest[end:]
+        pieces.append(rest)
+    return pieces
+
+
+def _joined(parts: list[str], between: str, n: int) -> list[str]:
+    """As few lines as hold these parts, in their order."""
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}{between}{part}"
+        if len(longer) <= n:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
+
+
+def fold_heading(heading: Any, room: float) -> None:
+    """Breaks the text of a heading that is wider than `room`, in pixels."""
+    text = heading.get_text()
+    if "$" in text.replace(r"\$", ""):
+        return
+    n = max(map(len, text.split("\n")))
+    width = heading.get_window_extent().width
+    while width > room and n > 1:
+        n = min(n - 1, int(1.1 * n * room / width))
+        heading.set_text(folded(text, n))
+        width = heading.get_window_extent().width

@@ -17,6 +17,7 @@ from pyspec.plot import (
     plot_waterfall,
 )
 from pyspec.plot.axes import MAX_CELLS, edges
+from pyspec.plot.caption import five_digits
 from pyspec.plot.cells import cells, gaps
 from pyspec.plot.steps import gaps_of
 
@@ -130,6 +131,43 @@ def test_a_long_caption_is_wrapped(tmp_path: Path) -> None:
     assert title.get_window_extent().x1 <= figure.bbox.x1
     assert title.get_window_extent().y1 <= figure.bbox.y1
     plt.close(figure)
+
+
+@pytest.mark.parametrize("width", [3.4, 5.0, 9.0])
+@pytest.mark.parametrize("name", ["a name somebody gave " * 4, "a_long_name_of_run_42" * 3])
+def test_a_long_heading_is_in_several_lines(tmp_path: Path, name: str, width: float) -> None:
+    """The heading of three maps was cut at the end of the picture, and so was one long word."""
+    one = file(tmp_path, DATA, time=TIME, name=name)
+    one.load_model("models.yaml", "lines")
+    for result in (one.fit_2d("lines"), fit_of_one(tmp_path, name)):
+        figure = plot_fit(result, fig=plt.figure(figsize=(width, 4)))
+        figure.draw_without_rendering()
+        texts = [one for one in figure.findobj(plt.Text) if "fitted" in one.get_text()]
+        (shown,) = texts
+        box = shown.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+        assert (
+            shown.get_text()
+            .replace("\n", "")
+            .replace(" ", "")
+            .startswith(f"{result.model_name}fittedto{name}".replace(" ", ""))
+        )
+        plt.close(figure)
+
+
+def fit_of_one(tmp_path: Path, name: str):
+    one = file(tmp_path, DATA[0], name=name)
+    one.load_model("models.yaml", "peak")
+    return one.fit_spectrum("peak")
+
+
+def test_large_numbers_have_powers_of_ten() -> None:
+    """Captions wrote 6.2214e+05."""
+    shown = [five_digits(one) for one in (622141.3, 140867215.9, 3.15149, 0.0, 12345.6, 2.5e-7)]
+    assert shown == ["622140", "1.4087 × 10⁸", "3.1515", "0", "12346", "2.5 × 10⁻⁷"]
+    assert (five_digits(np.nan), five_digits(np.inf)) == ("nan", "inf")
 
 
 def test_nothing_positive_on_a_logarithmic_axis(tmp_path: Path) -> None:
