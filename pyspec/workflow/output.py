@@ -12,6 +12,7 @@ from pyspec.calls import meant, row_of
 from pyspec.calls.named import LISTED
 from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
 from pyspec.fit import JointResult
+from pyspec.fit.progress import Steps
 from pyspec.io import save_fit, write_parameters
 from pyspec.io.atomic import file_name
 from pyspec.model import Model
@@ -237,11 +238,21 @@ class ProjectOutput:
         show_output: bool | int = False,
         pictures: bool = True,
     ) -> list[Path]:
-        """:meth:`export_fit` of every fit of every file; equal fits are written once."""
-        handles = dict.fromkeys(handle_of(fit) for fit in self._all())
+        """:meth:`export_fit` of every fit of every file; equal fits are written once. Pictures take
+        most of the time: with ``pictures=False`` there are tables alone."""
+        handles = list(dict.fromkeys(handle_of(fit) for fit in self._all()))
         options: dict[str, Any] = {"overwrite": overwrite, "pictures": pictures}
         options["show_output"] = show_output
-        return [self.export_fit(handle, filepath=filepath, **options) for handle in handles]
+        is_shown = bool(self.project.show_output) and len(handles) > 1
+        label = "export with pictures" if pictures else "export"
+        steps, written = Steps(is_shown, label, "fits"), []
+        try:
+            for handle in handles:
+                written.append(self.export_fit(handle, filepath=filepath, **options))
+                steps.update(len(written), len(handles))
+        finally:
+            steps.close()
+        return written
 
     def drop_fits(self, ref: str, *, show_output: bool | int = False) -> None:
         """Forgets the fit of a label or handle, and those equal to it; archives keep theirs. A

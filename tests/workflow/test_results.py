@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -327,6 +328,19 @@ def test_exported_folders(project: Project, tmp_path: Path) -> None:
     assert len(paths) == len(set(paths)) == len(project.results)
     slices = next(path for path in paths if (path / "fit_pars.csv").exists())
     assert len(rows_of(slices / "metrics_per_slice.csv")) == 13
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_an_export_of_many_fits_says_how_far_it_is(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], shown: bool
+) -> None:
+    """Nothing was to be seen, of 500 fits with pictures for minutes."""
+    project.show_output = shown
+    capsys.readouterr()
+    n = len(project.export_fits(tmp_path / "all", pictures=False))
+    told = capsys.readouterr().err
+    assert ("export: " in told) == shown
+    assert not shown or re.search(rf"\b{n} of {n}\b|\b{n}/{n}\b", told)
 
 
 def test_spectra_are_saved_with_components(project: Project, tmp_path: Path) -> None:
