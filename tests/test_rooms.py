@@ -179,6 +179,17 @@ def test_the_tree_executor_is_independent() -> None:
     assert not rooms & {"ir", "passes", "plan"}
 
 
+def test_commands_use_what_other_rooms_hand_out() -> None:
+    """--check took the private parts of a File."""
+    for path in sorted((PACKAGE / "cli").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                is_private = node.attr.startswith("_") and not node.attr.startswith("__")
+                is_own = node.value.id in ("self", "cls")
+                is_own |= node.attr.endswith("_actions") or node.value.id == "argparse"
+                assert not is_private or is_own, f"{path.name}:{node.lineno}: .{node.attr}"
+
+
 def test_text_is_never_evaluated_as_python() -> None:
     forbidden = {"eval", "exec", "compile", "__import__", "asteval"}
     assert relative({path: called(path) & forbidden for path in FILES}) == {}

@@ -21,17 +21,13 @@ from pyspec.cli.spoken import for_fields, in_fields
 from pyspec.errors import FitError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method
-from pyspec.fit.backend import make_problem
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
-from pyspec.fit.solve.stages import enough_points
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_csv
-from pyspec.model import Model
-from pyspec.model.measurement import row_of
-from pyspec.model.windows import spectrum_rows
 from pyspec.plot import PlotError, plot_fit, report
 from pyspec.workflow import File
+from pyspec.workflow.begin import When, begun, check_mean, rows_of_spectrum
 from pyspec.workflow.export import amplitude_tables
 
 #: The kinds of fits that a fit of the baseline comes before.
@@ -56,7 +52,7 @@ def run(given: Namespace) -> int:
     _check_means(job, file, kind)
     if given.check:
         with _said_of_fit(job):
-            model = _begun(job, file, model, kind)
+            model = begun(file, model.name, kind, _when(job), job.fit.options.get("backend"))
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         said(f"\n{model.describe()}\n\n{given.job}: all is well; without --check this is fitted")
         return 0
@@ -198,36 +194,13 @@ def _check_means(job: Job, file: File, kind: str) -> None:
     rows = file.baseline_rows if kind in WITH_BASELINE else None
     if job.fit.spectrum is not None:
         with job.fields.blame("fit"):
-            rows = spectrum_rows(file.time, *_when(job), "abs")
+            rows = rows_of_spectrum(file, _when(job))
     if rows is not None:
         with job.fields.blame("noise"):
-            file._data.mean(rows)
+            check_mean(file, rows)
 
 
-def _begun(job: Job, file: File, model: Model, kind: str) -> Model:
-    """All of a fit but its steps: raises what keeps it from being begun. Returns the model."""
-    fits = file._fits
-    if kind == "2d":
-        model, first, _ = fits.prepared_2d(model.name, None)
-    elif kind == "spectrum":
-        model, first, _, _ = fits.prepared_spectrum(model.name, *_when(job), "abs")
-    elif kind == "trace":
-        model.set_axes(time=file.time)
-        first = fits.data.whole()
-    else:
-        model = fits.models.prepared(model.name, time=False)
-        if kind == "slices":
-            first = row_of(fits.data.whole(), (file.rows or (0, 0))[0])
-        else:
-            first = fits.data.mean(fits.data.need_baseline())
-    problem = make_problem(model, first, job.fit.options.get("backend") or "compiled")
-    problem.start()
-    if kind != "slices":  # of which those with too few points fail, each by itself
-        enough_points(problem)
-    return model
-
-
-def _when(job: Job) -> tuple[float | None, tuple[float, float] | None]:
+def _when(job: Job) -> When:
     """The time of one spectrum of a series, or the range of the mean."""
     point = job.fit.spectrum
     return (None, point) if isinstance(point, tuple) else (point, None)

@@ -14,6 +14,7 @@ from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.plot import PlotError, plot_data
 from pyspec.simulate import Simulator
+from pyspec.workflow.begin import prepared_model
 
 FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
 
@@ -78,7 +79,7 @@ def _model(given: Namespace) -> Model:
     if dataset.energy is None:
         raise job.data.fields.wrong("path", f"is a trace over time; {_SPECTRA}")
     file = file_of(job, dataset)
-    return file._models.prepared(file.select_model().name, time=file.time is not None)
+    return prepared_model(file, file.select_model().name)
 
 
 def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:
