@@ -22,7 +22,8 @@ import numpy.typing as npt
 from bench.measure import machine, print_machine, print_rows, write_json
 from pyspec._library import CONSTANTS, LIBRARY
 from pyspec.executor import CompiledExecutor, make_executor
-from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.chunks import Chunk, chunk_nodes
+from pyspec.executor.nodes import collect
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 _LINES = """\
@@ -118,6 +119,12 @@ def write_data(path: Path, executor: CompiledExecutor, theta: Any, shape: tuple[
         part = data[first : first + 1000]
         part[...] = row + rng.normal(0, 0.1, part.shape)
     data.flush()
+
+
+def sum_chunks(executor: CompiledExecutor, theta: Any, chunks: Iterator[Chunk]) -> Any:
+    """chi², Jᵀr and JᵀJ over chunks: a packed triangle."""
+    nodes = chunk_nodes(executor, theta, chunks)
+    return collect(nodes, len(executor.opt_param_names), "gram")
 
 
 def measure(problem: Problem, points: int, rounds: int, folder: Path) -> dict[str, Any]:

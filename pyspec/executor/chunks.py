@@ -17,9 +17,9 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.errors import DataError
-from pyspec.executor.nodes import Nodes, all_nodes, collect, join, take
+from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums, prepared
-from pyspec.executor.protocol import Array, Values
+from pyspec.executor.protocol import Values
 from pyspec.executor.span import Reading
 from pyspec.model.beside import Beside, rows_of
 from pyspec.model.source import whole_of
@@ -55,23 +55,6 @@ class Chunk:
     keep: npt.NDArray[Any] | None = None
 
 
-def sum_chunks(
-    executor: CompiledExecutor,
-    theta: Values,
-    chunks: Iterable[Chunk],
-    fixed: Values = None,
-    form: str = "gram",
-) -> Array:
-    """chi², Jᵀr and JᵀJ over chunks that follow each other: a packed triangle.
-
-    The bits are those of :meth:`CompiledExecutor.normal` with all data at once. Rows outside of
-    the window of the executor's measurement are left out. Raises :class:`DataError` where a chunk
-    does not fit the axes of the model, or rows of the window are missing.
-    """
-    nodes = chunk_nodes(executor, theta, without_gaps(executor, chunks), fixed, form)
-    return collect(nodes, len(executor.opt_param_names), form)
-
-
 def chunk_nodes(
     executor: CompiledExecutor,
     theta: Values,
@@ -84,7 +67,11 @@ def chunk_nodes(
     threads: int = 1,
     reading: Reading | None = None,
 ) -> Nodes:
-    """The same before it is joined to one triangle, of chunks that need not be all of the window.
+    """chi², Jᵀr and JᵀJ over chunks that follow each other, before they are joined to one triangle:
+    :func:`pyspec.executor.nodes.collect` makes it, with the bits of
+    :meth:`CompiledExecutor.normal` where the chunks are all of the window. Rows outside of the
+    window of the executor's measurement are left out. Raises :class:`DataError` where a chunk does
+    not fit the axes of the model.
 
     `strips` sums as a fit in memory does where :meth:`CompiledExecutor.in_strips`; the chunks are
     then those of :func:`in_strips`. `isa` is the build of the
@@ -262,28 +249,6 @@ def weighed(
             for rows, array in zip(ahead, (executor.weight, executor.keep), strict=True)
         )
         yield Chunk(first, block, *own)
-
-
-def without_gaps(executor: CompiledExecutor, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """The chunks. Raises :class:`DataError` where they leave out rows of the window."""
-    name, window = executor.plan.name, executor.window
-    due = window.row_begin
-    for chunk in chunks:
-        begin = max(chunk.first_row, window.row_begin)
-        end = min(chunk.first_row + len(chunk.data), window.row_end)
-        if begin < end:
-            _refuse_gap(name, due, begin)
-            due = end
-        yield chunk
-    _refuse_gap(name, due, window.row_end)
-
-
-def _refuse_gap(name: str, due: int, begin: int) -> None:
-    if begin != due:
-        raise DataError(
-            f"{name}: row {due} is due, and the chunks go on with row {begin}; give chunks that "
-            "follow each other from the first row of the window to its last"
-        )
 
 
 def _describe(executor: CompiledExecutor, frame: Any, chunk: Chunk) -> list[npt.NDArray[Any]]:

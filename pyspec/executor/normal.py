@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,6 @@ from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.errors import PlanError
 from pyspec.executor.frame import Frame, InC, aligned_at
-from pyspec.executor.protocol import Values
 from pyspec.executor.team import Team, choose_threads, size_of, team_of
 
 Array = npt.NDArray[np.float64]
@@ -154,48 +153,6 @@ def sum_rows(
         status = LIBRARY.pyspec_collect(total.address, None, order, address(triangle))
         raise_status(status, name)
         return triangle
-
-
-def sum_problems(
-    executors: Sequence[InC],
-    thetas: Sequence[Values],
-    fixed: Sequence[Values] | None = None,
-    form: str = "gram",
-) -> Array:
-    """The triangles of many problems in one call: (n_problems, size of a triangle).
-
-    The problems share the model and the energies; each has its own theta, fixed values, times and
-    data. Their rows stand side by side in the vectors of the processor, so that eight fits of one
-    spectrum cost about as much as eight spectra of one fit. The bits of a triangle do not depend on
-    the other problems. Raises :class:`PlanError` where models differ.
-    """
-    given_fixed = list(fixed) if fixed is not None else [None] * len(executors)
-    first, first_plan = executors[0].packed, executors[0].plan
-    for executor in executors:
-        if executor.packed.memory.tobytes() != first.memory.tobytes():
-            raise PlanError(
-                f"{executor.plan.name}: problems of one call must have the same model as the "
-                "first; sum this one on its own"
-            )
-    order = 1 if form == "value" else len(executors[0].opt_param_names) + 1
-    triangles = np.zeros((len(executors), triangle_size(order)))
-    with ExitStack() as stack:
-        frames = [
-            stack.enter_context(prepared(executor, values))
-            for executor, values in zip(executors, given_fixed, strict=True)
-        ]
-        gathers = [np.arange(len(executors[0].opt_param_names))] * len(executors)
-        parts = Parts(executors, gathers, order - 1, frames)
-        problems = zip(executors, frames, thetas, given_fixed, strict=True)
-        for executor, frame, theta, values in problems:
-            frame.theta[:] = executor.plan.values(theta, "free")
-            if executor.helper is not None:
-                frame.fill_external(*executor.helper.external(frame.theta, values))
-            frame.call["plan"] = first.address
-            stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
-        given = parts.address, parts.n, FORMS[form], address(triangles)
-        raise_status(LIBRARY.pyspec_sum_many(*given), first_plan.name)
-    return triangles
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.native_cases import CASES
+from support.sums import sum_chunks
 from support.zoo import ENERGY, TIME, make_model
 
 from pyspec.errors import BackendError, DataError, ModelError, PlanError
@@ -22,7 +23,7 @@ from pyspec.executor import (
     make_plan,
     worst_difference,
 )
-from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.chunks import Chunk
 from pyspec.executor.normal import FORMS, unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
@@ -171,9 +172,6 @@ def test_chunks_that_leave_out_rows_are_no_sum(chunks: list[tuple[int, int]]) ->
         PlanError, match=rf"chunks must follow each other from row 0 to {len(data)}, "
     ):
         executor.normal(None, chunks=chunks)
-    cut = [Chunk(begin, data[begin:end]) for begin, end in chunks if end <= len(data)]
-    with pytest.raises(DataError, match=r"row \d+ is due, and the chunks go on with row \d+; give"):
-        sum_chunks(executor, None, cut)
 
 
 def test_chunks_outside_of_the_window_are_left_out_and_fit_or_not() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.native_cases import CASES
+from support.sums import sum_chunks
 
 from pyspec.errors import DataError
 from pyspec.executor import make_executor
-from pyspec.executor.chunks import Chunk, chunk_nodes, sum_chunks
+from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import all_nodes, collect
 from pyspec.executor.normal import FORMS
 from pyspec.model import Measurement

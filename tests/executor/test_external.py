@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from support.sums import sum_chunks, sum_problems
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import (
@@ -17,9 +18,8 @@ from pyspec.executor import (
     make_plan,
     worst_difference,
 )
-from pyspec.executor.chunks import Chunk, chunk_nodes, sum_chunks
+from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
-from pyspec.executor.normal import sum_problems
 from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.native_cases import CASES
+from support.sums import sum_problems
 
 from pyspec.errors import LibraryError, PlanError
 from pyspec.executor import CompiledExecutor, make_executor
-from pyspec.executor.normal import FORMS, sum_problems
+from pyspec.executor.normal import FORMS
 from pyspec.model import Measurement
 
 Array = Any

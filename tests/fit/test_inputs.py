@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.sums import sum_problems
 
 from pyspec import File, Project, load_dynamics, load_fit, load_model, load_profile, save_fit
 from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import DataError, LibraryError
 from pyspec.executor import evaluate_2d, make_executor
-from pyspec.executor.normal import sum_problems
 from pyspec.fit import fit_model, fit_trace
 from pyspec.formula.definition import define
 from pyspec.io import by_reference
