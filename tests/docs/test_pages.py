@@ -14,7 +14,7 @@ import pytest
 
 import pyspec
 from pyspec import load_dynamics, load_model, load_models
-from pyspec._library import OPS
+from pyspec._library import OPS, supported_isas
 from pyspec.model import load_profile
 from pyspec.model.parts import RESERVED
 
@@ -101,6 +101,16 @@ def test_lines_of_the_examples_are_lines() -> None:
         model.set_axes(energy=np.array([79.0, 84.0, 89.0]))
         left, top, right = model.evaluate()
         assert max(left, right) < top / 2, text
+
+
+def test_one_page_has_the_variables_of_the_environment() -> None:
+    """None said what PYSPEC_ISA may be, or how many threads there are without a variable."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("pyspec/**/*.py"))
+    page = (DOCS / "howto" / "backends.md").read_text(encoding="utf-8")
+    assert [
+        name for name in re.findall(r'"(PYSPEC_[A-Z_]+[A-Z])"', sources) if name not in page
+    ] == []
+    assert [isa for isa in supported_isas() if f"`{isa}`" not in page] == []
 
 
 def test_the_first_page_names_every_how_to() -> None:
