@@ -7,13 +7,24 @@ are, with the names and the subjects.
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import pyspec
+import pyspec.components
+import pyspec.fit
+import pyspec.fit.linear.amplitudes
+import pyspec.fit.linear.species
+import pyspec.fit.predict
+import pyspec.io
+import pyspec.io.stored
+import pyspec.plot
 
 LEAD = """
-Every name that `from pyspec import …` takes, with its docstring. `help(pyspec.fit_model)` shows
-the same in Python. Plots take more options than are listed here: they are the fields of
-`PlotConfig`. What is not on this page may change without notice.
+Every name that `from pyspec import …` takes, and those of its rooms that scripts use, such as
+`from pyspec.plot import plot_traces`, with their docstrings. `help(pyspec.fit_model)` shows the
+same in Python. Plots take more options than are listed here: they are the fields of `PlotConfig`.
+`pyspec.components` has a class for each [function](functions/index.md), and `pyspec.functions`
+their references in NumPy. What is not on this page may change without notice.
 """
 #: Heading → the packages whose names stand under it.
 SUBJECTS = {
@@ -28,10 +39,39 @@ SUBJECTS = {
     "Errors and warnings": ("pyspec.errors",),
 }
 
+#: Names of rooms that pages and results lead to, by their heading.
+IN_ROOMS = {
+    "Models and measurements": [
+        f"components.{name}"
+        for name in ("expr", "fixed", "free", "moving", "profiled", "registered", "shared")
+    ],
+    "Fits": [
+        "fit.SliceFit",
+        "fit.Start",
+        "fit.linear.amplitudes.Amplitudes",
+        "fit.linear.species.Associated",
+        "fit.predict.Prediction",
+    ],
+    "Pictures and reports": [
+        f"plot.{name}"
+        for name in pyspec.plot.__all__
+        if name not in pyspec.__all__ and name != "PlotError"
+    ],
+    "Reading and saving": [
+        "io.StoredFit",
+        "io.StoredSlices",
+        "io.by_reference",
+        "io.stored.Stored",
+    ],
+    "Errors and warnings": ["plot.PlotError"],
+}
+
 
 def directive(name: str) -> str:
     """How Sphinx is told to describe a public name."""
-    thing = getattr(pyspec, name)
+    thing: Any = pyspec
+    for part in name.split("."):
+        thing = getattr(thing, part)
     if inspect.ismodule(thing):
         return f"```{{eval-rst}}\n.. automodule:: {thing.__name__}\n   :members:\n```"
     if not inspect.isclass(thing):
@@ -56,5 +96,7 @@ def pages() -> dict[str, str]:
     parts = ["# Public names", LEAD.strip()]
     for heading in SUBJECTS:
         parts += [f"## {heading}"]
-        parts += [f"### {name}\n\n{directive(name)}" for name in names if subject(name) == heading]
+        here = [name for name in names if subject(name) == heading]
+        for name in sorted(here + IN_ROOMS.get(heading, []), key=lambda one: one.split(".")[-1]):
+            parts.append(f"### {name.rpartition('.')[2]}\n\n{directive(name)}")
     return {"api.md": "\n\n".join(parts)}

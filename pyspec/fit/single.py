@@ -59,7 +59,8 @@ def fit_model(
     chunks: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> FitResult:
-    """Fits the free parameters of `model` to `measurement` by least squares.
+    """Fits the free parameters of `model` to `measurement`: the sum of
+    ``((data - model) * weight)**2`` becomes smallest, for counts the deviance.
 
     Parameters
     ----------
@@ -100,6 +101,11 @@ def fit_model(
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
         matter; the result is that of any fit
+
+    Returns
+    -------
+    FitResult
+        values, standard errors, statistics, curves, and how it ended
 
     Raises
     ------

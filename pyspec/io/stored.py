@@ -182,9 +182,9 @@ class Stored(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class StoredFit(Stored):
-    """One fit of an archive.
+    """One fit of an archive; what it has in common with slices stands at :class:`Stored`.
 
-    Attributes, besides those of :class:`Stored`
+    Attributes
     ----------
     free_names : the free parameters, in the order of theta
     covariance : (n_free, n_free), NaN where there is none; or None
@@ -296,11 +296,12 @@ class StoredFit(Stored):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class StoredSlices(Stored):
-    """A slice-by-slice fit of an archive.
+    """A slice-by-slice fit of an archive; what it has in common with a fit stands at
+    :class:`Stored`.
 
-    Attributes, besides those of :class:`Stored`
+    Attributes
     ----------
-    time : (n,) the times of the slices; rows : (n,) their rows in the data
+    time, rows : (n,) the times of the slices, and their rows in the data
     values, stderr, start : name → (n,), NaN where there is none
     redchi, chisqr, nfev : (n,)
     status, message : how each slice ended
