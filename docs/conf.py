@@ -35,6 +35,7 @@ autodoc_typehints = "none"  # docstrings say what a parameter is and means
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_param = False
+napoleon_attr_annotations = False  # numpy.ndarray[tuple[Any, …], numpy.dtype[numpy.float64]]
 # As lists: members have entries of their own, and "a, b" would be read as a type and a name.
 napoleon_custom_sections = [("Fields", "params_style"), ("Attributes", "params_style")]
 
