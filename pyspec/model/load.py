@@ -29,6 +29,7 @@ from pyspec.model.attach import ATTACHED, attach, read_attached
 from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels, used_names
 from pyspec.model.fill import similar
+from pyspec.model.free import has_free_spectra
 from pyspec.model.kinetics import KINETICS, read_schemes
 from pyspec.model.measured_irf import reads_file
 from pyspec.model.model import Model
@@ -231,9 +232,11 @@ def _model(
             for node in energy_models
             for par in _parameters(build_components(file, node, "ENERGY", ""))
         }
-        if domain != "TIME" and any(_domain(file, node) == "TIME" for node in others):
+        own = _parameters(components)
+        disperses = has_free_spectra({par.name: par for par in own})
+        if not disperses and any(_domain(file, node) == "TIME" for node in others):
             elsewhere.add(ENERGY)  # which expressions name where spectra are free
-        extra, lost = _quantities(file, quantities[1], _parameters(components), elsewhere)
+        extra, lost = _quantities(file, quantities[1], own, elsewhere)
         text = _kept_text(file, quantities, {par.name for par in extra}) + text
     text = functions_text(components) + text
     if reads_file(body):

@@ -116,6 +116,17 @@ def test_one_of_the_energy_belongs_to_models_with_free_spectra() -> None:
         load_model(FREE.replace("{free: energy}", "[1, true]"), "static")
 
 
+def test_a_trace_of_the_same_file_needs_no_energy() -> None:
+    """The time zero of the free spectra kept a model of one trace from being loaded."""
+    file = f"{FREE}trace:\n  expFun: {{A: [1, true], tau: [3, true], t0: [onset]}}\n"
+    trace = load_time_model(file.replace("[onset]", '["onset"]'), "trace")
+    assert list(trace.parameters)[-1] == "onset"
+    assert not {"zero", "late"} & set(trace.parameters)
+    assert list(load_time_model(trace.text, "trace").parameters) == list(trace.parameters)
+    with pytest.raises(ModelError, match=r"zero: expression .* names an unknown .* 'energy'"):
+        load_time_model(file.replace("[onset]", '["zero"]'), "trace")
+
+
 def test_one_that_nothing_uses_takes_no_part() -> None:
     """It used to stop the fit, though it belonged to dynamics that were added later."""
     model = load_model(TEXT.replace('"width"', '"GLP_01_A / 7"').replace("A * width", "A"), "m")
