@@ -234,7 +234,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
         source = self._model_file(model_yaml)
         result = fit_trace(source, model, time[good], values[good], stderr[good], **given)
         result.file_name = self.file_name
-        used = np.flatnonzero(good)[np.isin(time[good], result.time)]
+        used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
         told = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
         if told:
             result.cautions = (*told, *result.cautions)

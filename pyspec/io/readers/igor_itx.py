@@ -101,7 +101,8 @@ def _parse(path: Path, text: str) -> list[_Wave]:
     """All waves of the file. Raises :class:`DataError` with the line that is wrong."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     waves: dict[str, _Wave] = {}
-    at, remarks = 1, {}
+    at = 1
+    remarks: dict[str, str] = {}
     while at < len(lines):
         line = lines[at].strip()
         found = _WAVES.match(line)
