@@ -52,6 +52,8 @@ OF_FILES = [
         (r"set_fit_limits\(exclude=\[\(([^()]+)\)\]\)", r"limits: {exclude: [[\1]]}"),
         (r"set_fit_limits\(exclude=\.\.\.\)", "limits: {exclude: [[from, to]]}"),
         (r"load them with load_dynamics", "name them below dynamics:"),
+        (r"with add_time_dependence", "below dynamics:"),
+        (r"with fit_trace", "by type: trace"),
         (r"(?<![\w.])result\.", "load_fit(path).to_result()."),
         (r"\b(n_starts|linear)=(\"?)(\w+)\2(?!['\w])", r"options: {\1: \3}"),
         (r"\bmethod=(['\"])(\w+)\1", r"method: \2"),

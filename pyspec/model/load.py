@@ -221,6 +221,12 @@ def _model(
     quantities: Entry | None,
     domain: str = "ENERGY",
 ) -> Model:
+    if domain == "ENERGY" and _only_laws(file, body, but_kernels=True):
+        raise ModelError(
+            f"{file.at(key.line)}: {key.text}: has laws of time alone; for spectra over time write "
+            "{free: energy} as the amplitude of each, or add it to a parameter of another model "
+            "with add_time_dependence; one trace is fitted with fit_trace"
+        )
     components = build_components(file, body, domain, "")
     text = file.lines(key.line, end_line(body))
     extra, lost = tuple[Par, ...](), dict[str, Formula]()
@@ -334,7 +340,12 @@ def _domain(file: Source, body: Mapping) -> str:
     return "TIME" if free else ""
 
 
-def _only_laws(file: Source, body: Mapping) -> bool:
+def _only_laws(file: Source, body: Mapping, *, but_kernels: bool = False) -> bool:
+    """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not kernels
+    alone."""
     names = [key.text for key, _ in body.items if key.text not in file.schemes]
     found = [file.functions.get(name) or rows().get(name) for name in names]
+    if but_kernels:
+        kinds = [op.kind for op in found if op is not None and op.domain == "TIME"]
+        return len(kinds) == len(found) and not {*kinds} <= {"KERNEL", "IRF"}
     return all(op is not None and op.domain in ("TIME", "AUX") for op in found)

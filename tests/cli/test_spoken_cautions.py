@@ -97,6 +97,8 @@ def test_cautions_of_declared_noise_name_fields() -> None:
         ("leave them out: set_fit_limits(exclude=...)",
          "leave them out: limits: {exclude: [[from, to]]}"),
         ("load them with load_dynamics, or", "name them below dynamics:, or"),
+        ("model with add_time_dependence; it", "model below dynamics:; it"),
+        ("one trace is fitted with fit_trace", "one trace is fitted by type: trace"),
         ("declare it, file.set_noise('gaussian',\n sigma=...), or Measurement(weight=1 /\n sigma)",
          "declare it, noise: {type: gaussian,\n sigma: ...}"),
     ],

@@ -297,7 +297,9 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no model 'doublets'") as caught:
         load_model(path, "doublets")
     assert "did you mean 'doublet'?" in str(caught.value)
-    with pytest.raises(ModelError, match="expFun is a time law"):
+    with pytest.raises(
+        ModelError, match=r"decay: has laws of time alone; .*\{free: energy\}.*fit_trace"
+    ):
         load_model(path, "decay")
 
 
