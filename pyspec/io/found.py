@@ -319,11 +319,12 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
     if len(parts) > 1:
         sizes = ", ".join(str(stop - start) for start, stop in parts[:12])
         more = " …" if len(parts) > 12 else ""
+        scans = "; scans of one series are averaged by read(..., sort=True)"
         return (
             f"{source}: the {what} axis starts again at position {parts[1][0]}: these are "
             f"{len(parts)} blocks one after the other, of {sizes}{more} points, that is separate "
             f"spectra; choose one with block=0 to block={len(parts) - 1} (text files), or write "
-            "each to a file of its own"
+            f"each to a file of its own{scans if what == 'time' else ''}"
         )
     step = np.diff(axis)
     excess = np.count_nonzero(step > 0) - np.count_nonzero(step < 0)
@@ -338,7 +339,7 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
         if axis[at] == axis[at + 1]
         else f"is not sorted: {pair}"
     )
-    otherwise = f"{hint}; otherwise " if hint else ""
+    otherwise = f"{hint[0].lower()}{hint[1:]}; otherwise " if hint else ""
     return (
         f"{source}: the {what} axis {trouble}; {otherwise}read(..., sort=True) sorts it with the "
         "data and averages points with equal values"

@@ -141,3 +141,19 @@ def test_damaged_and_foreign_containers(tmp_path: Path) -> None:
     np.savez(tmp_path / "o.npz", a=np.array([{}], dtype=object))
     with pytest.raises(DataError, match="cannot be read as NPZ"):
         read(tmp_path / "o.npz")
+
+
+def test_repeated_scans_of_delays_are_told_to_be_averaged(tmp_path: Path) -> None:
+    """It said to choose a block, which only text files have."""
+    path = tmp_path / "a.npz"
+    delays, energies = np.linspace(-1, 5, 13), np.linspace(60, 70, 20)
+    counts = np.arange(39.0)[:, None] + np.zeros(20)
+    np.savez(path, counts=counts, delay=np.tile(delays, 3), energy=energies)
+    with pytest.raises(DataError, match=r"starts again at position 13.*averaged by read\(.*sort="):
+        read(path)
+    found = read(path, sort=True)
+    np.testing.assert_array_equal(found.time, delays)
+    np.testing.assert_array_equal(found.data[:, 0], np.arange(13) + 13)
+    np.savez(path, counts=counts[:3], delay=[0.0, 2.0, 1.0], energy=energies)
+    with pytest.raises(DataError, match=r"at positions 1 and 2; the file holds counts \(3 × 20\)"):
+        read(path)
