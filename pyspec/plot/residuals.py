@@ -40,8 +40,9 @@ def plot_residuals(
 
     Spectra show data and fit above their residual, time series the map of their residual. All
     share one scale of residuals, so that a better model is seen at a glance, and one axis where
-    they have the same energies or times. `figsize` is (width, height) of
-    the whole, in inches; other options as of :func:`pyspec.plot.plot_fit`.
+    they have the same energies or times. Where the noise of some was declared and that of others
+    was not, all are in units of the data. `figsize` is (width, height) of the whole, in inches;
+    other options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for no fit, and for spectra among time series.
     """
@@ -61,6 +62,8 @@ def plot_residuals(
     draw = _maps if np.ndim(results[0].data) == 2 else _spectra
     with sheet.style():
         seen = [view_of(result, look) for result in results]
+        if look.residual_unit == "auto" and len({view.sigma is None for view in seen}) > 1:
+            look = look.copy(residual_unit="data")  # σ and units of the data have no common scale
         found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
         draw(results, seen, found, sheet, look, figsize)
         if look.title:

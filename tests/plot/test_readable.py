@@ -242,3 +242,21 @@ def test_residuals_of_files_with_other_axes_are_all_seen(file: File, tmp_path: P
         assert same[0].get_shared_x_axes().joined(*same)
         if fits[0].fit_type == "2d":
             assert first.get_ylim() != second.get_ylim()
+
+
+def test_residuals_of_known_and_unknown_noise_have_one_unit(file: File) -> None:
+    """Those of one fit were in σ, those of the other in units of the data, on one scale that was
+    called by the first."""
+    for fit in (lambda: file.fit_2d("peak"), lambda: file.fit_spectrum("peak", time_point=3)):
+        file.set_noise("unknown")
+        unknown = fit()
+        file.set_noise("gaussian", sigma=0.01)
+        known = fit()
+        for pair in ([unknown, known], [known, unknown]):
+            figure = plot_residuals(pair)
+            texts = " ".join(one.get_text() for one in figure.findobj(plt.Text))
+            assert "data − fit" in texts
+            assert "σ" not in texts
+        assert "σ" in " ".join(
+            one.get_text() for one in plot_residuals([known, known]).findobj(plt.Text)
+        )
