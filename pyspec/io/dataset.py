@@ -199,14 +199,12 @@ class Dataset:
             self._need(dim)
             if not isinstance(new, str) or new in ("", "data"):
                 raise DataError(f"{self.name}: {dim}={new!r} is no name for an axis; give a word")
-        change = {**{dim: dim for dim in self.dims}, "data": "data", **names}
-        dims = tuple(change[dim] for dim in self.dims)
         renamed = replace(
             self,
-            dims=dims,
-            axes={change[dim]: axis for dim, axis in self.axes.items()},
-            units={change[dim]: unit for dim, unit in self.units.items()},
-            labels={change[dim]: label for dim, label in self.labels.items()},
+            dims=tuple(names.get(dim, dim) for dim in self.dims),
+            axes={names.get(dim, dim): axis for dim, axis in self.axes.items()},
+            units={names.get(dim, dim): unit for dim, unit in self.units.items()},
+            labels={names.get(dim, dim): label for dim, label in self.labels.items()},
         )
         return renamed._ordered()
 
@@ -402,5 +400,4 @@ def _axis(axes: Mapping[str, Any], dim: str, size: int) -> Array:
     axis = np.array(axes[dim], dtype=np.float64)
     if axis.shape != (size,):
         raise DataError(f"the axis {dim!r} has shape {axis.shape}, the data have {size} there")
-    axis.flags.writeable = False
-    return axis
+    return frozen(axis)
