@@ -344,6 +344,33 @@ static void what_a_part_led_to_is_forgotten(void)
     CHECK(fabs(f.theta[0] - 1.0) < 1e-6 && fabs(f.theta[1] - 2.0) < 1e-6);
 }
 
+static double too_steep; /* how many times the curvature is told of, after a part of the rows */
+
+/* A parabola, lowest at 0, with all rows at 1, ten standard errors away. */
+static void unlike_part(const pyspec_solver *s, double *triangle)
+{
+    const int is_part = s->every > 1, goes_on = !is_part && s->n_part > 0;
+    const double rest = (is_part ? 0.0 : 1.0) - s->trial[0];
+    triangle[0] = goes_on ? 1e2 * too_steep : 1e2;
+    triangle[1] = 1e2 * rest;
+    triangle[2] = 8e3 / (is_part ? 8.0 : 1.0) + 1e2 * rest * rest;
+}
+
+/* A step that is four times too short does not come near, one that is four times too long is refused. */
+static void a_part_whose_optimum_all_rows_do_not_confirm_is_left(void)
+{
+    const surface p = {.n = 1, .n_points = 8000, .every = 8, .start = {-10.0}, .lower = {-inf},
+                       .upper = {inf}, .answer = unlike_part};
+    const double told[] = {4.0, 0.25, 1.0};
+    for (int k = 0; k < 3; k++) {
+        too_steep = told[k];
+        const fit f = run_fit(&p);
+        CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
+        CHECK_INT(f.solver.n_part == 0, too_steep != 1.0);
+        CHECK(fabs(f.theta[0] - 1.0) < 1e-6);
+    }
+}
+
 int main(void)
 {
     RUN(rounding_leads_to_the_bound_and_not_past_it);
@@ -357,5 +384,6 @@ int main(void)
     RUN(alike_columns_do_no_harm);
     RUN(a_step_that_would_rise_is_not_taken);
     RUN(what_a_part_led_to_is_forgotten);
+    RUN(a_part_whose_optimum_all_rows_do_not_confirm_is_left);
     return REPORT;
 }

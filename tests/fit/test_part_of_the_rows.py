@@ -182,6 +182,59 @@ def test_an_onset_within_few_rows_is_found(seed: int) -> None:
     assert 0.95 < found.redchi < 1.05
 
 
+WEAK = """
+m:
+  Offset: {y0: [5, True, 0, 20]}
+  Gauss: {A: [400, True, 0, 2000], x0: [84, True, 80, 90], SD: [0.8, True, 0.1, 5]}
+decay:
+  gaussIRF: {SD: [0.8, False]}
+  expFun: {A: [0.01, True, -5, 5], tau: [9, True, 0.1, 100], t0: [2, True, -9, 30]}
+oscillation:
+  sinFun:
+    A: [0.002, True, -2, 2]
+    f: [0.05, True, 0.01, 3]
+    phi: [0.3, True, -10, 10]
+    t0: [-10, False]
+"""
+
+
+def weak_motion(law: str, seed: int) -> tuple[Model, Measurement]:
+    """A strong line that moves by a hundredth of its width, and a start 40 % off."""
+    model = load_model(WEAK, "m")
+    model.add_dynamics("Gauss_01_x0", load_dynamics(WEAK, law, "Gauss_01_x0"))
+    model.set_axes(np.linspace(80, 90, N_COLUMNS), np.linspace(-10, 40, N_ROWS))
+    rng = np.random.default_rng(seed)
+    data = model.evaluate() + rng.normal(0, 1, (N_ROWS, N_COLUMNS))
+    begin = model.theta() * (1 + 0.4 * rng.uniform(-1, 1, model.theta().size))
+    begin[model.opt_param_names.index("Gauss_01_x0")] = 84 + rng.uniform(-0.4, 0.4)
+    model.set_values(dict(zip(model.opt_param_names, begin.tolist(), strict=True)))
+    return model, Measurement(data)
+
+
+@pytest.mark.parametrize(
+    ("law", "seed"), [("decay", seed) for seed in (7, 12, 15)] + [("oscillation", 8)]
+)
+def test_a_motion_that_is_small_beside_the_noise_is_found(
+    law: str, seed: int, all_rows: Any
+) -> None:
+    """The part says little of it. These fits, as 12 of the first 60 decays, went on from an optimum
+    of the part to one whose chi square was higher by 750 to 2,000 times the variance of a point, a
+    reduced chi square of 1.03 to 1.08, and were called successes."""
+    model, measured = weak_motion(law, seed)
+    begun, whole = fit_model(model, measured), all_rows(model, measured)
+    assert begun.success
+    assert whole.success
+    assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-9)
+    assert begun.nfev <= whole.nfev + 4
+
+
+def test_a_fit_that_begins_again_goes_the_way_of_one_that_takes_all_rows(all_rows: Any) -> None:
+    model, measured = weak_motion("decay", 7)
+    begun, whole = fit_model(model, measured), all_rows(model, measured)
+    assert begun.nfev > whole.nfev
+    assert np.array_equal(begun.theta, whole.theta)
+
+
 def test_files_of_a_joint_fit_begin_together(
     model: Model, measured: Measurement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
