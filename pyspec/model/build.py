@@ -119,6 +119,7 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
             "model of laws"
         )
     known = [row.name for row in there.values() if row.domain == domain and not row.derived]
+    known += file.schemes if domain == "TIME" else ()
     if op is not None and op.derived:
         law, irf = op.name.rsplit("_", 1)
         raise ModelError(

@@ -81,6 +81,10 @@ def load_models(source: str | Path, names: str | Iterable[str] | None = None) ->
     return models
 
 
+#: Kinds of functions that convolve laws, and are none themselves.
+_KERNELS = ("KERNEL", "IRF")
+
+
 @answered
 def load_model(source: str | Path, name: str | None = None) -> Model:
     """One energy model of a file; `name` may be left out where the file has only one."""
@@ -342,10 +346,11 @@ def _domain(file: Source, body: Mapping) -> str:
 
 def _only_laws(file: Source, body: Mapping, *, but_kernels: bool = False) -> bool:
     """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not kernels
-    alone."""
+    alone. Of several names one that is not known may be meant for a law."""
     names = [key.text for key, _ in body.items if key.text not in file.schemes]
     found = [file.functions.get(name) or rows().get(name) for name in names]
+    known = [op for op in found if op is not None]
     if but_kernels:
-        kinds = [op.kind for op in found if op is not None and op.domain == "TIME"]
-        return len(kinds) == len(found) and not {*kinds} <= {"KERNEL", "IRF"}
-    return all(op is not None and op.domain in ("TIME", "AUX") for op in found)
+        is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in known)
+        return is_law and len(known) == len(found) and all(op.domain == "TIME" for op in known)
+    return bool(known or not names) and all(op.domain in ("TIME", "AUX") for op in known)
