@@ -118,13 +118,14 @@ def space_ticks(ax: Any) -> None:
 
 def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
     """Scale, limits and direction of a time axis, which is the "x" or "y" of the panel."""
-    kind = config.y_type
+    kind, seen = config.y_type, _inside(axis, config.y_lim)
     if kind == "auto":
-        kind = "symlog" if spans_decades(axis) else "lin"
+        kind = "symlog" if spans_decades(seen) else "lin"
     if kind == "log" and not (axis > 0).any():
         kind = "lin"
     if kind == "symlog":
-        _set_symlog(ax, axis, which)
+        ends = config.y_lim or (float(seen.min()), float(seen.max()))
+        _set_symlog(ax, seen, which, ends)
     elif kind == "log":
         set_log(ax, which)
     elif which == "x":
@@ -169,7 +170,16 @@ def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
     return low, high
 
 
-def _set_symlog(ax: Any, axis: Array, which: str) -> None:
+def _inside(axis: Array, limits: Any) -> Array:
+    """The values that are seen, which the scale is chosen for; all, where these are too few."""
+    if limits is None:
+        return axis
+    low, high = sorted(limits)
+    seen = axis[(axis >= low) & (axis <= high)]
+    return seen if seen.size > 2 else axis
+
+
+def _set_symlog(ax: Any, axis: Array, which: str, ends: tuple[float, float]) -> None:
     """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
     zero and decades, and where these are few 2 and 5 of each, written as numbers."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
@@ -178,7 +188,7 @@ def _set_symlog(ax: Any, axis: Array, which: str) -> None:
     steps = steps[steps > 0]
     linear = 10.0 ** float(np.ceil(np.log10(5.0 * steps.min()))) if steps.size else 1.0
     getattr(ax, f"set_{which}scale")("symlog", linthresh=linear, linscale=0.7)
-    low, high = float(axis.min()), float(axis.max())
+    low, high = sorted(ends)
     ticks = [*(-t for t in reversed(_decades(linear, -low))), 0.0, *_decades(linear, high)]
     minor = [s * k * 10.0**d for s, end in ((-1, -low), (1, high)) for d in _powers(linear, end)
              for k in range(2, 10) if k * 10.0**d <= end]  # fmt: skip

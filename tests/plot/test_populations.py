@@ -21,6 +21,7 @@ from pyspec.plot import (
     plot_populations,
     plot_species,
     plot_svd,
+    plot_traces,
 )
 
 MODELS = """
@@ -172,3 +173,19 @@ def test_panels_stand_below_each_other_in_a_column(tmp_path: Path, draw: Any) ->
         assert all(ax.get_position().width * 3.4 > 0.8 for ax in found)
         assert all(ax.get_ylabel() for ax in found) or draw is plot_svd
     plt.close("all")
+
+
+def test_a_part_of_the_delays_has_the_scale_of_that_part(tmp_path: Path) -> None:
+    """A picture up to 3 ps was logarithmic from 1 ps on, without a number above 1."""
+    result = fit(tmp_path, "chained")
+    near = plot_traces(result, energies=[1.9], x_lim=(-1, 3)).axes[1]
+    assert near.get_xscale() == "linear"
+    assert near.get_xlim() == (-1, 3)
+    far = plot_traces(result, energies=[1.9], x_lim=(-0.5, 60)).axes[1]
+    assert far.get_xscale() == "symlog"
+    assert far.get_xticks()[-1] == 50
+    assert plot_fit(result, y_lim=(-1, 3)).axes[0].get_yscale() == "linear"
+    assert plot_fit(result).axes[0].get_yscale() == "symlog"
+    asked = plot_traces(result, energies=[1.9], x_lim=(-1, 3), x_type="symlog").axes[1]
+    assert asked.get_xscale() == "symlog"
+    assert asked.get_xticks()[-1] > 1
