@@ -128,9 +128,10 @@ class Amplitudes:
     def _scheme(self, name: str, asked: str) -> Kinetics:
         known = list(self.kinetics)
         if not known:
+            decays = [one for one in self.names if one.startswith("expFun")]
             of_decays = (
                 "of independent decays the free amplitudes are the decay-associated spectra, "
-                f"result.linear[{self.names[0]!r}]; for states "
+                f"result.linear[{(decays or self.names)[0]!r}]; for states "
             )
             raise FitError(
                 f"no kinetic scheme has free spectra, which {asked}() needs; "
