@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspec.plot import plot_chain, plot_evolution, plot_fit, plot_residuals
+from pyspec.plot import plot_chain, plot_evolution, plot_fit
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.stack import plot_stack
 from pyspec.workflow.answers import FileAnswers
@@ -16,63 +16,23 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-def _given(options: Mapping[str, Any], config: PlotConfig | None) -> dict[str, Any]:
-    """Options that are not None, with a look where they have none."""
+def given_look(options: Mapping[str, Any], config: PlotConfig | None, show: bool) -> dict[str, Any]:
+    """The options of a picture that are not None, with the look `config` where they have none;
+    `show` opens a window, as the option does."""
     given = {key: value for key, value in options.items() if value is not None}
-    return {"config": config, **given}
+    return {"config": config, **given, "show": show or bool(given.get("show"))}
 
 
-def draw_fit(fit: Any, config: PlotConfig | None, options: Mapping[str, Any], show: bool) -> Any:
-    """Data, fit and residual. Options as of :func:`pyspec.plot.plot_fit`."""
-    return plot_fit(fit, **{"show": show, **_given(options, config)})
-
-
-def draw_evolution(
-    slices: Any,
-    config: PlotConfig | None,
-    params: Sequence[str] | None,
-    options: Mapping[str, Any],
-    show: bool,
-) -> Any:
-    """Parameters of slices against time, the free ones without `params`. Options as of
-    :func:`pyspec.plot.plot_evolution`."""
+def draw_evolution(slices: Any, params: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+    """Parameters of slices against time, the free ones without `params`."""
     chosen = list(params) if params is not None else list(slices.free_names)
-    given = {"params": chosen, "source": slices, "show": show, **_given(options, config)}
+    given = {"params": chosen, "source": slices, **options}
     return plot_evolution(slices.time, slices.values, slices.stderr, **given)
 
 
-def draw_slices(
-    found: Any,
-    config: PlotConfig | None,
-    slices: Sequence[int] | None,
-    options: Mapping[str, Any],
-    show: bool,
-) -> Any:
-    """Spectra of slices with their fits, above each other. Options as of
-    :func:`pyspec.plot.plot_waterfall`."""
-    given = {"rows": slices, "show": show, **_given(options, config)}
-    return plot_stack(found, **given)
-
-
-def draw_residuals(
-    fits: Sequence[Any],
-    config: PlotConfig | None,
-    options: Mapping[str, Any],
-    show: bool,
-    figsize: tuple[float, float] | None = None,
-) -> Any:
-    """Residuals of several models beside each other. Options as of
-    :func:`pyspec.plot.plot_residuals`."""
-    given = {"show": show, "figsize": figsize, **_given(options, config)}
-    return plot_residuals(fits, **given)
-
-
-def draw_samples(
-    fit: Any, config: PlotConfig | None, options: Mapping[str, Any], show: bool
-) -> Any:
-    """Distributions of the samples of a fit, with its best values. Options as of
-    :func:`pyspec.plot.plot_chain`."""
-    given = {"best": fit.values, "source": fit, "show": show, **_given(options, config)}
+def draw_samples(fit: Any, options: Mapping[str, Any]) -> Any:
+    """Distributions of the samples of a fit, with its best values."""
+    given = {"best": fit.values, "source": fit, **options}
     return plot_chain(samples_of(fit), **given)
 
 
@@ -104,8 +64,7 @@ class FilePictures:
             `fig`, `save_path`, `show`
         """
         result = self.answers.get_result(model=model, fit_type=fit_type, handle=handle)
-        show = bool(options.get("show")) or show_plot
-        return draw_fit(result, self.project.plot_config, {**options, "show": show}, show)
+        return plot_fit(result, **given_look(options, self.project.plot_config, show_plot))
 
     def plot_param_evolution(
         self,
@@ -122,8 +81,9 @@ class FilePictures:
         """Parameters of the last slice-by-slice fit against time; returns the Figure. Options as
         of :func:`pyspec.plot.plot_evolution`."""
         slices = self.answers.get_result(model=model, fit_type="sbs", handle=handle)
-        given = {"config": config, **options}
-        return draw_evolution(slices, self.project.plot_config, params, given, show or show_plot)
+        look = {"config": config, **options}
+        given = given_look(look, self.project.plot_config, show or show_plot)
+        return draw_evolution(slices, params, given)
 
     def plot_sbs_slices(
         self,
@@ -141,8 +101,8 @@ class FilePictures:
         their fits, above each other; returns the Figure. `data_slice` cuts energies, and times
         where `slices` does not name them. Options as of :func:`pyspec.plot.plot_waterfall`."""
         found = self.answers.get_result(model=model, fit_type="sbs", handle=handle)
-        given = {"config": config, **options}
-        return draw_slices(found, self.project.plot_config, slices, given, show or show_plot)
+        look = {"config": config, "rows": slices, **options}
+        return plot_stack(found, **given_look(look, self.project.plot_config, show or show_plot))
 
     def plot_mcmc(
         self,
@@ -158,4 +118,5 @@ class FilePictures:
         """The samples of the last fit: the distribution of each parameter and of each pair;
         returns the Figure. Options as of :func:`pyspec.plot.plot_chain`."""
         result = self.answers.get_result(model=model, fit_type=fit_type, handle=handle)
-        return draw_samples(result, self.project.plot_config, options, show or show_plot)
+        given = given_look(options, self.project.plot_config, show or show_plot)
+        return draw_samples(result, given)

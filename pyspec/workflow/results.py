@@ -14,7 +14,8 @@ from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.table import need_pandas
 from pyspec.io.fits import fits_of
 from pyspec.io.records import Wanted
-from pyspec.plot import PlotConfig
+from pyspec.plot import PlotConfig, plot_fit, plot_residuals
+from pyspec.plot.stack import plot_stack
 from pyspec.workflow.compare import comparison, refuse_missing
 from pyspec.workflow.frames import correlation_answer, interval_frame, parameter_answer
 from pyspec.workflow.identity import (
@@ -35,13 +36,7 @@ from pyspec.workflow.identity import (
     put_label,
     stamp_of,
 )
-from pyspec.workflow.pictures import (
-    draw_evolution,
-    draw_fit,
-    draw_residuals,
-    draw_samples,
-    draw_slices,
-)
+from pyspec.workflow.pictures import draw_evolution, draw_samples, given_look
 from pyspec.workflow.samples import samples_of
 from pyspec.workflow.summary import fits_html
 
@@ -273,7 +268,7 @@ class FitResults(list[Any]):
         """Data, fit and residual of the last such fit; returns the Figure. Options that name it as
         of :meth:`last`, others as of :meth:`pyspec.File.plot_fit`."""
         fit, options = self._drawn(options)
-        return draw_fit(fit, self.config, options, show_plot)
+        return plot_fit(fit, **given_look(options, self.config, show_plot))
 
     def plot_residuals(
         self,
@@ -294,7 +289,8 @@ class FitResults(list[Any]):
         types = sorted({fit.fit_type for fit in found})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
-        return draw_residuals(found, self.config, options, show_plot, figsize)
+        given = given_look({"figsize": figsize, **options}, self.config, show_plot)
+        return plot_residuals(found, **given)
 
     def plot_sbs_slices(
         self, *, slices: Sequence[int] | None = None, show_plot: bool = False, **options: Any
@@ -302,7 +298,8 @@ class FitResults(list[Any]):
         """Spectra of a slice-by-slice fit with their fits; see
         :meth:`pyspec.File.plot_sbs_slices`."""
         fit, options = self._drawn({"fit_type": "sbs", **options})
-        return draw_slices(fit, self.config, slices, options, show_plot)
+        given = given_look({"rows": slices, **options}, self.config, show_plot)
+        return plot_stack(fit, **given)
 
     def plot_param_evolution(
         self, *, params: Sequence[str] | None = None, show_plot: bool = False, **options: Any
@@ -310,12 +307,12 @@ class FitResults(list[Any]):
         """Parameters of a slice-by-slice fit against time; see
         :meth:`pyspec.File.plot_param_evolution`."""
         fit, options = self._drawn({"fit_type": "sbs", **options})
-        return draw_evolution(fit, self.config, params, options, show_plot)
+        return draw_evolution(fit, params, given_look(options, self.config, show_plot))
 
     def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
         """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
         fit, options = self._drawn(options)
-        return draw_samples(fit, self.config, options, show_plot)
+        return draw_samples(fit, given_look(options, self.config, show_plot))
 
     def plot_joint_mcmc(
         self,
@@ -327,7 +324,7 @@ class FitResults(list[Any]):
     ) -> Any:
         """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
         joint = self.get_joint(model=model, files=files)
-        return draw_samples(joint.joint, self.config, options, show_plot)
+        return draw_samples(joint.joint, given_look(options, self.config, show_plot))
 
     def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The fit that options name, and the other options."""
