@@ -6,6 +6,7 @@ import csv
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from pyspec import DataError, File, FitError, FitResults, Project
 from pyspec.io import save_fit
 from pyspec.model import load_model
 from pyspec.workflow.identity import handle_of, kinds_of
+from pyspec.workflow.pictures import given_look
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -454,3 +456,13 @@ def test_of_many_fits_twenty_are_named(project: Project) -> None:
     with pytest.raises(FitError, match=r"no fit 'zz'; there are: .*, and 3 more$"):
         many.get(handle="zz")
     assert repr(FitResults()) == "<FitResults: 0 fits>"
+
+
+@pytest.mark.parametrize(
+    ("options", "show", "opens"),
+    [({}, False, False), ({}, True, True), ({"show": True}, False, True), ({"show": None}, 0, 0)],
+)
+def test_a_window_opens_by_either_name(options: dict[str, Any], show: bool, opens: bool) -> None:
+    """``show=False`` beside ``show_plot=True`` opened one for a File, and none for its results."""
+    assert given_look(options, None, show)["show"] == opens
+    assert given_look({**options, "show": False}, None, show)["show"] == show
