@@ -215,8 +215,8 @@ def test_what_a_trace_does_not_have(
     ("old", "new", "says"),
     [
         ("type: 2d", "type: trace", "fit: the data are spectra over time; take one energy for a"),
-        ("model: doublet", "model: fade", "job.yaml:24: model: models.yaml:28: expFun: expFun is a "
-         "time law"),
+        ("model: doublet", "model: fade", "job.yaml:24: model: models.yaml:27: fade: has laws of "
+         "time alone"),
         ("limits:", "profiles: {parameter: GLP_01_x0, model: depth}\nlimits:",
          "profiles[0].model: file 'data' has no auxiliary axis, along which GLP_01_x0 could differ"
          "; give it one, such as a depth: auxiliary: {range: [0, 5], points: 20}"),
