@@ -204,6 +204,41 @@ def test_a_column_of_zeros_is_lost_even_at_a_bound() -> None:
     assert judge(at_bound, lambda at: np.inf, apart=[1]).lost == ()
 
 
+EDGE = """
+m:
+  Offset: {y0: [5, True]}
+  FermiEdge: {A: [300, True], x0: [0, True, -1, 1], T: [250, False], SD: [0.05, True, 0, 0.5],
+              mBelow: [0, False], mAbove: [0, False]}
+"""
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+@pytest.mark.parametrize("seed", [3, 11, 26, 40])
+def test_a_resolution_of_0_is_an_optimum(method: str, seed: int) -> None:
+    """The sign of SD has no effect: at 0 it has no slope. Of edges that are broad by temperature
+    alone 35 of 60 end there; they were said not to determine SD, and were no success."""
+    energy = np.linspace(-0.6, 0.6, 121)
+    bare = 5 + 300 / (1 + np.exp((energy - 0.01) / (8.617333262e-5 * 250)))
+    model = load_model(EDGE, "m")
+    model.set_axes(energy)
+    data = bare + np.random.default_rng(seed).normal(0, 3, energy.size)
+    result = fit_model(model, Measurement(data), method=method)
+    assert result.values["FermiEdge_SD"] < 1e-6
+    assert result.success, result.message
+    assert result.at_bound == {"FermiEdge_SD": "min"}
+    assert result.stderr["FermiEdge_SD"] is None
+    assert result.stderr["FermiEdge_x0"] == pytest.approx(4e-4, rel=0.3)
+
+
+def test_a_column_of_zeros_at_a_bound_is_held_where_chi_square_rises_from_there() -> None:
+    root = np.array([[1.0, 0.0], [0.0, 0.0]])
+    end = point(root, np.zeros(2), lower=np.zeros(2), upper=np.ones(2), sides=np.array([0, -1]))
+    assert judge(end, lambda at: float(10.0 * at[1] ** 2)).lost == ()
+    assert judge(end, lambda at: float(at[1] ** 2 * (at[1] - 0.2))).lost == ()  # by 1e-3 only
+    assert judge(end, lambda at: float(100.0 * at[1] ** 2 * (at[1] - 0.2))).lost == (1,)
+    assert judge(end, lambda at: 1e-3).lost == (1,)
+
+
 @pytest.mark.parametrize("x0", [103.4, 103.6, 103.8])
 @pytest.mark.parametrize("free", ["A", "x0", "SD"])
 def test_a_line_whose_variance_no_double_holds_is_lost(x0: float, free: str) -> None:

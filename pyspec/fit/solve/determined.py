@@ -41,6 +41,9 @@ TRACE = 64 * float(np.finfo(float).eps)
 #: A slope of chi² at a bound below so many standard errors neither holds a parameter nor frees it.
 NEUTRAL = 1e-3
 
+#: Shares of the way from a bound to the other.
+RUNGS = 3.0 ** np.arange(-12, 1)
+
 #: A parameter is next to a bound within this share of the interval of its bounds.
 NEXT_TO = 1e-2
 
@@ -103,7 +106,7 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
         pull = np.where(size > 0.0, point.downhill / (size * spread), 0.0)
     pushed = pull * point.sides > (NEUTRAL if spread > 0.0 else 0.0)
     rest = [k for k in range(size.size) if k not in apart]
-    empty = [k for k in rest if not size[k] > 0.0]
+    empty = [k for k in rest if not size[k] > 0.0 and not _is_held(point, k, chisqr)]
     free = np.array([k for k in rest if size[k] > 0.0 and not pushed[k]], dtype=np.intp)
     if not free.size:
         return Verdict(0.0, tuple(empty))
@@ -135,6 +138,25 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
                 tuple((int(free[k]), float(v)) for k, v in zip(members, unit, strict=True))
             )
     return Verdict(distance, tuple(sorted(lost)), tuple(combinations), tuple(next_to))
+
+
+def _is_held(point: Point, k: int, chisqr: Callable[[Array], float]) -> bool:
+    """Whether a parameter without a slope lies at a bound that chi² holds it at: at all distances
+    up to the other bound, or without one to its own size, chi² is no lower, and there it is higher.
+    Such is a width of 0, whose sign has no effect. Takes one evaluation for each distance."""
+    side, low, high = int(point.sides[k]), float(point.lower[k]), float(point.upper[k])
+    if side == 0 or not point.variance > 0.0:
+        return False
+    own = max(abs(float(point.theta[k])), float(point.sizes[k]))
+    room, least = high - low if np.isfinite(high - low) else own, RISE * point.variance
+    rise = 0.0
+    for share in RUNGS:
+        theta = point.theta.copy()
+        theta[k] = np.clip(theta[k] - side * share * room, low, high)
+        rise = chisqr(theta) - point.chisqr
+        if not -least <= rise < np.inf:
+            return False
+    return rise > least
 
 
 def _weak(
