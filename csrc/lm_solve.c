@@ -44,16 +44,16 @@ static const double SHARE_OF_WAY = 0.75;
 
 /* A fit begins on a part of the rows where its start is far, in standard errors of that part and roots of the
  * parameters; else it may be at the optimum already. It goes on with all rows once it is nearer than NEAR, with
- * this damping. It begins again with all rows after MOST_OF_PART evaluations, or where the part has misled it:
- * where chi^2 of all rows is so many times as large, a degree of freedom, as that of the part, or where their
- * optimum is not as near as PART_AWAY, in standard errors, after no step with all rows, one and two (the first
- * times the root of the parameters, as real data that no model describes were 20 roots away), or a step is
- * refused. Near the optimum of all rows two steps lead that close. A part that says little of a parameter, such
- * as a motion that is small beside the noise, leads to another place, and slowly: 12 of 60 such fits ended at a
- * worse optimum where 16 evaluations and any steps were allowed, none so (tests/fit/test_part_of_the_rows.py). */
+ * this damping. It begins again with all rows after the work of MOST_OF_PART evaluations, or where the part has
+ * misled it: where chi^2 of all rows is so many times as large, a degree of freedom, as that of the part, where
+ * their optimum is not as near as PART_AWAY, in standard errors, after no step with all rows (times the root of
+ * the parameters: real data that no model describes were 20 roots away), one and two, or where a step is refused.
+ * Near the optimum of all rows two steps lead that close. A part that says little of a parameter, such as a motion
+ * that is small beside the noise, leads to another place, and where any steps were allowed some fits ended there
+ * (tests/fit/test_part_of_the_rows.py). */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25;
-static const double PART_AWAY[] = {40.0, 2.0, 0.2};
-enum { MOST_OF_PART = 8, N_WATCHED = 3 };
+static const double PART_AWAY[] = {40.0, 3.0, 0.2};
+enum { MOST_OF_PART = 2, N_WATCHED = 3 };
 
 /* Steps in a row that come no nearer before rounding is taken to be the reason; and how near, in
  * standard errors, that may be called converged. */
@@ -294,7 +294,7 @@ static int judge_part(pyspec_solver *s, double exact)
         return begin_again(s);
     if (s->distance < NEAR || s->promised <= exact || s->chisqr <= exact)
         return is_good && has_all_columns(s) ? go_on(s) : begin_again(s);
-    return s->n_part >= MOST_OF_PART ? begin_again(s) : -1;
+    return s->n_part >= MOST_OF_PART * s->every ? begin_again(s) : -1;
 }
 
 /* Whether the best point is near enough. -1: go on. */
