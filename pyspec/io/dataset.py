@@ -174,9 +174,9 @@ class Dataset:
     def mean(self, *dims: str) -> Dataset:
         """The mean over the named axes; without names, over all axes other than time and energy.
         NaN and infinite values are left out."""
-        over = tuple(dict.fromkeys(dims)) or self.extra
-        for dim in over:
+        for dim in dims:
             self._need(dim)
+        over = tuple(dict.fromkeys(dims)) or self.extra
         if not over:
             return self
         if set(over) == set(self.dims):
@@ -229,19 +229,15 @@ class Dataset:
         """
         if self.extra:
             one, is_map = self.extra[0], len(self.extra) > 1 or "time" in self.dims
-            table = (
-                "; of a table read(..., columns=(x, y)) chooses a column, and errors= the one "
-                "with standard errors"
-            )
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
-            means = ", ".join(map(repr, self.extra))
+            said = f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
+            said += f"select({points}), average with mean({', '.join(map(repr, self.extra))})"
             renamed = f", or call one of them time: rename({one}='time')"
-            more = "; fit_map fits every spectrum of such data"
-            raise DataError(
-                f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
-                f"select({points}), average with mean({means})"
-                f"{more if is_map else renamed}{table if one == 'column' else ''}"
-            )
+            said += "; fit_map fits every spectrum of such data" if is_map else renamed
+            if one == "column":
+                said += "; of a table read(..., columns=(x, y)) chooses a column, and "
+                said += "errors= the one with standard errors"
+            raise DataError(said)
         return {
             "path": self.source or self.name,
             "name": self.name,
