@@ -106,8 +106,8 @@ divided by the beam intensity it is `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
 - `decimal=","` is the decimal sign.
 - `energy="energy.txt"` takes an axis from another file.
 - `transpose=True` exchanges time and energy. Of a matrix without a word in its corner the first
-  column is time, unless the first row has both signs and uneven steps, as delays have in files of
-  Surface Xplorer. Lines such as `Averages: 3` below the numbers go to `meta`.
+  column is time, unless the first row rises from below 0 to far above it in uneven steps, as delays
+  do in files of Surface Xplorer. Lines such as `Averages: 3` below the numbers go to `meta`.
 - `sort=True` sorts the axes with the data and averages points with equal values. Energies that
   mostly fall in the file are sorted from high to low. What was measured beside them, such as I0 of
   each delay, needs the same order: `read("run.h5", data="I0", sort=True).data`.

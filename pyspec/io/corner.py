@@ -12,6 +12,9 @@ from pyspec.io.found import monotonic
 SURE = 6
 #: Steps of delays that begin fine and go on over decades differ by this factor at least.
 _UNEVEN = 5.0
+#: Delays go on so many times further after zero than before; wavelengths begin at more than so many
+#: steps.
+_BEYOND = 2.0
 
 
 def has_corner(values: Any) -> bool:
@@ -33,11 +36,17 @@ def has_corner(values: Any) -> bool:
 
 def times_across(down: Any, across: Any) -> bool:
     """Whether the first row holds delays and the first column the wavelengths or energies that
-    belong to them, as spectrometers write it: delays have both signs and uneven steps."""
-    steps = np.abs(np.diff(across))
-    is_delays = across.size > SURE and across.min() < 0 < across.max()
-    is_uneven = is_delays and steps.max() > _UNEVEN * steps.min()
-    return bool(is_uneven and down.size > SURE and down.min() > 0)
+    belong to them, as spectrometers write it. Energies about the Fermi level, losses and shifts
+    have both signs and perhaps uneven steps, too: delays rise, go on further after zero than
+    before, and their steps are less even than those of the column, which begins far from 0."""
+    if min(across.size, down.size) <= SURE or across[0] >= 0 or across[-1] < -_BEYOND * across[0]:
+        return False
+    steps, others = np.diff(across), np.abs(np.diff(down))
+    if steps.min() <= 0 or others.min() <= 0:
+        return False
+    unevenness = steps.max() / steps.min()
+    is_far = down.min() > _BEYOND * np.median(others)
+    return bool(is_far and unevenness > max(_UNEVEN, others.max() / others.min()))
 
 
 def _goes_on(line: Any) -> bool:

@@ -12,6 +12,8 @@ from pyspec import DataError, read
 
 DELAYS = np.r_[np.arange(-1, 1, 0.25), np.geomspace(1, 1000, 8)]
 WAVELENGTHS = np.linspace(350, 700, 15)
+FERMI = np.r_[-2:-0.5:0.25, -0.5:0.5:0.02, 0.5:2.1:0.25]
+LOSSES = np.r_[-0.1:0.1:0.005, 0.1:1:0.05]
 VALUES = np.outer(np.arange(15.0), np.arange(16.0))  # (n_energy, n_time)
 
 
@@ -83,6 +85,13 @@ def test_a_first_row_of_delays_is_the_time(tmp_path: Path) -> None:
         (DELAYS, np.linspace(-2, 1, 15), "0"),
         (DELAYS, DELAYS[1:], "0"),
         (WAVELENGTHS, DELAYS, "time"),  # the corner says so
+        (np.arange(10.0, 110, 10), FERMI, "0"),  # seconds, and energies in finer steps at 0
+        (np.arange(100.0, 200, 10), FERMI, "0"),
+        (np.arange(1.0, 13), 2 * FERMI, "0"),  # numbers of scans
+        (np.arange(1.0, 13), LOSSES, "0"),
+        (np.geomspace(0.1, 1000, 12), LOSSES, "0"),
+        (np.arange(60.0, 600, 60), 400 * FERMI, "0"),  # shifts of Stokes and anti-Stokes lines
+        (np.arange(100.0, 200, 10), FERMI[::-1], "0"),
     ],
 )
 def test_other_matrices_are_read_as_before(
@@ -90,6 +99,7 @@ def test_other_matrices_are_read_as_before(
 ) -> None:
     path = tmp_path / "a.csv"
     path.write_text(_text(down, across, np.zeros((down.size, across.size)) + 1, corner))
+    # Uneven energies with both signs were times, and the times of the column energies.
     found = read(path)
     np.testing.assert_array_equal(found.time, down)
     np.testing.assert_array_equal(found.energy, across)
