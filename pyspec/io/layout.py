@@ -101,6 +101,7 @@ def names_of(table: Table, head: Head) -> list[str]:
 def head_of(table: Table) -> Head:
     width = table.values.shape[1]
     head = Head([], [], "", None)
+    above: list[str] = []
     for _, row in table.header:
         if not any(row):
             continue
@@ -111,7 +112,7 @@ def head_of(table: Table) -> Head:
         numbers = [v for v in (values[1:] if len(row) == width else values) if v is not None]
         if width > 1 and len(tail) == width - 1 == len(numbers) and not np.isnan(numbers).any():
             head.axis = [float(v) for v in numbers]
-            head.corner = row[0] if len(row) == width else ""
+            head.corner, above = row[0] if len(row) == width else "", head.names
         elif len(row) == width and all(is_unit(cell) or not cell for cell in row) and head.names:
             head.units = [show_unit(cell.strip("()[]")) for cell in row]
         elif len(row) == width:
@@ -121,7 +122,8 @@ def head_of(table: Table) -> Head:
     if head.axis is not None and head.names:
         kinds = guess_kind(head.names[0]), guess_kind(head.corner)
         # "Etch time (s), 0, 30" is a row by its own name, above "Binding energy (eV), counts, …".
-        both = f"{head.names[0]}\\{head.corner}" if set(kinds) == {"energy", "time"} else ""
+        is_named = head.names is not above and set(kinds) == {"energy", "time"}
+        both = f"{head.names[0]}\\{head.corner}" if is_named else ""
         head.corner = both or head.corner or head.names[0]
     return head
 

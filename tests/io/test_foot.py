@@ -123,3 +123,20 @@ def test_a_row_above_the_names_of_columns_has_its_own_name(tmp_path: Path, turne
     np.testing.assert_array_equal(found.data, values if turned else values.T)
     assert found.units == {"time": "s", "energy": "eV"}
     assert found.labels["time"] == "Etch Time"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Energy (eV),,,", "Energy axis,eV,,", "Pump wavelength: 400 nm,,,", "hν,1486.6,,", ",,,"],
+)
+def test_what_stands_above_a_row_with_a_name_is_a_title(tmp_path: Path, title: str) -> None:
+    # It was taken for the name of the first column: the times below "Time (ps)" were energies.
+    path = tmp_path / "a.csv"
+    path.write_text(f"{title}\nTime (ps),280,281,282\n10,1,2,3\n20,4,5,6\n30,7,8,9\n")
+    found = read(path)
+    np.testing.assert_array_equal(found.time, [10, 20, 30])
+    np.testing.assert_array_equal(found.energy, [280, 281, 282])
+    path.write_text("Time (ps),,,\nEnergy (eV),10,20,30\n280,1,4,7\n281,2,5,8\n282,3,6,9\n")
+    turned = read(path)
+    np.testing.assert_array_equal(turned.energy, [280, 281, 282])
+    np.testing.assert_array_equal(turned.data, found.data)
