@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
-from pyspec.io.text import cells, is_comment, style_of
+from pyspec.io.text import cells, is_comment, lines_of, style_of
 
 #: A table has so many rows at least.
 _LEAST_ROWS = 3
@@ -32,7 +32,7 @@ class Part:
 
 def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) -> list[Part]:
     """The tables of a text, or an empty list where it holds one, or rows with wrong words."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     try:
         kept = [line for line in lines if not is_comment(line)]
         sep, sign, *_ = style_of(path, kept, separator, decimal)
@@ -52,6 +52,8 @@ def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) 
             # Only below names of its columns a row of numbers begins another table.
             if not any(_names(words, len(row)) for _, words in head):
                 return []
+            if parts and not _is_heading(head[0][1], width, sep):
+                return []
             title = " ".join(filter(None, head[0][1]))
             parts.append(Part(title, head[0][0], at, 0))
             head, width = [], len(row)
@@ -60,11 +62,22 @@ def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) 
         parts[-1].end, parts[-1].n_rows = at + 1, parts[-1].n_rows + 1
     if len(parts) < 2 or min(part.n_rows for part in parts) < _LEAST_ROWS:
         return []
+    parts[-1].end = len(lines)  # what stands below the last one is judged where it is read
     return parts
 
 
+def _is_heading(row: Sequence[str], width: int, separator: str | None) -> bool:
+    """Whether a line below a table goes with the next one: "28O.5, 120" is a row of numbers with a
+    wrong sign in it, but "Region 2" between white space is a name."""
+    is_row = len(row) == width and all(cell and number(cell) is not None for cell in row[1:])
+    return not is_row or (separator is None and row[0][:1].isalpha())
+
+
 def _names(row: Sequence[str], width: int) -> bool:
-    return len(row) == width and all(number(cell) is None for cell in row if cell)
+    """Whether these are names of columns: "ERR, ERR" and "----, ----" stand for missing values."""
+    words = {cell for cell in row if cell}
+    is_text = all(number(cell) is None for cell in words) and any(map(str.isalpha, "".join(words)))
+    return len(row) == width and is_text and (len(words) > 1 or width == 1)
 
 
 def alone(text: str, part: Part) -> str:

@@ -101,6 +101,11 @@ def read_text(path: Path, *, nul: bool = False) -> str:
         return raw.decode("latin-1")
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, with hyphens for the minus signs of Unicode."""
+    return text.replace(_MINUS, "-").splitlines()
+
+
 def cells(line: str, separator: str | None, decimal: str) -> list[str]:
     """The cells of a line, without quotes."""
     if separator == decimal == ",":  # decimal commas stand in quotes: "295,00",31
@@ -202,7 +207,7 @@ def read_table(
     Raises :class:`DataError` with file and line for rows of unequal length and for words among
     the numbers.
     """
-    every = list(enumerate(text.replace(_MINUS, "-").splitlines(), 1))
+    every = list(enumerate(lines_of(text), 1))
     kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")

@@ -81,6 +81,40 @@ def test_a_wrong_line_begins_no_table(tmp_path: Path, wrong: str) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("wrong", ["ERR,ERR", "----,----", "saturated,saturated", ",", "x,"])
+def test_a_row_of_missing_values_begins_no_table(tmp_path: Path, wrong: str) -> None:
+    # The rows below it were a table called "ERR ERR": whoever chose a block lost the others.
+    path = tmp_path / "a.csv"
+    rows = [f"{at},{at % 7}" for at in range(80, 90)]
+    path.write_text("\n".join(["energy,counts", *rows[:5], wrong, *rows[5:], "x: 3,4"]))
+    with pytest.raises(DataError) as error:
+        read(path)
+    assert "tables" not in str(error.value)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("row", ["7O,5", "l7,5", "~70,5"])
+def test_no_row_of_numbers_is_lost_between_tables(tmp_path: Path, row: str, at: int) -> None:
+    # It was the heading of the next table, and below the last one it was left out.
+    path = tmp_path / "a.csv"
+    table = "energy,counts\n" + "".join(f"{k},{k % 7}\n" for k in range(80, 85))
+    path.write_text(f"C 1s\n{table}{row * (at == 1)}\nO 1s\n{table}{row * (at == 2)}\n")
+    with pytest.raises(DataError, match=r"a\.csv:\d+: "):
+        read(path, block=1)
+
+
+def test_energies_below_0_with_the_minus_sign_of_print_stay_in_their_table(tmp_path: Path) -> None:
+    # They were taken for the heading of the next table, or left out of the last.
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{at},{at + 9}\n" for at in range(3, -4, -1)).replace("-", "\N{MINUS SIGN}")
+    path.write_text(f"C 1s,\nenergy,counts\n{rows}O 1s,\nenergy,counts\n{rows}Dwell: 3\n")
+    for block in ("C 1s", "O 1s"):
+        found = read(path, block=block)
+        np.testing.assert_array_equal(found.energy, np.arange(3, -4, -1))
+        np.testing.assert_array_equal(found.data, np.arange(12, 5, -1))
+    assert found.meta == {"Dwell": "3"}
+
+
 def test_errors_in_a_table_name_the_line_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     text = _casa(peaks=False).replace("\n946.7\t", "\n946.7\tx", 1)
