@@ -114,15 +114,13 @@ def guess_kind(name: str, unit: str = "") -> str | None:
         return "energy"
     if shown in TIME_UNITS.values():
         return "time"
-    if is_angle(shown):
-        return None
     named = re.sub(r"\bnon[-\s]energy\b", "", (label or name).lower())  # of SPECS
     words = [word for word in re.split(r"[\W\d_]+", named) if word]
     for word in words:
         if word in _TIME_WORDS.split():
             return "time"
         if word in _ENERGY_WORDS.split():
-            return "energy"
+            return None if is_angle(shown) else "energy"
     return None
 
 

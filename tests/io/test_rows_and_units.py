@@ -91,3 +91,16 @@ def test_energies_of_a_photon_energy_in_ev_are_in_ev(tmp_path: Path) -> None:
     assert "energy" not in {k for k, unit in read(tmp_path / "a.csv").units.items() if unit}
     found = read(tmp_path / "a.csv", energy_scale="binding", photon_energy=180)
     assert axis_label(found, "energy") == "binding energy (eV)"
+
+
+def test_a_delay_that_is_a_phase_is_a_time(tmp_path: Path) -> None:
+    # With angles kept from being energies, "Delay (rad)" was an energy: it was not known at all.
+    for unit in ("rad", "deg"):
+        path = tmp_path / "a.csv"
+        path.write_text(f"Delay ({unit}),counts\n0,3\n1,4\n2,6\n3,7\n")
+        found = read(path)
+        assert found.dims == ("time",)
+        assert found.units["time"] == unit
+        assert guess_kind(f"delay [{unit}]") == "time"
+        assert guess_kind(f"Mono energy [{unit}]") is None
+        assert guess_kind("Non-Energy Channel", unit) is None
