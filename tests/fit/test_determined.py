@@ -237,6 +237,8 @@ def test_a_column_of_zeros_at_a_bound_is_held_where_chi_square_rises_from_there(
     assert judge(end, lambda at: float(at[1] ** 2 * (at[1] - 0.2))).lost == ()  # by 1e-3 only
     assert judge(end, lambda at: float(100.0 * at[1] ** 2 * (at[1] - 0.2))).lost == (1,)
     assert judge(end, lambda at: 1e-3).lost == (1,)
+    assert judge(end, lambda at: float(10.0 * at[1] ** 4)).lost == ()
+    assert judge(end, lambda at: float(10.0 * max(at[1] - 0.4, 0.0))).lost == (1,)
 
 
 @pytest.mark.parametrize("x0", [103.4, 103.6, 103.8])

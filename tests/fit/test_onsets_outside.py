@@ -52,6 +52,22 @@ def test_before_the_data() -> None:
     assert "time of the data, -5: it and heights are hardly told apart; start it within" in said
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_at_its_bound_after_the_data(seed: int) -> None:
+    """All places behind the last time are alike: chi square rises far from the bound only."""
+    text = """
+    law: {gaussIRF: {SD: [0.15, False]},
+          expFun: {A: [1, False], tau: [4, False], t0: [19.4, True, -5, 40]}}
+    """
+    model = load_time_model(text, "law")
+    model.set_axes(time=TIME)
+    noise = np.random.default_rng(seed).normal(0.0, 0.5, 101)
+    result = fit_model(model, Measurement(noise))
+    assert result.at_bound == {"expFun_01_t0": "max"}
+    assert not result.success
+    assert "The data do not determine expFun_01_t0" in result.message
+
+
 @pytest.mark.parametrize("data", ["trace", "series", "files"])
 def test_after_the_data(data: str) -> None:
     """Nothing depends on it there."""

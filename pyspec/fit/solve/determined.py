@@ -44,6 +44,10 @@ NEUTRAL = 1e-3
 #: Shares of the way from a bound to the other.
 RUNGS = 3.0 ** np.arange(-12, 1)
 
+#: A square or fourth power rises by 9 or 81 from one of these to the next; what rises by more than
+#: this is flat before.
+STEEPEST = 100.0
+
 #: A parameter is next to a bound within this share of the interval of its bounds.
 NEXT_TO = 1e-2
 
@@ -142,20 +146,22 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
 
 def _is_held(point: Point, k: int, chisqr: Callable[[Array], float]) -> bool:
     """Whether a parameter without a slope lies at a bound that chi² holds it at: at all distances
-    up to the other bound, or without one to its own size, chi² is no lower, and there it is higher.
-    Such is a width of 0, whose sign has no effect. Takes one evaluation for each distance."""
+    up to the other bound, or without one to its own size, chi² is no lower, there it is higher, and
+    it rises from the bound on. Such is a width of 0, whose sign has no effect; not such is an onset
+    behind the last time, which may be anywhere there. Takes one evaluation for each distance."""
     side, low, high = int(point.sides[k]), float(point.lower[k]), float(point.upper[k])
     if side == 0 or not point.variance > 0.0:
         return False
     own = max(abs(float(point.theta[k])), float(point.sizes[k]))
     room, least = high - low if np.isfinite(high - low) else own, RISE * point.variance
-    rise = 0.0
+    rise, before = 0.0, np.inf
     for share in RUNGS:
         theta = point.theta.copy()
         theta[k] = np.clip(theta[k] - side * share * room, low, high)
         rise = chisqr(theta) - point.chisqr
-        if not -least <= rise < np.inf:
+        if not -least <= rise < np.inf or rise > max(least, STEEPEST * abs(before)):
             return False
+        before = np.inf if rise > least else rise
     return rise > least
 
 
