@@ -68,27 +68,33 @@ def _single(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray
 
 def _strips(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Where two or more zeros side by side along the last axis lie between values that are far from
-    0, and the fit misses the zeros, and the values beside them, by more than these scatter."""
+    0, and the fit misses the zeros, and the values beside them, by more than these scatter. What
+    takes long is asked last, of the strips that are left."""
     found, zero = np.zeros_like(kept), kept & (data == 0.0)
     n_points = np.count_nonzero(kept)
     lines = np.flatnonzero(np.count_nonzero(zero, axis=1) > 1)
     if not lines.size or np.count_nonzero(zero) > STRIP_SHARE * n_points:
         return found
     inside = kept[lines]
-    values, fitted, line = data[lines][inside], fit[lines][inside], np.nonzero(inside)[0]
+    values = data[lines][inside]
+    line = np.repeat(np.arange(lines.size), np.count_nonzero(inside, axis=1))
     zero, same = values == 0.0, line[1:] == line[:-1]
     begin, end = _runs(zero, same, line)
     sides = np.arange(BESIDE)
     beside = np.concatenate([begin[:, None] - 1 - sides, end[:, None] + sides], axis=1)
     signed = values[beside] * np.sign(values[beside[:, :1]])
     level, length = signed.min(axis=1), end - begin
-    total = np.concatenate([[0.0], np.cumsum(np.abs(fitted))])
-    missed = total[end] - total[begin] + np.abs(values - fitted)[beside].sum(axis=1)
-    far = (level > 0.0) & (missed > level)
+    far = level > 0.0
     if not far.any():
         return found
     step = _step(values, same & ~zero[1:] & ~zero[:-1])
     far &= level > STEPS * step / np.sqrt(length)
+    if not far.any():
+        return found
+    fitted = fit[lines][inside]
+    total = np.concatenate([[0.0], np.cumsum(np.abs(fitted))])
+    missed = total[end] - total[begin] + np.abs(values[beside] - fitted[beside]).sum(axis=1)
+    far &= missed > level
     if not far.any():
         return found
     quantum, is_counted = _quantum(values), values.min() >= 0.0
