@@ -90,9 +90,19 @@ def fold_heading(heading: Any, room: float) -> None:
     text = heading.get_text()
     if "$" in text.replace(r"\$", ""):
         return
-    n = max(map(len, text.split("\n")))
-    width = heading.get_window_extent().width
+    n, width = max(map(len, text.split("\n"))), _width(heading)
     while width > room and n > 1:
-        n = min(n - 1, int(1.1 * n * room / width))
+        n = max(1, min(n - 1, int(1.1 * n * room / width)))
         heading.set_text(folded(text, n))
-        width = heading.get_window_extent().width
+        width = _width(heading)
+
+
+def _width(heading: Any) -> float:
+    """How wide a text without formulas is, in pixels: as on the screen, where letters keep to whole
+    pixels, or as in a file, where these are finer, whichever is wider."""
+    from matplotlib.textpath import text_to_path
+
+    font, lines = heading.get_fontproperties(), heading.get_text().split("\n")
+    sizes = [text_to_path.get_text_width_height_descent(line, font, False) for line in lines]
+    fine = max(width for width, _, _ in sizes) * heading.get_figure().dpi / 72.0
+    return max(float(heading.get_window_extent().width), float(fine))

@@ -157,6 +157,20 @@ def test_a_long_heading_is_in_several_lines(tmp_path: Path, name: str, width: fl
         plt.close(figure)
 
 
+@pytest.mark.parametrize("dpi", [72, 100, 150, 300])
+@pytest.mark.parametrize("n", [6, 7, 8, 12])
+def test_a_heading_ends_with_the_picture_in_a_file(tmp_path: Path, n: int, dpi: int) -> None:
+    """Letters that keep to pixels take another width at another resolution: headings that ended
+    with the picture on the screen were cut in files."""
+    one = file(tmp_path, DATA, time=TIME)
+    one.load_model("models.yaml", "lines")
+    figure = plot_fit(one.fit_2d("lines"), title="a very long heading " * n, dpi_plot=100)
+    figure.set_dpi(dpi)
+    figure.draw_without_rendering()
+    assert figure._suptitle.get_window_extent().x1 <= figure.bbox.x1
+    plt.close(figure)
+
+
 def fit_of_one(tmp_path: Path, name: str):
     one = file(tmp_path, DATA[0], name=name)
     one.load_model("models.yaml", "peak")
