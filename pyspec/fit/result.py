@@ -15,7 +15,7 @@ from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit.by_reference import fit_of, residual_of, squares_of
 from pyspec.fit.components import spectrum_components
-from pyspec.fit.doubts.scatter import of_scatter
+from pyspec.fit.doubts.when_asked import when_asked
 from pyspec.fit.export import fit_dataset, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.amplitudes import amplitudes_of
@@ -124,16 +124,16 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to know before these numbers are used, such as noise that differs along an axis.
-        What the residual tells is worked out when it is first asked for."""
-        return (*self._cautions, *self._of_scatter)
+        Some are worked out when they are first asked for."""
+        return (*self._cautions, *self._when_asked)
 
     @cautions.setter
     def cautions(self, sentences: tuple[str, ...]) -> None:
-        self._cautions, self._of_scatter = tuple(sentences), ()
+        self._cautions, self._when_asked = tuple(sentences), ()
 
     @cached_property
-    def _of_scatter(self) -> tuple[str, ...]:
-        return tuple(of_scatter(self))
+    def _when_asked(self) -> tuple[str, ...]:
+        return when_asked(self)
 
     @property
     def is_trace(self) -> bool:

@@ -244,7 +244,7 @@ def test_from_file_to_file() -> None:
 def test_a_fit_that_nobody_asks_pays_nothing() -> None:
     model, clean = line(TIME)
     result = fit_model(model, noisy(clean, 2.0 * EDGE))
-    assert "_of_scatter" not in vars(result)
+    assert "_when_asked" not in vars(result)
     assert len(result.cautions) == 1
     assert result.cautions is not None
     assert "Caution: the noise differs" in str(result)

@@ -1,0 +1,139 @@
+"""Lines that the data hardly show: without its height, a line has no place and no width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pyspec._library import OPS
+from pyspec.fit.table import correlation_matrix
+from pyspec.model import Component, Par
+
+#: A height nearer to 0 than so many of its standard errors may be that of noise. Of 300 fits to a
+#: line that is not there 246 are nearer, of 300 to a line of 4.3 standard errors 4, of 5.2 none.
+FAINT = 2.5
+
+#: Lines of the table, and the steps that are like them: nothing is left of them at the height 0.
+LINES = frozenset(
+    [name for name, op in OPS.items() if op.kind == "PEAK" and op.linear == ("A",)]
+    + ["ErfStep", "AtanStep"]
+)
+
+
+def faint_lines(result: Any) -> list[str]:
+    """Sentences about lines whose height is compatible with 0, while a place or a width that they
+    alone have is free; `result` is of one file or of several. None of heights that move, which may
+    begin at 0, of lines that overlap, where a height says nothing without the other, and of fits
+    without success, which say more."""
+    problem = result.problem
+    if not result.success:
+        return []
+    if problem.files[0] is problem:
+        names = {name: name for name in problem.parameters}
+        return _of_file(result, problem, names, result._of_many)
+    pairs = zip(problem.problems, problem.shared.full, strict=True)
+    return [text for own, names in pairs for text in _of_file(result, own, names, True)]
+
+
+def _of_file(result: Any, problem: Any, names: Mapping[str, str], of_many: bool) -> list[str]:
+    """Those of one file, whose parameters have these `names` in the result. What it shares with
+    others of `of_many`, they determine too."""
+    parameters, components = problem.parameters, problem.model.components
+    heights = {c.name: name for c in components if (name := _height(c, parameters))}
+    stderr = {name: result.stderr[names[name]] for name in heights.values()}
+    values = {name: abs(result.values[names[name]]) for name in heights.values()}
+    faint = {
+        line: name
+        for line, name in heights.items()
+        if (error := stderr[name]) and values[name] < FAINT * error
+    }
+    if not faint:
+        return []
+    shape = _shapes(problem, faint, of_many)
+    found = []
+    for line, name in faint.items():
+        own = shape.get(line)
+        root = names[next(iter(_ends([parameters[name]], parameters)))]
+        error = stderr[name]
+        if own and error and values[name] < FAINT * error * _part(result, root, own, names):
+            found.append(_sentence(names[name], values[name] / error, [names[n] for n in own]))
+    return found
+
+
+def _height(component: Component, parameters: Mapping[str, Par]) -> str | None:
+    """The name of the height of a line; None where it moves, is free along an axis, or follows
+    several parameters."""
+    if component.function not in LINES:
+        return None
+    height = component.parameters[0]
+    followed = list(_followed([height], parameters))
+    if any(par.dynamics or par.profile or par.free for par in followed):
+        return None
+    return height.name if len(_ends([height], parameters)) == 1 else None
+
+
+def _shapes(problem: Any, faint: Mapping[str, str], of_many: bool) -> dict[str, list[str]]:
+    """The free parameters that mean nothing without the `faint` lines: each by the first line that
+    has it, lines of one height being one."""
+    parameters, components = problem.parameters, problem.model.components
+    own = [n for n in problem.names if not (of_many and parameters[n].scope == "project")]
+    moving = [p for par in parameters.values() for p in _within(par)]
+    needed = _ends(moving, parameters) | _ends([parameters[n] for n in faint.values()], parameters)
+    for component in components:
+        if component.name not in faint:
+            needed |= _ends(component.parameters, parameters)
+    left, shapes = [name for name in own if name not in needed], {}
+    for component in components:
+        if component.name in faint:
+            ends = _ends(component.parameters, parameters)
+            shapes[component.name] = [name for name in left if name in ends]
+            left = [name for name in left if name not in ends]
+    return shapes
+
+
+def _part(result: Any, height: str, own: Iterable[str], names: Mapping[str, str]) -> float:
+    """The part of the error of a height that remains where all but its line is held: little where
+    it overlaps another line."""
+    known = [name for name in result.free_names if result.stderr[name]]
+    line = [known.index(n) for n in (height, *map(names.__getitem__, own)) if n in known]
+    if not line or known[line[0]] != height:
+        return 0.0
+    try:
+        alone = np.linalg.inv(correlation_matrix(known, result.correl))[np.ix_(line, line)]
+        return float(np.sqrt(max(np.linalg.inv(alone)[0, 0], 0.0)))
+    except np.linalg.LinAlgError:
+        return 0.0
+
+
+def _sentence(height: str, distance: float, own: list[str]) -> str:
+    listed = " and ".join([", ".join(own[:-1]), own[-1]] if own[1:] else own)
+    return (
+        f"{height} is compatible with 0, {distance:.2g} standard errors away: a line that is not "
+        f"there has no {listed}, whose values may be those of noise, whatever their errors say; "
+        f"hold {'them' if own[1:] else 'it'}, or compare with a model without this line"
+    )
+
+
+def _ends(own: Iterable[Par], parameters: Mapping[str, Par]) -> set[str]:
+    """The names of the parameters that `own` are, or end in through expressions, but for fixed
+    ones."""
+    return {one.name for one in _followed(own, parameters) if one.vary}
+
+
+def _followed(own: Iterable[Par], parameters: Mapping[str, Par]) -> Iterator[Par]:
+    """`own`, what they follow, and so on."""
+    waiting, seen = list(own), set[str]()
+    while waiting:
+        par = waiting.pop()
+        if par.name not in seen:
+            seen.add(par.name)
+            yield par
+            if par.formula is not None:
+                waiting += [parameters[name] for name in par.formula.names if name in parameters]
+
+
+def _within(par: Par) -> list[Par]:
+    """The parameters of the laws and of the profile of a parameter."""
+    return [p for one in (par.dynamics, par.profile) if one is not None for p in one.parameters]

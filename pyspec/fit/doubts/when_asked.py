@@ -1,0 +1,13 @@
+"""What is worked out when cautions are first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspec.fit.doubts.faint import faint_lines
+from pyspec.fit.doubts.scatter import of_scatter
+
+
+def when_asked(result: Any) -> tuple[str, ...]:
+    """Sentences about the lines of a fit, and about what it leaves of the data."""
+    return (*faint_lines(result), *of_scatter(result))
