@@ -1,0 +1,83 @@
+"""Rates of a kinetic scheme that exchanged their order on the way from the start.
+
+With free spectra a sequence fits as well with two of its rates exchanged, but the spectra of its
+states are others then. Which of the optima is meant is said by the order of the start values, and a
+long step may end in another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pyspec.formula import scheme_of
+from pyspec.model.kinetics import scheme_name, states_of
+
+#: chi² of both orders differs by less than this share of it.
+SAME = 1e-9
+
+
+def exchanged(result: Any) -> list[str]:
+    """Sentences about rates whose order is not that of their start values, though the data allow
+    both; none of fits without success, of several starts, which are compared with one another, and
+    of one file of a joint fit, which says it."""
+    problem = result.problem
+    if not result.success or result.starts or result._of_many:
+        return []
+    found: dict[str, None] = {}
+    for own, names in _files(problem):
+        for scheme, rates in _rates(own):
+            known = [n for one in rates if (n := names[one]) in problem.names and n in result.start]
+            pairs = [pair for pair in combinations(known, 2) if _is_exchanged(result, *pair)]
+            found.update(dict.fromkeys(_sentence(scheme, *pair) for pair in pairs))
+    return list(found)
+
+
+def _files(problem: Any) -> Iterator[tuple[Any, Mapping[str, str]]]:
+    """The problem of each file that has free spectra, and the names of its parameters."""
+    if problem.files[0] is problem:
+        if problem.n_linear:
+            yield problem, {name: name for name in problem.parameters}
+        return
+    for own, names in zip(problem.problems, problem.shared.full, strict=True):
+        if own.n_linear:
+            yield own, names
+
+
+def _rates(problem: Any) -> Iterator[tuple[str, list[str]]]:
+    """The name of each scheme of a file, and its rates with a value of their own."""
+    components = problem.model.components
+    for first in components:
+        scheme, states = scheme_of(first.op), states_of(first, components)
+        if scheme is not None and states[0] is first:
+            own = [par for state in states for par in state.parameters if par.vary]
+            rates = {par.name: None for par in own if par.argument in {k for *_, k in scheme.steps}}
+            yield scheme_name(first), [name for name in rates if name in problem.parameters]
+
+
+def _is_exchanged(result: Any, one: str, other: str) -> bool:
+    """Whether two rates have another order than at the start, and chi² is the same where they are
+    exchanged, within their bounds."""
+    problem, values, start = result.problem, result.values, result.start
+    if not (start[one] - start[other]) * (values[one] - values[other]) < 0:
+        return False
+    pars = problem.parameters
+    for name, value in ((one, values[other]), (other, values[one])):
+        if not pars[name].min <= value <= pars[name].max:
+            return False
+    theta = result.theta.copy()
+    places = [problem.names.index(name) for name in (one, other)]
+    theta[places] = theta[places[::-1]]
+    here, there = problem.chisqr_at(result.theta), problem.chisqr_at(theta)
+    return bool(abs(there - here) <= SAME * here) and bool(np.isfinite(there))
+
+
+def _sentence(scheme: str, one: str, other: str) -> str:
+    return (
+        f"{scheme}: {one} and {other} ended in another order than they were started in; exchanged "
+        "they fit equally well, with other spectra of the states: start nearer to the order that "
+        "you mean, or give them bounds that do not overlap"
+    )
