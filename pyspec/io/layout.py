@@ -121,9 +121,12 @@ def head_of(table: Table) -> Head:
         head.names = _comment_names(table, width)
     if head.axis is not None and head.names:
         kinds = guess_kind(head.names[0]), guess_kind(head.corner)
-        # "Etch time (s), 0, 30" is a row by its own name, above "Binding energy (eV), counts, …".
-        is_named = head.names is not above and set(kinds) == {"energy", "time"}
-        both = f"{head.names[0]}\\{head.corner}" if is_named else ""
+        # "Etch time (s), 0, 30" is a row by its own name, beside "Binding energy (eV), counts, …";
+        # "Energy (eV),,," above it is a title.
+        first, *others = head.names
+        are_alike = len({*others}) == 1 and others[0] not in ("", first)
+        is_named = set(kinds) == {"energy", "time"} and (head.names is not above or are_alike)
+        both = f"{first}\\{head.corner}" if is_named else ""
         head.corner = both or head.corner or head.names[0]
     return head
 

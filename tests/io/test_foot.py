@@ -105,9 +105,12 @@ def test_other_matrices_are_read_as_before(
     np.testing.assert_array_equal(found.energy, across)
 
 
+@pytest.mark.parametrize("names_first", [False, True])
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_row_above_the_names_of_columns_has_its_own_name(tmp_path: Path, turned: bool) -> None:
-    # The name of the row was taken for that of the column below it: energies were times.
+def test_a_row_beside_the_names_of_columns_has_its_own_name(
+    tmp_path: Path, turned: bool, names_first: bool
+) -> None:
+    # The name of the row was taken for that of the first column: energies were times.
     path = tmp_path / "a.csv"
     names = ("Binding Energy (eV)", "Etch Time (s)")
     down, across = np.array([285.0, 284.0, 283.0, 282.0]), np.array([0.0, 30.0, 60.0])
@@ -116,6 +119,7 @@ def test_a_row_above_the_names_of_columns_has_its_own_name(tmp_path: Path, turne
     values = np.arange(12.0).reshape(down.size, across.size)
     head = [[names[1], *map(str, across)], [names[0], *["Counts / s"] * across.size]]
     rows = [[str(at), *map(str, row)] for at, row in zip(down, values, strict=True)]
+    head = head[::-1] if names_first else head
     path.write_text("".join(",".join(row) + "\n" for row in (*head, *rows)))
     found = read(path)
     np.testing.assert_array_equal(found.time, [0, 30, 60])
