@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
-from pyspec.io.text import cells, is_comment, lines_of, style_of
+from pyspec.io.text import Table, cells, is_comment, lines_of, style_of
 
 #: A table has so many rows at least.
 _LEAST_ROWS = 3
@@ -64,6 +64,12 @@ def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) 
         return []
     parts[-1].end = len(lines)  # what stands below the last one is judged where it is read
     return parts
+
+
+def has_rows_above(table: Table) -> bool:
+    """Whether rows of numbers alone stand above a table, as many as make another one."""
+    rows = [row for _, row in table.header if all(number(cell) is not None for cell in row)]
+    return len(rows) >= _LEAST_ROWS
 
 
 def _is_heading(row: Sequence[str], width: int, separator: str | None) -> bool:

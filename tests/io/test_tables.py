@@ -92,6 +92,24 @@ def test_a_row_of_missing_values_begins_no_table(tmp_path: Path, wrong: str) -> 
     assert "tables" not in str(error.value)
 
 
+@pytest.mark.parametrize("separator", [",", "\t", " "])
+@pytest.mark.parametrize("more", [1, 3])
+def test_a_short_table_above_a_long_one_is_no_header(
+    tmp_path: Path, more: int, separator: str
+) -> None:
+    # The longer one alone was read, without a word; where it has one column more than the other,
+    # the last row of that was its axis.
+    path = tmp_path / "a.csv"
+    names = ["energy", "counts", *(f"peak{k}" for k in range(more))]
+    rows = [["energy", "counts"], *([f"{at}", f"{at % 7}"] for at in range(80, 85))]
+    rows += [names, *([f"{at}", *["3"] * (1 + more)] for at in range(90, 99))]
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"holds 2 tables.*\(5 rows\), 1: .*\(9 rows\)"):
+        read(path)
+    np.testing.assert_array_equal(read(path, block=0).energy, np.arange(80, 85))
+    np.testing.assert_array_equal(read(path, block=1).energy, np.arange(90, 99))
+
+
 @pytest.mark.parametrize("at", [1, 2])
 @pytest.mark.parametrize("row", ["7O,5", "l7,5", "~70,5"])
 def test_no_row_of_numbers_is_lost_between_tables(tmp_path: Path, row: str, at: int) -> None:

@@ -19,7 +19,7 @@ from pyspec.io.set_aside import (
     without_index,
     without_text,
 )
-from pyspec.io.tables import alone, choose, parts_of
+from pyspec.io.tables import alone, choose, has_rows_above, parts_of
 from pyspec.io.text import Table, read_table, read_text
 
 #: So many "key: value" comments are kept.
@@ -38,17 +38,20 @@ def read(request: Request) -> Found:
     text = read_text(path)
     try:
         table = read_table(path, text, separator, request.decimal)
+        # Above a table of more rows another one passes as a header, or its last row as an axis.
+        parts = parts_of(path, text, separator, request.decimal) if has_rows_above(table) else []
     except DataError:
         parts = parts_of(path, text, separator, request.decimal)
         if not parts:
             raise
-        part = choose(path, parts, request.block)
-        table = read_table(path, alone(text, part), separator, request.decimal)
-        found = _found(table, replace(request, block=None))
-        found.name = part.names[1]
-        found.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
-        return found
-    return _found(table, request)
+    if not parts:
+        return _found(table, request)
+    part = choose(path, parts, request.block)
+    table = read_table(path, alone(text, part), separator, request.decimal)
+    found = _found(table, replace(request, block=None))
+    found.name = part.names[1]
+    found.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
+    return found
 
 
 def _found(table: Table, request: Request) -> Found:
