@@ -168,11 +168,17 @@ class Measurement:
             check_weight(self.weight.shape, full)
         windows = ("rows", self.rows), ("columns", self.columns)
         for (name, window), size in zip(windows, (1, *full)[-2:], strict=True):
-            if window is not None and window[1] > size:
+            if window is None or window[1] <= size:
+                continue
+            if name == "rows" and len(full) == 1:
                 raise DataError(
-                    f"the window's {name} {window} are empty or outside of the axis of {size} "
-                    "points; choose limits inside of it"
+                    f"rows={window} of data with one axis; give points of a spectrum or a trace "
+                    f"as columns={window}"
                 )
+            raise DataError(
+                f"the window's {name} {window} are empty or outside of the axis of {size} "
+                "points; choose limits inside of it"
+            )
 
     def _check_shapes(self) -> None:
         assert self.data is not None

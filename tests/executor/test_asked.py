@@ -271,6 +271,19 @@ def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str
         make_executor(model, Measurement(columns=(2, 999)), backend)
 
 
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_rows_of_one_axis_are_refused(backend: str) -> None:
+    """Those of a trace were left out of account: the fit took all points. Then they were called
+    outside of an axis of one point."""
+    trace = load_time_model("t: {expFun: {A: [2, True], tau: [1, True], t0: [0, True]}}\n", "t")
+    trace.set_axes(time=TIME)
+    said = r"rows=\(2, 9\) of data with one axis; give .* as columns=\(2, 9\)"
+    for model in (trace, make_model("simple_energy", ENERGY, None)):
+        with pytest.raises(DataError, match=said):
+            make_executor(model, Measurement(rows=(2, 9)), backend)
+    make_executor(trace, Measurement(columns=(2, 9)), backend)
+
+
 def test_a_kernel_that_cannot_be_leaves_no_number() -> None:
     text = "t: {gaussCONV: {SD: [1, True]}, stepFun: {A: [2, True], t0: [0, True]}}\n"
     model = load_time_model(text, "t")
