@@ -26,6 +26,9 @@ LEAST_TICKS = 4
 #: At most so many labelled decades stand on one side of zero of a symlog axis.
 MAX_DECADES = 5
 
+#: The width of a digit beside the size of its letters.
+DIGIT = 0.64
+
 
 def edges(axis: Array) -> Array:
     """(n + 1,) borders of the cells around the points of an axis."""
@@ -197,10 +200,26 @@ def _set_symlog(ax: Any, axis: Array, which: str, ends: tuple[float, float]) -> 
         more = {t for t in minor if f"{abs(t):e}"[0] in "25"} | {-linear / 2, linear / 2}
         ticks = sorted({*ticks, *(t for t in more if low <= t <= high)})
     own = getattr(ax, f"{which}axis")
-    own.set_major_locator(FixedLocator(ticks))
-    own.set_minor_locator(FixedLocator([t for t in minor if t not in ticks]))
+    named = _with_room(ax, ticks, (low, high)) if which == "x" else ticks
+    own.set_major_locator(FixedLocator(named))
+    own.set_minor_locator(FixedLocator(sorted({*minor, *ticks} - {*named})))
     own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
     own.set_minor_formatter(NullFormatter())
+
+
+def _with_room(ax: Any, ticks: list[float], ends: tuple[float, float]) -> list[float]:
+    """The ticks of the horizontal axis whose labels have room beside each other: zero, and the
+    others from the largest on. "−1" and "0" without a gap are read as −10."""
+    size = ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize()
+    length = 72.0 * ax.get_window_extent().width / ax.get_figure().dpi
+    at = ax.xaxis.get_transform().transform(np.array([*ends, *ticks]))
+    place = dict(zip(ticks, length * (at[2:] - at[0]) / ((at[1] - at[0]) or 1.0), strict=True))
+    kept = list[float]()
+    for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
+        rooms = [(DIGIT * size * (0.5 * len(f"{tick:g}{one:g}") + 1.0), one) for one in kept]
+        if all(abs(place[tick] - place[one]) >= room for room, one in rooms):
+            kept.append(tick)
+    return sorted(kept)
 
 
 def _powers(linear: float, end: float) -> range:

@@ -89,6 +89,10 @@ def plot_svd(
         for row in axes:
             set_time(row[1], time, look, "x")
             set_x(row[2], energy, look)
+        if below:  # as the label of a panel that low it would be cut off
+            for what, row in zip(rows, axes, strict=True):
+                row[0].set_title(what)
+                row[0].set_ylabel("singular value")
         for row in axes if below else axes[-1:]:
             for ax, label in zip(row, ("component", look.y_label, look.x_label), strict=True):
                 ax.set_xlabel(label)

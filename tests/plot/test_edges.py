@@ -157,6 +157,32 @@ def test_a_long_heading_is_in_several_lines(tmp_path: Path, name: str, width: fl
         plt.close(figure)
 
 
+@pytest.mark.parametrize("width", [3.3, 9.6])
+def test_singular_values_in_a_column_have_labels_with_room(tmp_path: Path, width: float) -> None:
+    """In a column of a paper "data: singular value" was cut at the top, and of a time axis over
+    decades "−1" and "0" were read as −10."""
+    time = np.concatenate([np.linspace(-2, 1, 31), np.geomspace(1.1, 1000, 60)])
+    noise = np.random.default_rng(0).normal(0, 1, (time.size, ENERGY.size))
+    one = file(tmp_path, DATA[0] * (1 + np.exp(-((time / 9) ** 2)))[:, None] + noise, time=time)
+    one.load_model("models.yaml", "lines")
+    figure = plot_svd(one.fit_2d("lines"), figsize=(width, 5.5))
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        label = ax.yaxis.label.get_window_extent()
+        assert label.y0 >= 0
+        assert label.y1 <= figure.bbox.y1
+    texts = {text.get_text() for text in figure.findobj(plt.Text)}
+    if width < 5:
+        assert {"data", "residual", "singular value"} <= texts
+    for ax in (ax for ax in figure.axes if ax.get_xscale() == "symlog"):
+        shown = [text for text in ax.get_xticklabels() if text.get_text()]
+        assert "0" in [text.get_text() for text in shown]
+        boxes = sorted((text.get_window_extent() for text in shown), key=lambda box: box.x0)
+        assert all(a.x1 + 4 < b.x0 for a, b in pairwise(boxes))  # in pixels
+        assert width < 5 or len(shown) == 6
+    plt.close(figure)
+
+
 @pytest.mark.parametrize("dpi", [72, 100, 150, 300])
 @pytest.mark.parametrize("n", [6, 7, 8, 12])
 def test_a_heading_ends_with_the_picture_in_a_file(tmp_path: Path, n: int, dpi: int) -> None:
