@@ -130,6 +130,16 @@ def test_slices_of_counts_say_so_once() -> None:
     )
 
 
+def test_slices_tell_components_apart() -> None:
+    """Of two lines whose widths were at a bound only one was named: the number of the component was
+    taken for a number of the sentence."""
+    two = tuple(f"Gauss_0{k}_SD ended at its bound (min 0.{k})" for k in (1, 2))
+    assert gathered([(2.0, two), (4.0, (two[1].replace("0.2", "-3e-05"),))], 3) == (
+        f"in 1 of 3 slices, the first at 2: {two[0]}",
+        f"in 2 of 3 slices, the first at 2: {two[1]}",
+    )
+
+
 def test_answers_say_what_to_write(table: Path) -> None:
     values = Named({"GLP_01_x0": 1.0})
     with pytest.raises(NoSuchNameError, match=r"write \['GLP_01_x0'\], not .GLP_01_x0"):

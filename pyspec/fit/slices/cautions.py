@@ -11,7 +11,8 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 #: A law below this part of the values is 0, and a value beyond so many standard errors is not.
 _ZERO, _SURE = 1e-6, 5.0
-_NUMBER = re.compile(r"[+-]?\d[\d.]*(?:e[+-]?\d+)?")
+#: A number, but not that of a component, as in Gauss_02_SD.
+_NUMBER = re.compile(r"(?<!\w)[+-]?\d[\d.]*(?:e[+-]?\d+)?")
 
 
 def gathered(found: Iterable[tuple[float, tuple[str, ...]]], n_slices: int) -> tuple[str, ...]:
