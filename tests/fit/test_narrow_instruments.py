@@ -132,3 +132,21 @@ def test_of_files():
     joint = fit_joint([(moving(), Measurement(data(seed))) for seed in (1, 2)])
     assert [f"file0{k}_Offset" in text for k, text in enumerate(said(joint.joint))] == [True, True]
     assert not said(joint[0])
+
+
+def test_a_width_at_its_bound_may_be_a_wider_one():
+    """Of 400 series two onsets lay 15 standard errors from the truth without a word: their width,
+    0.8 steps, had ended at its bound of 0.1, with a sample within the rise for certain. Here a
+    width of 0.3 steps has nearly the same χ², and another onset."""
+    values = expFun_gaussIRF(TIME, 10, 4.0, 0.01, 0.03)
+    values += np.random.default_rng(0).normal(0, 0.3, TIME.size)
+    widths = "[0.06, True, 0.05, 3]", "[0.15, False]", "[0.05, False]"
+    free, wider, held = (
+        fit_trace(MODELS.replace("[0.05, False]", one), "trace", TIME, values, 0.3)
+        for one in widths
+    )
+    assert free.at_bound == {"gaussIRF_SD": "min"}
+    assert wider.chisqr < free.chisqr + 0.2
+    apart = wider.values["expFun_01_t0"] - free.values["expFun_01_t0"]
+    assert apart > 5 * free.stderr["expFun_01_t0"]
+    assert (len(said(free)), len(said(held))) == (1, 0)

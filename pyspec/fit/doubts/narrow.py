@@ -54,7 +54,8 @@ def narrow_instruments(result: Any) -> list[str]:
         for width, onset in _onsets(own.model, own.parameters) if time.size > 1 else ():
             sigma, at = result.values[names[width]], result.values[names[onset]]
             error = result.stderr[names[onset]]
-            if error and time[0] < at < time[-1] and _is_unseen(time, sigma, at, error):
+            is_known = names[width] not in result.at_bound
+            if error and time[0] < at < time[-1] and _is_unseen(time, sigma, at, error, is_known):
                 found[_sentence(names[width], sigma, names[onset], error)] = None
     return list(found)
 
@@ -84,10 +85,11 @@ def _onsets(model: Model, parameters: Mapping[str, Par]) -> Iterator[tuple[str, 
         yield from ((widths[0], name) for name in dict.fromkeys(onsets) if name in parameters)
 
 
-def _is_unseen(time: Array, sigma: float, onset: float, error: float) -> bool:
+def _is_unseen(time: Array, sigma: float, onset: float, error: float, is_known: bool) -> bool:
     """Whether the error would be no small part of the step, were the onset in the middle of it, and
     no sample lies within the rise for certain. The slope of a rise by its onset is a Gaussian about
-    it: errors are as the roots of the sums of its squares at the samples, and tell the height."""
+    it: errors are as the roots of the sums of its squares at the samples, and tell the height. Of a
+    width that is not `is_known`, as it ended at a bound, a rise may be a wider one."""
     place = int(np.clip(np.searchsorted(time, onset, side="right"), 1, time.size - 1))
     step = float(time[place] - time[place - 1])
     if not 0.0 < sigma < NARROW * step:
@@ -98,6 +100,8 @@ def _is_unseen(time: Array, sigma: float, onset: float, error: float) -> bool:
         return True
     if error * math.sqrt(here) <= SEEN * step * math.sqrt(there):
         return False
+    if not is_known:
+        return True
     away = float(np.abs(time - onset).min()) / sigma
     part = (
         math.erfc(away / math.sqrt(2.0)) / 2.0
