@@ -246,7 +246,7 @@ def test_what_is_refused() -> None:
         (Measurement(keep=np.ones(3, bool)), "keep has shape"),
         (Measurement(weight=np.ones(3)), "weight has shape"),
         (Measurement(columns=(0, 99)), "the window's columns"),
-        (Measurement(rows=(0, 2)), "the window's rows"),
+        (Measurement(rows=(0, 2)), "of data with one axis; give points of a spectrum"),
     ):
         with pytest.raises(DataError, match=message):
             TreeExecutor(model(), measurement)
