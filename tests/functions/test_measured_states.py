@@ -111,7 +111,15 @@ def test_values_solve_the_equations(body: str, state: str, rates: str, name: str
     np.testing.assert_allclose(reference, exact, rtol=0, atol=2e-14 * size)
 
 
-@pytest.mark.parametrize("rates", ["apart", "equal", "fast", "turning"])
+@pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param("apart", marks=pytest.mark.slow),
+        "equal",
+        "fast",
+        pytest.param("turning", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     ("body", "state"),
     [

@@ -28,6 +28,7 @@ def test_files_are_refused_or_read(name: str, tmp_path: Path) -> None:
     assert counts["refused"] + counts["accepted"] == 41
 
 
+@pytest.mark.slow
 def test_what_reaches_new_lines_is_kept_and_defects_are_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
