@@ -103,9 +103,8 @@ def _is_unseen(time: Array, sigma: float, onset: float, error: float, is_known: 
     if not is_known:
         return True
     away = float(np.abs(time - onset).min()) / sigma
-    part = (
-        math.erfc(away / math.sqrt(2.0)) / 2.0
-    )  # of the rise that the nearest sample lacks, or has
+    # The part of the rise that the nearest sample lacks, or has.
+    part = math.erfc(away / math.sqrt(2.0)) / 2.0
     return part * sigma * math.sqrt(2.0 * math.pi / here) <= PARTLY * error
 
 
