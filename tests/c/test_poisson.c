@@ -57,11 +57,13 @@ static double deviance_of(int as_trace, int type, double d, double m, double sca
     pyspec_plan *plan = constant_plan(as_trace);
     const float narrow[2] = {(float)d, 1.0f};
     const double wide[2] = {d, 1.0};
-    const uint16_t count[2] = {type == PYSPEC_TYPE_U16 ? (uint16_t)d : (uint16_t)0, 1};
+    uint16_t count[2] = {0, 1};
     const void *const data[] = {wide, narrow, count};
     const int64_t bytes[] = {8, 4, 2};
     int status;
     grid g;
+    if (type == PYSPEC_TYPE_U16)
+        count[0] = (uint16_t)d;
     make_grid(&g, plan, as_trace ? 2 : 1, as_trace ? 1 : 2);
     g.problem.data = data[type];
     g.problem.data_type = type;
