@@ -1,4 +1,4 @@
-"""What threads and lanes save: ``python -m bench.sharing``.
+"""What threads save: ``python -m bench.sharing``.
 
 - Two threads against one: the normal equations of the seed problem (440 x 400, a position moves),
   with threads that stay, as those of a fit do, and in calls that start and end them; and a whole
@@ -6,9 +6,6 @@
 - What two threads can gain at most: a function over energies that stay in the caches, evaluated by
   both at once, against one after the other. Virtual cores that are two halves of a real one gain
   little.
-- Eight fits of one row each in the lanes of one walk, each with values of its own, against eight
-  rows of one fit: the normal equations, model and energies alike. In the seed problem one peak of
-  two stands still, which one fit evaluates once and eight fits evaluate eight times.
 
 Medians of interleaved rounds, the median of the ratios of each round, and the load of the machine.
 """
@@ -22,64 +19,38 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.cases import Case, seed_case, seed_task, six_files
+from bench.cases import seed_case, seed_task
 from bench.measure import machine, print_machine, print_rows, write_json
-from pyspec._library import CONSTANTS, LIBRARY, call_function, raise_status
+from pyspec._library import LIBRARY, call_function, raise_status
 from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.normal import FORMS, Parts, prepared, triangle_size
 from pyspec.executor.team import team_of
 
-LANES = CONSTANTS["LANES"]
-
 
 class Rows:
-    """Normal equations in one call: of the rows of one problem, or of LANES problems of a row."""
+    """Normal equations in one call, by threads that stay."""
 
     def __init__(
-        self, executors: list[CompiledExecutor], theta: Any, stack: ExitStack, threads: int = 1
+        self, executor: CompiledExecutor, theta: Any, stack: ExitStack, threads: int
     ) -> None:
-        frames = [stack.enter_context(prepared(executor, None)) for executor in executors]
-        order = len(executors[0].opt_param_names) + 1
-        gathers = [np.arange(order - 1)] * len(executors)
-        team = stack.enter_context(team_of(executors, threads))
-        self._parts = Parts(executors, gathers, order - 1, frames, team)
-        self._triangles = np.zeros((len(executors), triangle_size(order)))
-        for executor, frame in zip(executors, frames, strict=True):
-            frame.theta[:] = theta
-            frame.call["plan"] = executors[0].packed.address
-            stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
-        given = self._parts.address, self._parts.n, FORMS["gram"]
-        if len(executors) == 1:
-            self._given: tuple[Any, ...] = *given, order, self._parts.team, address(self._triangles)
-            self._call = LIBRARY.pyspec_sum_parts
-        else:
-            self._given = *given, address(self._triangles)
-            self._call = LIBRARY.pyspec_sum_many
+        frame = stack.enter_context(prepared(executor, None))
+        frame.theta[:] = theta
+        order = len(executor.opt_param_names) + 1
+        team = stack.enter_context(team_of([executor], threads))
+        self._parts = Parts([executor], [np.arange(order - 1)], order - 1, [frame], team)
+        self._triangle = np.zeros(triangle_size(order))
+        sums = FORMS["gram"], order, self._parts.team, address(self._triangle)
+        self._given = self._parts.address, self._parts.n, *sums
 
     def __call__(self) -> None:
-        raise_status(self._call(*self._given), "rows")
-
-
-def one_call(case: Case, stack: ExitStack) -> dict[str, Rows]:
-    """The two jobs of eight rows."""
-    first: Any = case.executor("compiled")
-    executors = [
-        CompiledExecutor(first.plan, replace(case.measurement, rows=rows), packed=first.packed)
-        for rows in [(0, LANES), *((k, k + 1) for k in range(LANES))]
-    ]
-    theta = case.theta()
-    return {
-        "rows of one fit": Rows(executors[:1], theta, stack),
-        "fits of one row": Rows(executors[1:], theta, stack),
-    }
+        raise_status(LIBRARY.pyspec_sum_parts(*self._given), "rows")
 
 
 def with_threads(count: int, job: Callable[[], object]) -> None:
@@ -129,16 +100,13 @@ def arithmetic() -> dict[str, Callable[[], object]]:
 def measure(rounds: int) -> dict[str, Any]:
     """All comparisons by name."""
     small = seed_case("seed_position")
-    doublet = Case("doublet that moves", *six_files(n_energy=400).parts[0])
     large = seed_task("seed_position", 14, (2500, 400)).case()
     normal: Any = small.executor("compiled")
     theta = small.theta()
     found = {"arithmetic alone": compare(arithmetic(), rounds, 1)}
     with ExitStack() as stack:
-        for case in (doublet, small):
-            found[f"eight rows, {case.name}"] = compare(one_call(case, stack), rounds, 200)
         two_and_one = {
-            f"{name} thread{'s' * (count > 1)}": Rows([normal], theta, stack, count)
+            f"{name} thread{'s' * (count > 1)}": Rows(normal, theta, stack, count)
             for name, count in (("two", 2), ("one", 1))
         }
         found["normal equations, 176,000 points"] = compare(two_and_one, rounds, 20)

@@ -17,21 +17,12 @@ static int all_lanes(lanes in)
     return in.begin == 0 && in.end == L;
 }
 
-/* Whether derivatives count by more or less than 1 in any lane of a tile. */
-static int is_weighted(const tile *t)
-{
-    int found = pyspec_is_weighted(t->problem[0]);
-    for (int l = 1; l < L; l++)
-        found |= t->problem[l] != t->problem[l - 1] && pyspec_is_weighted(t->problem[l]);
-    return found;
-}
-
 /* Model values of a row, abscissae from the block's first on, become residuals, with the weights of
  * its derivatives if asked for. */
 static void row_residual(const run *r, const tile *t, int l, int64_t n, int form, int weighted,
                          double *values, double *weights)
 {
-    const pyspec_problem *q = t->problem[l];
+    const pyspec_problem *q = r->problem;
     if (weighted)
         pyspec_weigh(q, t->row[l], t->x0, n, values, form == PYSPEC_FORM_FISHER, weights);
     pyspec_subtract(q, r->call->isa, t->row[l], t->x0, n, values);
@@ -41,12 +32,12 @@ static void row_residual(const run *r, const tile *t, int l, int64_t n, int form
  * apart: they are turned into lanes as they are read. NULL: some other type, place or weight. */
 static const double *plain_data(const run *r, const tile *t, lanes in, int64_t *stride)
 {
-    const pyspec_problem *q = t->problem[0];
+    const pyspec_problem *q = r->problem;
     const char *at = (const char *)q->data + (t->row[0] - q->first_row) * q->data_row +
                      t->x0 * (int64_t)sizeof(double);
     const int64_t size = (int64_t)sizeof(double);
     *stride = q->data_row / size;
-    const int whole = !r->shared && all_lanes(in) && !pyspec_is_weighted(q);
+    const int whole = all_lanes(in) && !pyspec_is_weighted(q);
     const int plain = q->data_type == PYSPEC_TYPE_F64 && q->data_x == size &&
                       q->data_row % size == 0 && (uintptr_t)at % sizeof(double) == 0;
     return whole && plain ? (const double *)(const void *)at : NULL;
@@ -126,7 +117,7 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     int64_t *list = (int64_t *)(void *)r->work.list, count = 0, scalar = 1;
     const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
     const int64_t order = r->sums.n + 1;
-    const int weighted = n_columns > 0 && is_weighted(t);
+    const int weighted = n_columns > 0 && pyspec_is_weighted(r->problem);
     const int weighs = weighted || (t->across && n < t->block.n * L);
     if (t->across)
         residual_across(r, t, n, form, weighted);
@@ -309,25 +300,10 @@ int pyspec_check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t r
     return q->data ? STATUS_OK : STATUS_DATA;
 }
 
-/* The lanes of a tile, each to the sums of its problem. */
-static int push_lanes(const run *r, const strip *s, const tile *t, int64_t form, const double *sums)
+/* Adds one tile of a strip. */
+static int add_tile(const run *r, pyspec_normal *normal, const strip *s, int64_t at, lanes in)
 {
-    const segment *own = s->segments;
-    int status = STATUS_OK;
-    for (int l = 0; !status && l < t->n_lanes; l++) {
-        while (t->at + l >= own->at + own->n)
-            own++;
-        status = pyspec_push_sums(own->normal, 0, t->row[l],
-                                  take_lane(r, sums, own->normal->order, l, (int)form));
-    }
-    return status;
-}
-
-/* One tile of a strip into the sums of its problem, or of its problems. */
-static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
-{
-    pyspec_normal *normal = s->segments->normal;
-    const int form = (int)normal->form, across = r->plan->dimension == 1 && !r->shared;
+    const int form = (int)normal->form, across = r->plan->dimension == 1;
     double *sums = r->work.triangle;
     tile t;
     pyspec_set_tile(s, &t, at, across);
@@ -335,8 +311,7 @@ static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
     if (across)
         return push_across(r, normal, t.row[0], sums);
     const double *by_theta = r->sums.of_row ? contract(r, at, sums) : sums;
-    return r->shared ? push_lanes(r, s, &t, form, by_theta)
-                     : push_rows(r, normal, t.row[0], in, by_theta);
+    return push_rows(r, normal, t.row[0], in, by_theta);
 }
 
 /* Whether any tile of a strip is summed. */
@@ -363,9 +338,7 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
     choose_basis(r, (int)normal->form);
     pyspec_begin_strips(r);
     for (int64_t row = row_begin / L * L; !status && row < row_end; row += STRIP) {
-        segment own;
-        const strip s = pyspec_strip_of(r, &own, row, row_end);
-        own.normal = normal;
+        const strip s = pyspec_strip_of(row, row_end);
         if (!is_any_taken(normal, row, s.n))
             continue;
         pyspec_load_strip(r, &s);
@@ -375,107 +348,8 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
             const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
                               .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L,
                               .first = normal->in_strips == 1};
-            status = add_tile(r, &s, at, in);
+            status = add_tile(r, normal, &s, at, in);
         }
-    }
-    return status;
-}
-
-/* ---- several problems -------------------------------------------------------------------- */
-
-static int equal_axes(const double *a, const double *b, int64_t n)
-{
-    return a == b || (a && b && !memcmp(a, b, (size_t)n * sizeof *a));
-}
-
-/* Whether rows of two problems may stand side by side. */
-static int stands_beside(const pyspec_call *a, const pyspec_call *b)
-{
-    const pyspec_problem *p = a->problem, *q = b->problem;
-    return a->plan == b->plan && a->isa == b->isa && p->n_x == q->n_x &&
-           p->x_begin == q->x_begin && p->x_end == q->x_end && equal_axes(p->x, q->x, p->n_x) &&
-           equal_axes(p->aux, q->aux, p->n_aux) &&
-           equal_axes(p->aux_weight, q->aux_weight, p->n_aux) &&
-           equal_axes(p->x_inputs, q->x_inputs, p->n_x_inputs * p->n_x) &&
-           equal_axes(p->aux_inputs, q->aux_inputs, p->n_aux_inputs * p->n_aux);
-}
-
-static int check_parts(const pyspec_part *parts, int64_t n_parts)
-{
-    int status = STATUS_OK;
-    for (int64_t k = 0; !status && k < n_parts; k++) {
-        const pyspec_call *call = parts[k].call;
-        const pyspec_normal *normal = parts[k].normal;
-        if (!call || !call->plan || !call->problem || !normal)
-            return STATUS_NULL_POINTER;
-        status = pyspec_check_sums(call, normal, call->problem->row_begin, call->problem->row_end);
-        if (!status && (normal->form != parts->normal->form || !stands_beside(parts->call, call)))
-            status = STATUS_SHARED;
-    }
-    return status;
-}
-
-/* Where the next strip of rows begins. */
-typedef struct cursor {
-    int64_t part, row;
-} cursor;
-
-/* The rows from the cursor on, of as many problems as a strip holds. */
-static int gather_strip(run *r, const pyspec_part *parts, int64_t n_parts, cursor *c,
-                        segment *segments, prepared_parts *prepared, strip *s)
-{
-    *s = (strip){.segments = segments};
-    while (c->part < n_parts && s->n < STRIP) {
-        const pyspec_part *part = &parts[c->part];
-        const pyspec_problem *q = part->call->problem;
-        const int64_t row = c->row < 0 ? q->row_begin : c->row;
-        const int64_t n = q->row_end - row < STRIP - s->n ? q->row_end - row : STRIP - s->n;
-        r->call = part->call;
-        r->problem = q;
-        const int status = pyspec_use_prepared(r);
-        if (status)
-            return status;
-        prepared[s->n_segments] = r->prepared;
-        segments[s->n_segments] = (segment){.call = part->call,
-                                            .prepared = &prepared[s->n_segments],
-                                            .normal = part->normal,
-                                            .row = row,
-                                            .n = n,
-                                            .at = s->n};
-        s->n_segments++;
-        s->n += n;
-        c->row = row + n < q->row_end ? row + n : -1;
-        c->part += c->row < 0;
-    }
-    return STATUS_OK;
-}
-
-int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts)
-{
-    run state, *r = &state;
-    segment segments[STRIP];
-    prepared_parts prepared[STRIP];
-    cursor c = {.row = -1};
-    if (n_parts < 1)
-        return STATUS_OK;
-    if (!parts)
-        return STATUS_NULL_POINTER;
-    int status = check_parts(parts, n_parts);
-    status = status ? status
-                    : pyspec_begin_run(r, parts->call, 0, parts->normal->form != PYSPEC_FORM_VALUE);
-    if (status)
-        return status;
-    r->shared = 1;
-    choose_basis(r, (int)parts->normal->form);
-    while (!status && c.part < n_parts) {
-        strip s;
-        status = gather_strip(r, parts, n_parts, &c, segments, prepared, &s);
-        if (status)
-            break;
-        pyspec_begin_strips(r);
-        pyspec_load_strip(r, &s);
-        for (int64_t at = 0; !status && at < s.n; at += L)
-            status = add_tile(r, &s, at, (lanes){.end = s.n - at < L ? (int)(s.n - at) : L});
     }
     return status;
 }

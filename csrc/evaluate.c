@@ -21,7 +21,7 @@ static void write_block(const run *r, const tile *t)
 /* A model whose result is one trace: a value for each row. */
 static void write_trace(const run *r, const strip *s)
 {
-    const int64_t row = s->segments->row;
+    const int64_t row = s->row;
     double *out = r->call->out + (row - r->problem->row_begin);
     const trace *from = &r->work.traces[r->plan->trace];
     copy_values(out, from->value, from->moves, 0, s->n);
@@ -47,8 +47,7 @@ static int run_spectra(const pyspec_call *call, int residual)
         return status;
     pyspec_begin_strips(r);
     for (int64_t row = q->row_begin; row < q->row_end; row += STRIP) {
-        segment own;
-        const strip s = pyspec_strip_of(r, &own, row, q->row_end);
+        const strip s = pyspec_strip_of(row, q->row_end);
         pyspec_load_strip(r, &s);
         if (r->plan->trace >= 0)
             write_trace(r, &s);
@@ -103,8 +102,7 @@ int pyspec_traces(const pyspec_call *call)
         return status;
     pyspec_begin_strips(r);
     for (int64_t row = 0; row < n_rows; row += STRIP) {
-        segment own;
-        const strip s = pyspec_strip_of(r, &own, row, n_rows);
+        const strip s = pyspec_strip_of(row, n_rows);
         pyspec_load_strip(r, &s);
         for (int64_t k = 0; k < r->plan->n_traces; k++)
             copy_values(call->out + k * n_rows + row, r->work.traces[k].value,

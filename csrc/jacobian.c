@@ -25,7 +25,7 @@ static void write_traces(const run *r, const strip *s)
     const int64_t n = q->row_end - q->row_begin;
     for (int64_t k = 0; k < r->by.n; k++) {
         const double *slope = slope_by(r, r->plan->trace, k);
-        double *out = r->call->out + k * n + s->segments->row - q->row_begin;
+        double *out = r->call->out + k * n + s->row - q->row_begin;
         if (slope)
             copy_values(out, slope, r->work.traces[r->plan->trace].moves, 0, s->n);
         else
@@ -55,8 +55,7 @@ int pyspec_jacobian(const pyspec_call *call)
     r->by.n = r->plan->n_theta;
     pyspec_begin_strips(r);
     for (int64_t row = q->row_begin; row < q->row_end; row += STRIP) {
-        segment own;
-        const strip s = pyspec_strip_of(r, &own, row, q->row_end);
+        const strip s = pyspec_strip_of(row, q->row_end);
         pyspec_load_strip(r, &s);
         if (r->plan->trace >= 0)
             write_traces(r, &s);

@@ -85,7 +85,7 @@ static inline int64_t count_lines(const pyspec_plan *plan, const pyspec_node *no
 {
     const int still = node->step == PYSPEC_STEP_COMPONENT &&
                       (node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE));
-    if (plan->dimension != 2 || !still || (what & PYSPEC_PREPARE_SHARED))
+    if (plan->dimension != 2 || !still)
         return 0;
     if (!(what & PYSPEC_PREPARE_SLOPES))
         return 1;
@@ -248,7 +248,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
         TAKE(by_param, p.conv_params * p.stride);
         TAKE(convolved, p.conv_params ? most * p.stride : 0);
     }
-    const int has_still = may_have_still(plan, slopes) && !(what & PYSPEC_PREPARE_SHARED);
+    const int has_still = may_have_still(plan, slopes);
     const int64_t n_columns = has_still ? plan_words(plan)[plan->columns] : 0;
     if (n_columns > 0) {
         TAKE(counts, N_COLUMN_COUNTS);

@@ -89,11 +89,11 @@ void pyspec_poison(double *value, int64_t n, unsigned bad)
         FOR_LANES value[AT] = bad >> l & 1 ? NAN : value[AT];
 }
 
-void pyspec_load_external(const pyspec_node *node, const tile *t, double *value)
+void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, double *value)
 {
+    const pyspec_problem *q = r->problem;
     for (int64_t i = 0; i < t->block.n; i++)
         FOR_LANES {
-            const pyspec_problem *q = t->problem[t->across ? 0 : l];
             int64_t row = t->row[t->across ? 0 : l] - q->first_row;
             int64_t x = t->x0 + (t->across ? AT : i);
             row = row < 0 ? 0 : row;

@@ -257,26 +257,3 @@ int pyspec_sum_in_fit(const pyspec_part *parts, int64_t n_parts, int64_t form, i
                      .spans = 1};
     return sum_into(&job, order, triangle);
 }
-
-int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form, double *triangles)
-{
-    const int64_t what = what_for(form) | PYSPEC_PREPARE_SHARED;
-    int status = STATUS_OK;
-    if (n_parts > 0 && (!parts || !triangles))
-        return STATUS_NULL_POINTER;
-    for (int64_t k = 0; !status && k < n_parts; k++) {
-        if (!parts[k].call || !parts[k].call->plan || !parts[k].normal)
-            return STATUS_NULL_POINTER;
-        begin_sums(parts[k].normal, form, parts[k].call->plan->n_theta, 1);
-        status = pyspec_prepare(parts[k].call, what);
-    }
-    status = status ? status : pyspec_accumulate_many(parts, n_parts);
-    for (int64_t k = 0; !status && k < n_parts; k++) {
-        const int64_t size = triangle_size(parts[k].normal->order);
-        for (int64_t i = 0; i < size; i++)
-            triangles[i] = 0.0;
-        status = pyspec_collect(parts[k].normal, NULL, parts[k].normal->order, triangles);
-        triangles += size;
-    }
-    return status;
-}

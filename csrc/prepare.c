@@ -203,11 +203,8 @@ int pyspec_fill_prepared(run *r, int64_t what)
     place_rows(r);
     point_to_prepared(r);
     load_inputs(r);
-    segment own = {.call = r->call, .prepared = &r->prepared, .n = 1};
-    strip s = {.n = 1, .n_segments = 1, .segments = &own};
-    pyspec_resolve(r, &s, PYSPEC_STAGE_PROBLEM);
-    own.n = s.n = r->problem->n_rows;
-    pyspec_resolve(r, &s, PYSPEC_STAGE_AXIS);
+    pyspec_resolve(r, &(const strip){.n = 1}, PYSPEC_STAGE_PROBLEM);
+    pyspec_resolve(r, &(const strip){.n = r->problem->n_rows}, PYSPEC_STAGE_AXIS);
     if (r->plan->trace < 0)
         pyspec_walk_lines(r, r->x_end);
     if (r->plan->trace < 0)

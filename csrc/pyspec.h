@@ -78,10 +78,9 @@ enum {
  * convolutions and components that stand still read their parameters from the first stage. */
 enum { PYSPEC_STAGE_PROBLEM = 0, PYSPEC_STAGE_AXIS = 1, PYSPEC_STAGE_ROW = 2 };
 
-/* What is prepared: SLOPES, derivatives too. SHARED, for rows that stand side by side with those of
- * other problems: what only a single problem's rows have in common is left out. SHAPES, what sums
- * over shapes and times apart need, where the plan allows them: strips of so many rows are whole. */
-enum { PYSPEC_PREPARE_SLOPES = 1, PYSPEC_PREPARE_SHARED = 2, PYSPEC_PREPARE_SHAPES = 4, PYSPEC_STRIP = 64 };
+/* What is prepared: SLOPES, derivatives too. SHAPES, what sums over shapes and times apart need, where
+ * the plan allows them: strips of so many rows are whole. */
+enum { PYSPEC_PREPARE_SLOPES = 1, PYSPEC_PREPARE_SHAPES = 2, PYSPEC_STRIP = 64 };
 
 /* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
  * A row where parameter (comparison) other is not true is NaN. */
@@ -444,16 +443,6 @@ PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_
  * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or minus a status. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
-
-/* Adds the rows of the windows of many problems that share plan, energies, window and the form of their sums,
- * each row to the sums of its part. Rows of several problems stand side by side in the lanes: eight fits of one
- * row cost about as much as eight rows of one fit. Every call is prepared; work memory is that of the first. */
-PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts);
-
-/* Prepares the calls of such problems, adds up their rows and writes a triangle for each, one after
- * the other; theta of a problem is the columns, gather is not read. */
-PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form,
-                               double *triangles);
 
 /* Variable projection: the amplitudes of every group at the optimum for these basis functions, and the triangle
  * of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or, with `full`, that of Golub

@@ -38,74 +38,51 @@ static void add_product(const run *r, int64_t target, int64_t source, int64_t be
 
 /* ---- laws -------------------------------------------------------------------------------- */
 
-/* Abscissae of a law at positions begin ... begin + n - 1, padded with the last. */
-static void load_axis(const strip *s, const pyspec_node *node, int64_t begin, int64_t n, double *x)
+/* Abscissae of a law at n rows from `row` on, padded with the last. */
+static void load_axis(const run *r, const pyspec_node *node, int64_t row, int64_t n, double *x)
 {
-    for (int64_t k = 0; k < s->n_segments; k++) {
-        const segment *own = &s->segments[k];
-        const pyspec_problem *q = own->call->problem;
-        const double *axis =
-            node->axis == 0 ? q->time : q->axes + (int64_t)(node->axis - 1) * q->n_rows;
-        int64_t from = own->at > begin ? own->at : begin;
-        int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
-        for (int64_t i = from; i < to; i++)
-            x[i - begin] = axis[own->row + i - own->at];
-    }
+    const pyspec_problem *q = r->problem;
+    const double *axis = node->axis == 0 ? q->time : q->axes + (int64_t)(node->axis - 1) * q->n_rows;
+    memcpy(x, axis + row, (size_t)n * sizeof *x);
     fill(x + n, x[n - 1], round_up(n, L) - n);
 }
 
-/* The inputs of a law by formula at these positions. */
-static void load_inputs(const run *r, const strip *s, const pyspec_node *node, int64_t begin, int64_t n)
+/* The inputs of a law by formula at these rows. */
+static void load_inputs(const run *r, const pyspec_node *node, int64_t row, int64_t n)
 {
     const int64_t *program = r->words + node->code;
     const int64_t n_inputs = node->op == PYSPEC_OP_FORMULA ? formula_head(program)->n_inputs : 0;
+    const pyspec_problem *q = r->problem;
     for (int64_t j = 0; j < n_inputs; j++)
-        for (int64_t k = 0; k < s->n_segments; k++) {
-            const segment *own = &s->segments[k];
-            const pyspec_problem *q = own->call->problem;
-            const double *line = q->row_inputs + r->words[node->inputs + j] * q->n_rows;
-            int64_t from = own->at > begin ? own->at : begin;
-            int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
-            for (int64_t i = from; i < to; i++)
-                r->work.inputs[j * BLOCK * L + i - begin] = line[own->row + i - own->at];
-        }
+        memcpy(r->work.inputs + j * BLOCK * L,
+               q->row_inputs + r->words[node->inputs + j] * q->n_rows + row,
+               (size_t)n * sizeof(double));
 }
 
 /* A sub-cycle that is not the law's own: 0. */
-static void apply_mask(const strip *s, const pyspec_node *node, int64_t begin, int64_t n,
-                       double *value)
+static void apply_mask(const run *r, const pyspec_node *node, int64_t row, int64_t n, double *value)
 {
-    for (int64_t k = 0; node->mask >= 0 && k < s->n_segments; k++) {
-        const segment *own = &s->segments[k];
-        const pyspec_problem *q = own->call->problem;
-        const uint8_t *mask = q->masks + node->mask * q->n_rows;
-        int64_t from = own->at > begin ? own->at : begin;
-        int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
-        for (int64_t i = from; i < to; i++)
-            value[i - begin] = mask[own->row + i - own->at] ? value[i - begin] : 0.0;
-    }
+    if (node->mask < 0)
+        return;
+    const uint8_t *mask = r->problem->masks + node->mask * r->problem->n_rows + row;
+    for (int64_t i = 0; i < n; i++)
+        value[i] = mask[i] ? value[i] : 0.0;
 }
 
-/* The kernel of a law over a block of positions. Parameters are the same for a whole strip of one
- * problem; where several problems stand side by side, each vector has its own. */
+/* The kernel of a law over a block of positions: its parameters are the same for a whole strip. */
 static void evaluate_law(const run *r, const pyspec_node *node, int64_t begin, const double *x,
                          int64_t n, double *value, double *const *partials)
 {
-    const int64_t n_vectors = round_up(n, L) / L, step = r->shared ? 1 : n_vectors;
-    double params[MAX_PARAMS * L], *own[MAX_PARAMS];
-    for (int64_t v = 0; v < n_vectors; v += step) {
-        const int64_t n_valid = n - v * L < step * L ? n - v * L : step * L;
-        const tile t = {.at = begin + v * L, .across = !r->shared};
-        pyspec_block b = {.n = step, .n_valid = n_valid, .across = 1, .x = x + v * L, .first = v * L};
-        pyspec_gather(r, node, &t, params);
-        unsigned bad = pyspec_outside(r, node, params);
-        for (int k = 0; partials && k < node->n_params; k++)
-            own[k] = partials[k] + v * L;
-        pyspec_run_kernel(r, node, &b, params, value + v * L, partials ? own : NULL);
-        pyspec_poison(value + v * L, step, bad);
-        for (int k = 0; partials && k < node->n_params; k++)
-            pyspec_poison(own[k], step, bad);
-    }
+    const int64_t n_vectors = round_up(n, L) / L;
+    const tile t = {.at = begin, .across = 1};
+    pyspec_block b = {.n = n_vectors, .n_valid = n, .across = 1, .x = x};
+    double params[MAX_PARAMS * L];
+    pyspec_gather(r, node, &t, params);
+    unsigned bad = pyspec_outside(r, node, params);
+    pyspec_run_kernel(r, node, &b, params, value, partials);
+    pyspec_poison(value, n_vectors, bad);
+    for (int k = 0; partials && k < node->n_params; k++)
+        pyspec_poison(partials[k], n_vectors, bad);
 }
 
 static void run_law(const run *r, const pyspec_node *node, const strip *s)
@@ -119,16 +96,16 @@ static void run_law(const run *r, const pyspec_node *node, const strip *s)
         clear_slopes(r, node->target, round_up(s->n, L));
     for (int64_t begin = 0; begin < s->n; begin += BLOCK * L) {
         const int64_t n = s->n - begin < BLOCK * L ? s->n - begin : BLOCK * L;
-        const int64_t padded = round_up(n, L);
-        load_axis(s, node, begin, n, r->work.x);
-        load_inputs(r, s, node, begin, n);
+        const int64_t row = s->row + begin, padded = round_up(n, L);
+        load_axis(r, node, row, n, r->work.x);
+        load_inputs(r, node, row, n);
         evaluate_law(r, node, begin, r->work.x, n, value, r->slopes ? partials : NULL);
-        apply_mask(s, node, begin, n, value);
+        apply_mask(r, node, row, n, value);
         for (int64_t i = 0; i < padded; i++)
             target[begin + i] = store ? value[i] : target[begin + i] + value[i];
         for (int k = 0; r->slopes && k < node->n_params; k++) {
             const int64_t source = r->words[node->params + k];
-            apply_mask(s, node, begin, n, partials[k]);
+            apply_mask(r, node, row, n, partials[k]);
             if (source >= 0)
                 add_product(r, node->target, source, begin, padded, partials[k]);
         }

@@ -23,24 +23,13 @@ typedef struct basis {
 
 enum { NOWHERE = -2 };
 
-/* Consecutive rows of one problem. */
-typedef struct segment {
-    const pyspec_call *call;
-    const prepared_parts *prepared;
-    pyspec_normal *normal; /* what its rows are added to; NULL where nothing is summed */
-    int64_t row; /* its first row           */
-    int64_t n;   /* rows                    */
-    int64_t at;  /* position of its first row in the strip */
-} segment;
-
 /* Rows whose traces are resolved together; up to STRIP of them, or the whole axis. */
 typedef struct strip {
-    int64_t n;
-    int64_t n_segments;
-    const segment *segments;
+    int64_t row; /* its first row */
+    int64_t n;   /* rows          */
 } strip;
 
-/* One run: of one call, or of several that share plan, energies and window. */
+/* One run of one call. */
 typedef struct run {
     const pyspec_call *call;
     const pyspec_plan *plan;
@@ -52,7 +41,6 @@ typedef struct run {
     basis by;        /* columns that are computed; n = 0: the value alone        */
     basis sums;      /* columns that are summed                                  */
     int slopes;      /* whether traces are resolved with their slopes            */
-    int shared;      /* whether rows of several problems may stand side by side  */
     int residual;    /* whether residuals are written, not models                */
     int64_t x_end;   /* past the last abscissa that is evaluated                 */
     int64_t buffer;  /* doubles of a spectrum: those of a block or, with cuts, of a row */
@@ -67,8 +55,7 @@ typedef struct tile {
     int64_t aux;    /* auxiliary point                        */
     int64_t x0;     /* first abscissa of the block            */
     int64_t offset; /* of the block in a buffer, in doubles   */
-    const pyspec_problem *problem[L];
-    int64_t row[L]; /* row of each lane in its problem        */
+    int64_t row[L]; /* row of each lane                       */
     pyspec_block block;
 } tile;
 
@@ -171,7 +158,7 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
 
 /* A component that the caller supplies; lanes before the first row supplied repeat it. None lies behind
  * the last one: the window ends there at the latest, and lanes behind it repeat a row that exists. */
-void pyspec_load_external(const pyspec_node *node, const tile *t, double *value);
+void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, double *value);
 
 /* Makes the lanes in `bad` NaN. */
 void pyspec_poison(double *value, int64_t n, unsigned bad);
@@ -227,7 +214,7 @@ int pyspec_use_prepared(run *r);
 /* strips.c: traces of a strip are read from the prepared memory or resolved into the strip. */
 void pyspec_begin_strips(const run *r);
 void pyspec_load_strip(const run *r, const strip *s);
-strip pyspec_strip_of(const run *r, segment *own, int64_t row, int64_t row_end);
+strip pyspec_strip_of(int64_t row, int64_t row_end);
 void pyspec_set_tile(const strip *s, tile *t, int64_t at, int across);
 
 /* Walks the tiles of a strip and hands every block to `write`. */

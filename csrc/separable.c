@@ -92,7 +92,7 @@ void pyspec_load_times(const run *r, const strip *s)
     double u[STRIP], *time = r->work.times;
     const int is_weighted = is_weighted_along(r->problem, 1);
     for (int64_t i = 0; i < s->n; i++) {
-        u[i] = is_weighted ? weight_of(r->problem, 1, s->segments->row + i, 0) : 1.0;
+        u[i] = is_weighted ? weight_of(r->problem, 1, s->row + i, 0) : 1.0;
         r->work.heights[i * n_traces] = 1.0;
     }
     load_time(time, &(const double){1.0}, 0, u, s->n);
@@ -254,8 +254,7 @@ int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int
     pyspec_begin_strips(r);
     for (int64_t row = row_begin; !status && row < row_end; row = (row / STRIP + 1) * STRIP) {
         const int64_t end = (row / STRIP + 1) * STRIP;
-        segment own;
-        const strip s = pyspec_strip_of(r, &own, row, end < row_end ? end : row_end);
+        const strip s = pyspec_strip_of(row, end < row_end ? end : row_end);
         pyspec_load_strip(r, &s);
         fill(r->work.record, 0.0, size);
         if (r->slopes)

@@ -114,8 +114,7 @@ static void load_functions(const run *r, const span *s)
     pyspec_begin_strips(r);
     for (int64_t row = q->row_begin; row < q->row_end; row = (row / STRIP + 1) * STRIP) {
         const int64_t at = row - q->row_begin, end = (row / STRIP + 1) * STRIP;
-        segment own;
-        const strip rows = pyspec_strip_of(r, &own, row, end < q->row_end ? end : q->row_end);
+        const strip rows = pyspec_strip_of(row, end < q->row_end ? end : q->row_end);
         pyspec_load_strip(r, &rows);
         pyspec_load_times(r, &rows);
         for (int64_t a = 0; a < n_times; a++)

@@ -11,7 +11,7 @@ static int64_t *column_counts(const run *r)
 
 int64_t pyspec_count_still(const run *r)
 {
-    return r->prepared.counts && !r->shared ? column_counts(r)[COUNT_STILL] : 0;
+    return r->prepared.counts ? column_counts(r)[COUNT_STILL] : 0;
 }
 
 basis pyspec_moving_basis(const run *r, const basis *all)
@@ -188,10 +188,9 @@ static void take_columns(run *r, int64_t n_still)
 {
     const pyspec_problem *q = r->problem;
     const int64_t size = triangle_size(r->by.n + 1);
-    segment own;
     tile t;
     pyspec_begin_strips(r);
-    const strip s = pyspec_strip_of(r, &own, q->row_begin / L * L, q->row_end);
+    const strip s = pyspec_strip_of(q->row_begin / L * L, q->row_end);
     pyspec_load_strip(r, &s);
     pyspec_set_tile(&s, &t, 0, 0);
     pyspec_begin_tile(r, &t);

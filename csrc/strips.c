@@ -1,15 +1,15 @@
 /* strips.c: rows are resolved strip by strip, so that the work memory does not follow their
- * number. A strip holds rows of one problem, or, in a shared run, of several side by side. */
+ * number. */
 #include "run.h"
 
-/* Where the walk finds traces: what is the same for all rows in the prepared memory, the rest, and
- * in a shared run everything, in the strip. */
+/* Where the walk finds traces: what is the same for all rows in the prepared memory, the rest in the
+ * strip. */
 void pyspec_begin_strips(const run *r)
 {
     const prepared_parts *p = &r->prepared;
     for (int64_t row = 0; row < r->plan->n_traces; row++) {
         const int64_t first = r->slopes ? r->words[r->plan->depends + row] : 0;
-        const int is_scalar = p->place[row] == PLACE_SCALAR && !r->shared;
+        const int is_scalar = p->place[row] == PLACE_SCALAR;
         trace *t = &r->work.traces[row];
         if (is_scalar)
             *t = (trace){.value = p->scalars + row * L, .step = L};
@@ -21,29 +21,22 @@ void pyspec_begin_strips(const run *r)
     }
 }
 
-/* n values of a row of a problem, from its prepared memory; slope c, or -1 for the value. */
-static void copy_prepared(const run *r, const segment *own, int64_t row, int64_t c, double *out)
+/* The values of a row over a strip, from the prepared memory; slope c, or -1 for the value. */
+static void copy_prepared(const run *r, const strip *s, int64_t row, int64_t c, double *out)
 {
-    const prepared_parts *p = own->prepared;
-    const int64_t place = p->place[row];
-    if (place == PLACE_SCALAR && c < 0)
-        fill(out, p->scalars[row * L], own->n);
-    else if (place == PLACE_SCALAR)
-        fill(out, p->scalar_slopes[(r->words[r->plan->depends + row] + c) * L], own->n);
-    else if (c < 0)
-        memcpy(out, p->axis + place * p->stride + own->row, (size_t)own->n * sizeof *out);
-    else
-        memcpy(out, p->axis_slopes + (p->slope_place[row] + c) * p->stride + own->row,
-               (size_t)own->n * sizeof *out);
+    const prepared_parts *p = &r->prepared;
+    const double *from = c < 0 ? p->axis + p->place[row] * p->stride
+                               : p->axis_slopes + (p->slope_place[row] + c) * p->stride;
+    memcpy(out, from + s->row, (size_t)s->n * sizeof *out);
 }
 
 /* An external trace; rows outside of the chunk that is there repeat the nearest. */
-static void copy_external(const run *r, const segment *own, int64_t row, double *out)
+static void copy_external(const run *r, const strip *s, int64_t row, double *out)
 {
-    const pyspec_problem *q = own->call->problem;
+    const pyspec_problem *q = r->problem;
     const int64_t k = row - r->plan->n_theta - r->plan->n_fixed;
-    for (int64_t i = 0; i < own->n; i++) {
-        int64_t at = own->row + i - q->first_row;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t at = s->row + i - q->first_row;
         at = at < 0 ? 0 : at < q->chunk_rows ? at : q->chunk_rows - 1;
         out[i] = q->external[k * q->chunk_rows + at];
     }
@@ -59,23 +52,17 @@ static void load_row(const run *r, const strip *s, int64_t row, int is_external)
 {
     const trace *t = &r->work.traces[row];
     const int64_t n_slopes = r->slopes ? count_row_slopes(r->plan, row) : 0;
-    for (int64_t k = 0; k < s->n_segments; k++) {
-        const segment *own = &s->segments[k];
-        if (is_external)
-            copy_external(r, own, row, t->value + own->at);
-        else
-            copy_prepared(r, own, row, -1, t->value + own->at);
-    }
+    if (is_external)
+        copy_external(r, s, row, t->value);
+    else
+        copy_prepared(r, s, row, -1, t->value);
     pad(t->value, s->n);
     for (int64_t c = 0; c < n_slopes; c++) {
         double *slope = t->slopes + c * t->step;
-        for (int64_t k = 0; k < s->n_segments; k++) {
-            const segment *own = &s->segments[k];
-            if (is_external)
-                fill(slope + own->at, 0.0, own->n);
-            else
-                copy_prepared(r, own, row, c, slope + own->at);
-        }
+        if (is_external)
+            fill(slope, 0.0, s->n);
+        else
+            copy_prepared(r, s, row, c, slope);
         pad(slope, s->n);
     }
 }
@@ -92,25 +79,17 @@ void pyspec_load_strip(const run *r, const strip *s)
     pyspec_resolve(r, s, PYSPEC_STAGE_ROW);
 }
 
-strip pyspec_strip_of(const run *r, segment *own, int64_t row, int64_t row_end)
+strip pyspec_strip_of(int64_t row, int64_t row_end)
 {
     const int64_t n = row_end - row < STRIP ? row_end - row : STRIP;
-    *own = (segment){.call = r->call, .prepared = &r->prepared, .row = row, .n = n};
-    return (strip){.n = n, .n_segments = 1, .segments = own};
+    return (strip){.row = row, .n = n};
 }
 
 void pyspec_set_tile(const strip *s, tile *t, int64_t at, int across)
 {
-    const segment *own = s->segments;
     *t = (tile){.at = at, .across = across};
     t->n_lanes = across ? 1 : s->n - at < L ? s->n - at : L;
-    FOR_LANES {
-        const int64_t position = at + (l < t->n_lanes ? l : t->n_lanes - 1);
-        while (position >= own->at + own->n)
-            own++;
-        t->problem[l] = own->call->problem;
-        t->row[l] = own->row + position - own->at;
-    }
+    FOR_LANES t->row[l] = s->row + at + (l < t->n_lanes ? l : t->n_lanes - 1);
 }
 
 void pyspec_walk_strip(const run *r, const strip *s, void (*write)(const run *, const tile *))

@@ -27,7 +27,7 @@ static double *column_carry_at(const run *r, const pyspec_node *node, int64_t k)
 /* The first line of a component, or NULL where it is computed for every row. */
 static double *lines_of(const run *r, const pyspec_node *node)
 {
-    const int64_t place = r->shared ? -1 : r->prepared.line_place[index_of(r, node)];
+    const int64_t place = r->prepared.line_place[index_of(r, node)];
     return place < 0 ? NULL : r->prepared.lines + place * round_up(r->problem->n_x, L);
 }
 
@@ -290,7 +290,7 @@ static void run_node(const run *r, const pyspec_node *node, const tile *t)
     const int adds = store || (node->step == PYSPEC_STEP_COMPONENT && adds_in_place(node));
     double *value = adds ? target : r->work.value;
     if (node->step == PYSPEC_STEP_EXTERNAL) /* what comes from outside is constant */
-        pyspec_load_external(node, t, value);
+        pyspec_load_external(r, node, t, value);
     else
         run_component(r, node, t, value);
     if (!adds)

@@ -48,8 +48,6 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_square": (_F64, [_PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
-    "pyspec_accumulate_many": (ctypes.c_int, [_PTR, _I64]),
-    "pyspec_sum_many": (ctypes.c_int, [_PTR, _I64, _I64, _PTR]),
     "pyspec_project_size": (_I64, [_PTR]),
     "pyspec_project": (ctypes.c_int, [_PTR]),
     "pyspec_team_size": (_I64, []),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.sums import sum_problems
 
 from pyspec import File, Project, load_dynamics, load_fit, load_model, load_profile, save_fit
 from pyspec._library import KernelCall, supported_isas
@@ -234,22 +233,6 @@ def test_files_have_values_of_their_own_and_one_plan(tmp_path: Path) -> None:
     assert joint.success
     for k, one in enumerate(joint):
         assert abs(one.values["Reference_01_A"] - 2.0 - k) < 4 * one.stderr["Reference_01_A"]
-
-
-def test_problems_side_by_side_share_inputs_along_energy_only() -> None:
-    models = [made(), made(inputs={**INPUTS, "flux": np.roll(INPUTS["flux"], 3)})]
-    data = [noisy(model, k) for k, model in enumerate(models)]
-    executors: list[Any] = [
-        make_executor(one, Measurement(own)) for one, own in zip(models, data, strict=True)
-    ]
-    thetas = [one.theta() for one in models]
-    together = sum_problems(executors, thetas)
-    for one, theta, triangle in zip(executors, thetas, together, strict=True):
-        assert np.allclose(triangle, one.normal(theta), rtol=1e-11, atol=1e-8)
-    other = made(inputs={**INPUTS, "ref": INPUTS["ref"] + 1})
-    executors[1] = make_executor(other, Measurement(data[1]))
-    with pytest.raises(LibraryError, match="must share"):
-        sum_problems(executors, thetas)
 
 
 def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None:
