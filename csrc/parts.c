@@ -207,9 +207,12 @@ static int sum_into(parts_job *j, int64_t order, double *triangle)
         if (!parts[k].call || !parts[k].call->problem || !parts[k].call->plan || !parts[k].normal)
             return STATUS_NULL_POINTER;
     }
+    int status = pyspec_check_team(j->team);
+    if (status)
+        return status;
     for (int64_t k = 0; k < triangle_size(order); k++)
         triangle[k] = 0.0;
-    int status = sum_all(j);
+    status = sum_all(j);
     if (!status && any_apart(j) && !all_finite(j)) { /* by the order of operations alone? */
         j->whole = 1;
         status = sum_all(j);

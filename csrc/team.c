@@ -29,6 +29,11 @@ int pyspec_dismiss(pyspec_team *team)
     return team ? STATUS_OK : STATUS_NULL_POINTER;
 }
 
+int pyspec_check_team(const pyspec_team *team)
+{
+    return team && !team->sums ? STATUS_NULL_POINTER : STATUS_OK;
+}
+
 int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks)
 {
     int status = STATUS_OK;
@@ -190,6 +195,15 @@ int pyspec_dismiss(pyspec_team *team)
     pthread_cond_broadcast(&s->begin);
     pthread_mutex_unlock(&s->lock);
     return STATUS_OK;
+}
+
+int pyspec_check_team(const pyspec_team *team)
+{
+    if (!team)
+        return STATUS_OK;
+    if (!team->state || !team->sums || (team->n_threads > 1 && !team->work))
+        return STATUS_NULL_POINTER;
+    return team->n_state < (int64_t)sizeof(team_state) ? STATUS_WORK : STATUS_OK;
 }
 
 int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks)

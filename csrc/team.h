@@ -13,6 +13,9 @@ typedef int pyspec_task(void *job, int64_t task, int64_t thread);
  * with a status that is not OK if a task failed; tasks after that one may be left out. */
 int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks);
 
+/* Whether a team, which may be NULL, has what jobs of sums use. */
+int pyspec_check_team(const pyspec_team *team);
+
 /* A call in one of the threads of a team, each of which has a work memory of its own. */
 static inline pyspec_call pyspec_call_in(const pyspec_team *team, const pyspec_call *call,
                                          int64_t thread)

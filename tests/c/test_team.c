@@ -142,9 +142,38 @@ static void what_sums_of_parts_refuse(void)
     end_crowd(&c);
 }
 
+/* They crashed: only the entries of the team itself looked at its memory. */
+static void what_sums_of_a_team_refuse(void)
+{
+    double triangle[(MAX_THETA + 1) * (MAX_THETA + 2) / 2];
+    crowd c;
+    begin_crowd(&c, MODEL_2D, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
+    const int64_t order = c.models[0].plan->n_theta + 1, n_state = pyspec_team_size();
+    double *state = make_work((n_state + 63) / 64 * 64), *work = make_work(c.calls[0].work_size);
+    pyspec_team team = {2, work, c.calls[0].work_size, c.sums, N_PARTS, state, n_state};
+    CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
+    for (int missing = 0; missing < 4; missing++) {
+        pyspec_team other = team;
+        if (missing == 0)
+            other.state = NULL;
+        else if (missing == 1)
+            other.sums = NULL;
+        else if (missing == 2)
+            other.work = NULL;
+        else
+            other.n_state--;
+        CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &other, triangle),
+                  missing == 3 ? STATUS_WORK : STATUS_NULL_POINTER);
+    }
+    free(state);
+    free(work);
+    end_crowd(&c);
+}
+
 int main(void)
 {
     RUN_ALL(threads_change_no_bits);
     RUN(what_sums_of_parts_refuse);
+    RUN(what_sums_of_a_team_refuse);
     return REPORT;
 }
