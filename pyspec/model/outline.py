@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspec._library import OPS
 from pyspec.formula import Definition
+from pyspec.functions.slopes import bends
 from pyspec.model.check import PROFILE, movers, resolution_order
 from pyspec.model.inputs import read_inputs
 from pyspec.model.kept import Kept
@@ -41,7 +42,8 @@ class Outline:
     mixings : the parameters m of lines of the table, which mix a Gaussian, at 0, and a Lorentzian,
         at 1
     onsets : the parameters that are onsets of laws, but for those on sub-cycles
-    fed : the first parameter of each component that reads the spectrum below it
+    losses : the first parameter of each background that is proportional to the spectrum below it,
+        as losses are, so that the direction of the axis counts
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
     widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the
@@ -84,8 +86,8 @@ class Outline:
         laws = [law for group in groups for law in group if law.subcycle == 0]
         onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
         self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
-        fed = [component for component in components if component.op.spectrum_fed]
-        self.fed = tuple([component.parameters[0].name for component in fed])
+        losses = [c for c in components if c.op.spectrum_fed and not bends(c.op)]
+        self.losses = tuple([component.parameters[0].name for component in losses])
         self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
         own = {name: moved[name].components for name in self.sampled}
         if self.is_time_model:

@@ -126,6 +126,16 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     assert "reverse" not in said(fit_model(model, Measurement(rising)))
 
 
+def test_a_static_shirley_below_0_runs_no_wrong_way() -> None:
+    """It was told to turn where its left end is below 0 and the data rise, as they may: it runs
+    between the levels of its ends."""
+    text = "  StaticShirley: {left: [1, True], right: [5, True]}\n" + PEAK
+    rising = line() - 2.0 + np.where(X < 85.0, -4.0, 4.0)
+    result = fitted(text, rising)
+    assert result.values["StaticShirley_left"] < 0.0 < result.values["StaticShirley_right"]
+    assert "reverse" not in said(result)
+
+
 @pytest.mark.parametrize(
     ("label", "energy", "wrong"),
     [

@@ -54,7 +54,9 @@ def test_values_bounds_and_axes_share_an_outline_and_structures_do_not() -> None
     assert outline_of(moving).lines == ()
     kernel = energy_model(OFFSET, PEAK, moves={"GLP_01_A": "gaussCONV: {SD: [1.1]}\n" + DECAY})
     assert outline_of(kernel).sampled == ("GLP_01_A",)
-    assert outline_of(energy_model(OFFSET, SHIRLEY, PEAK)).fed == ("Shirley_pShirley",)
+    assert outline_of(energy_model(OFFSET, SHIRLEY, PEAK)).losses == ("Shirley_pShirley",)
+    levels = "StaticShirley: {left: [1, true], right: [1, true]}"
+    assert outline_of(energy_model(levels, PEAK)).losses == ()
 
 
 def test_those_used_least_recently_go_first() -> None:

@@ -21,9 +21,6 @@ END, RISE = 0.05, 0.02
 #: beside its lines, and the fewest points of an end whose scatter tells these.
 SURE, FEWEST = 5.0, 5
 
-#: Backgrounds that lie on one side of a line, whose direction counts.
-OF_LOSSES = ("Shirley", "Tougaard")
-
 
 def backwards(
     model: Model,
@@ -41,10 +38,10 @@ def backwards(
         return [
             f"{name}: {against} along the axis, and this background sums up losses that stand "
             "before their line; reverse both, energy[::-1] and data[..., ::-1]"
-            for name in outline.fed
-            if against and name.startswith(OF_LOSSES)
+            for name in outline.losses
+            if against
         ]
-    names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
+    names = [name for name in outline.losses if values[name] < 0.0 or sides.get(name) == "min"]
     if not names:
         return []
     means, is_alone = _means(measurement), model.time is None

@@ -48,7 +48,7 @@ def doubts(
         for name in outline.mixings:
             if not -MIXED <= values[name] <= 1.0 + MIXED:
                 found.append(no_mixing(name, values[name]))
-        if outline.fed:
+        if outline.losses:
             found += backwards(model, outline, values, measurement, sides)
     if outline.onsets:
         found += _onsets(model, outline, parameters, values, measurement)
