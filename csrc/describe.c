@@ -71,14 +71,16 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 #define CONV_OF_RESOLVED NO_CONV
 
 const op_row pyspec_op_table[N_OPS] = {
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     {#name,  EACH_ISA(k_, name), CONV_OF_##kind(&c_, name), KIND_##kind, DOMAIN_##domain,     \
      params, linear, jumps, reads, scratch},
 #include "ops.def"
 #undef OP
 };
 
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     _Static_assert((scratch) <= MAX_SCRATCH, "scratch of " #name);
 #include "ops.def"
 #undef OP
@@ -138,9 +140,10 @@ const char *pyspec_fingerprint(void)
 const char *pyspec_describe(void)
 {
     return ""
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     "OP\t" #name "\t" #kind "\t" #domain "\t" params "\t" units "\t" linear "\t" jumps             \
-    "\t" reads "\t" #scratch "\t" #tolerance "\t" formula "\n"
+    "\t" later "\t" reads "\t" #scratch "\t" #tolerance "\t" formula "\n"
 #include "ops.def"
 #undef OP
 #define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \

@@ -55,14 +55,16 @@ typedef struct op_row {
     int scratch;
 } op_row;
 
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     pyspec_kernel k_##name, k_##name##_avx2, k_##name##_avx512;                                    \
     extern const conv_kernel c_##name, c_##name##_avx2, c_##name##_avx512;
 #include "ops.def"
 #undef OP
 
 enum {
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     OP_##name,
 #include "ops.def"
 #undef OP

@@ -68,7 +68,9 @@ class OpDef:
     :func:`pyspec.functions.slopes.interacting` has all of it. `units` has one of each parameter, x
     that of the axis and y that of what the function adds to, or one in brackets as a definition
     writes it; :mod:`pyspec.model.units` puts words in. `own` is the definition of a function
-    by formula, of a state of a kinetic scheme, or of a measured instrument.
+    by formula, of a state of a kinetic scheme, or of a measured instrument. `later` pairs
+    parameters with what they are of a law that has run for a time s behind its onset, formulas; it
+    is empty where the law does not go on as itself.
     """
 
     index: int
@@ -86,6 +88,7 @@ class OpDef:
     formula: str
     units: tuple[str, ...] = ()
     own: OwnFormula | None = None
+    later: tuple[tuple[str, str], ...] = ()
 
     @property
     def package(self) -> str:
@@ -208,7 +211,7 @@ def _entries(text: str) -> list[tuple[str, str]]:
 
 
 def _parse_op(index: int, row: list[str]) -> OpDef:
-    name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula = row
+    name, kind, domain, params, units, linear, jumps, later, reads, *numbers, formula = row
     names, n_required, guards = parse_params(params)
     return OpDef(
         index=index,
@@ -220,9 +223,10 @@ def _parse_op(index: int, row: list[str]) -> OpDef:
         guards=guards,
         linear=_names(linear),
         jumps=tuple(_entries(jumps)),
+        later=tuple(_entries(later)),
         reads=tuple((param, _names(what)) for param, what in _entries(reads)),
-        scratch=int(scratch),
-        tolerance=float(tolerance),
+        scratch=int(numbers[0]),
+        tolerance=float(numbers[1]),
         formula=formula,
         units=_names(units),
     )

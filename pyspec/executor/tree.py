@@ -21,7 +21,7 @@ from pyspec.formula.rules import evaluate
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
-from pyspec.functions.response_rows import CONTINUED, WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 from pyspec.model.inputs import check_inputs, function_of, inputs_of
@@ -298,8 +298,7 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
     its own onset it is as at the onset."""
     values = dict(zip(law.op.params, params, strict=True))
     values["s"] = max(at - values["t0"], 0.0)
-    changed = {name: parse(rule).evaluate(values) for name, rule in CONTINUED[law.function].items()}
-    values |= changed
+    values |= {name: parse(rule).evaluate(values) for name, rule in law.op.later}
     values["t0"] = at + start
     return [np.float64(values[name]) for name in law.op.params]
 

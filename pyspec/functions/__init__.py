@@ -15,9 +15,9 @@ from pyspec._library import OPS, OpDef
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
 from pyspec.functions.external import CALLABLES
-from pyspec.functions.response_rows import CONTINUED, WIDTH
+from pyspec.functions.response_rows import WIDTH
 
-__all__ = ["CONTINUED", "WIDTH", "holds", "outside", "reference"]
+__all__ = ["WIDTH", "holds", "outside", "reference"]
 
 
 def reference(function: str | OpDef) -> Callable[..., Any]:

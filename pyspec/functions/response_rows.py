@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from pyspec._library import OPS, OpDef
 
-#: A law that has run for a while goes on as the same law with other parameters: what they are
-#: after a time `s` behind the onset. A law without an entry does not go on as itself.
-CONTINUED: dict[str, dict[str, str]] = {
-    "stepFun": {},
-    "linFun": {"y0": "y0 + m * s"},
-    "expFun": {"A": "A * exp(-s / tau)"},
-    "sinFun": {"phi": "phi + 2 * pi * f * s"},
-}
-
 #: In place of a position in the law's parameters: the width of the instrument response.
 WIDTH = -1
 

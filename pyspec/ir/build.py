@@ -9,7 +9,6 @@ import numpy as np
 
 from pyspec.errors import ModelError
 from pyspec.formula import parse
-from pyspec.functions import CONTINUED
 from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
@@ -279,7 +278,7 @@ class _Builder:
 def _later(law: Component, at: str, start: float, onset: str, sign: str) -> dict[str, str]:
     """The parameters that a law has from a local time on."""
     own = {par.argument: par.name for par in law.parameters}
-    rules = CONTINUED[law.function]
+    rules = dict(law.op.later)
     found = {"t0": f"{at} + {start!r}"}
     for word in law.op.params:
         if word in rules or (word in law.op.linear and word in own):

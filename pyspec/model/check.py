@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.formula import has_pairs
-from pyspec.functions.response_rows import CONTINUED, response
+from pyspec.functions.response_rows import response
 from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
 from pyspec.model.instruments import SHARE, check_shares, seen_by
@@ -238,7 +238,7 @@ def check_kernels(components: Sequence[Component]) -> None:
             )
         if after.op.kind in ("KERNEL", "IRF"):
             reason = f"{after.name} stands after it"
-        elif after.subcycle and after.op.params and after.function not in CONTINUED:
+        elif after.subcycle and after.op.params and not after.op.later:
             reason = f"{after.op.name} in a sub-cycle has no exact response"
         elif after.op.params and response(after.op, irf.op) is None:
             reason = f"{after.op.name} has no exact response"

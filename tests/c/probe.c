@@ -120,7 +120,8 @@ PROBE void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, d
 void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, double width, double *out)
 {
     static const conv_kernel *const kernels[N_OPS] = {
-#define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
+#define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
+           formula)                                                                                \
     CONV_OF_##kind(name),
 #include "ops.def"
 #undef OP

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_dynamics, load_model
+from pyspec.fit.doubts.faint import LINES as KNOWN_LINES
 
 ENERGY = np.linspace(80, 92, 241)
 
@@ -145,3 +146,8 @@ def test_a_file_of_a_joint_fit(scope: str):
     assert [len(faint(joint["without"])), len(faint(joint.joint))] == [int(scope == "True")] * 2
     if scope == "True":
         assert "file01_Gauss_01_A is" in faint(joint.joint)[0]
+
+
+def test_lines_and_steps_have_a_place_and_a_width():
+    assert {"Gauss", "Mahan", "ErfStep", "AtanStep"} < KNOWN_LINES
+    assert not {"ExpBack", "PowerBack", "FermiEdge", "Offset", "gaussFun"} & KNOWN_LINES

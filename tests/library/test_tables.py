@@ -14,6 +14,8 @@ import pytest
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, RPN, TABLES, OpDef, library_path
 from pyspec._library.load import SIGNATURES
 from pyspec._library.tables import parse_tables
+from pyspec.formula import parse
+from pyspec.functions import reference
 
 CSRC = Path(__file__).parents[2] / "csrc"
 
@@ -57,7 +59,22 @@ def test_every_status_has_a_name_and_a_message() -> None:
 def test_a_parameter_list_is_read_as_written() -> None:
     params, jumps, reads = "A, SD>0, W>=-1.5, b<=a, a>A, y0=0", "b: A * a; a: 1", "b:; A: b, W"
     units = "y, x, x, 1, 1/x, y"
-    row = ["OP", "f", "PEAK", "ENERGY", params, units, "A, y0", jumps, reads, "2", "4", "A SD"]
+    laws = "A: A; y0: y0 + A * s"
+    row = [
+        "OP",
+        "f",
+        "PEAK",
+        "ENERGY",
+        params,
+        units,
+        "A, y0",
+        jumps,
+        laws,
+        reads,
+        "2",
+        "4",
+        "A SD",
+    ]
     op = parse_tables("\t".join(row)).ops["f"]
     assert op.params == ("A", "SD", "W", "b", "a", "y0")
     assert op.n_required == 5
@@ -70,6 +87,7 @@ def test_a_parameter_list_is_read_as_written() -> None:
     assert op.units == ("y", "x", "x", "1", "1/x", "y")
     assert op.linear == ("A", "y0")
     assert op.jumps == (("b", "A * a"), ("a", "1"))
+    assert op.later == (("A", "A"), ("y0", "y0 + A * s"))
     assert op.reads == (("b", ()), ("A", ("b", "W")))
     assert (op.scratch, op.tolerance, op.formula) == (2, 4.0, "A SD")
     assert op.default_bounds("SD") == (0.0, np.inf)
@@ -77,9 +95,23 @@ def test_a_parameter_list_is_read_as_written() -> None:
     assert op.default_bounds("b") == (-np.inf, np.inf)
 
 
+def test_laws_that_go_on_as_themselves_do_so_by_the_rules_of_their_rows() -> None:
+    laws = [op for op in OPS.values() if op.later]
+    assert [op.name for op in laws] == ["stepFun", "linFun", "expFun", "sinFun"]
+    times = np.linspace(0.75, 9.0, 40)
+    for op in laws:
+        values = dict(zip(op.params, np.linspace(1.3, 0.4, len(op.params)), strict=True))
+        values["t0"] = 0.0
+        known = {**values, "s": 0.75}
+        later = {name: parse(rule).evaluate(known) for name, rule in op.later}
+        law = reference(op)
+        on = law(times, *({**values, **later, "t0": 0.75}[name] for name in op.params))
+        np.testing.assert_allclose(on, law(times, *values.values()), rtol=1e-13, atol=1e-14)
+
+
 def test_a_parameter_list_that_cannot_be_read_is_named() -> None:
     with pytest.raises(ValueError, match="2bad"):
-        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\ty, x\tA\t\t\t0\t4\tA")
+        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\ty, x\tA\t\t\t\t0\t4\tA")
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())

@@ -15,10 +15,12 @@ from pyspec.model import Component, Par
 #: line that is not there 246 are nearer, of 300 to a line of 4.3 standard errors 4, of 5.2 none.
 FAINT = 2.5
 
-#: Lines of the table, and the steps that are like them: nothing is left of them at the height 0.
+#: Lines of the table, and steps: what has a place and a width along the energies, and is all of it
+#: proportional to one height, so that nothing is left of it at the height 0.
 LINES = frozenset(
-    [name for name, op in OPS.items() if op.kind == "PEAK" and op.linear == ("A",)]
-    + ["ErfStep", "AtanStep"]
+    name
+    for name, op in OPS.items()
+    if op.kind in ("PEAK", "BACKGROUND") and op.linear == ("A",) and op.units.count("x") >= 2
 )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pyspec._library import OPS, OpDef
-from pyspec.functions.response_rows import CONTINUED, response
+from pyspec.functions.response_rows import response
 from support.random_models.draft import Draft
 
 PEAKS = [op.name for op in OPS.values() if op.kind == "PEAK"]
@@ -204,7 +204,7 @@ def _instrument_cycles(draft: Draft, namer: Namer, n_subcycles: int, place: int)
     if draft.chance(0.3):
         parts[0].insert(0, namer.function(rng.choice(KERNELS)))
     for subcycle in range(1, n_subcycles + 1):
-        laws = ["none"] if draft.chance(0.1) else list(CONTINUED)
+        laws = ["none"] if draft.chance(0.1) else [name for name, op in OPS.items() if op.later]
         parts.append([namer.function(rng.choice(laws), subcycle)])
     first = 1 if parts[place][0].op in KERNELS else rng.randint(0, 1)
     parts[place][first:first] = [namer.function(name, place) for name in _instrument(draft)]
