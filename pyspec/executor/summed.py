@@ -99,7 +99,6 @@ class SumSlopes:
 
 def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
     """The plan of one trace, as an Offset at one energy; of a block at one auxiliary point."""
-    none = np.zeros(0, np.int64)
     one = np.zeros(1, np.int64)
     weights = plan.aux_weights
     if weights is not None and point >= 0:
@@ -119,9 +118,6 @@ def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
         op_pace=one + int(Pace.MOVING),
         op_depends=one == 0,
         op_sampled=np.array([point >= 0]),
-        op_rests=one != 0,
-        op_onset_indptr=np.zeros(2, np.int64),
-        op_onset_rows=none,
         separable=False,
         n_slots=1,
         result_slot=0,

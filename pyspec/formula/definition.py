@@ -27,7 +27,7 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
 from pyspec.formula.formula import Formula, parse, parse_given
-from pyspec.formula.inputs import NOTHING, given_values, read_inputs, thresholds
+from pyspec.formula.inputs import NOTHING, given_values, read_inputs
 from pyspec.formula.kernel import (
     AXIS,
     KERNEL,
@@ -189,11 +189,6 @@ class Definition:
     def traits(self) -> Traits:
         """Linear parameters, what slopes read, and jumps."""
         return find_traits(*self.values, self.params, self.axis, self.inputs)
-
-    @cached_property
-    def thresholds(self) -> dict[str, str]:
-        """Parameters that an input is compared with: there the value jumps. Parameter → input."""
-        return thresholds(*self.values, self.params, self.inputs)
 
 
 def write(

@@ -16,7 +16,6 @@ from typing import Any
 
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.values import COMPARISONS, Values
 
 #: The axis of the inputs of a function, by its domain.
 AXES = {"energy": "energy", "time": "time", "profile": "auxiliary"}
@@ -62,20 +61,3 @@ def given_values(name: str, wanted: Sequence[str], given: Mapping[str, Any]) -> 
                 f"give them, {one}=..."
             )
     return {one: given[one] for one in wanted}
-
-
-def thresholds(
-    values: Values, root: int, params: Sequence[str], inputs: Sequence[str]
-) -> dict[str, str]:
-    """Parameters with which an input is compared, plainly: the value jumps where one meets a value
-    of the other. Parameter → input."""
-    numbers = {values.input(one): one for one in inputs}
-    names = {values.input(one): one for one in params}
-    found = {}
-    for number in values.reachable([root]):
-        value = values[number]
-        if value.instruction in COMPARISONS:
-            for a, b in (value.operands, value.operands[::-1]):
-                if a in numbers and b in names:
-                    found[names[b]] = numbers[a]
-    return found

@@ -175,11 +175,6 @@ class GraphIR:
     aux_weights: Array | None = None
 
     @cached_property
-    def node_by_name(self) -> dict[str, int]:
-        """Name to id."""
-        return {node.name: node.id for node in self.nodes}
-
-    @cached_property
     def inputs_by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
         """Node and kind of edge → such edges into it, by position."""
         found: dict[tuple[int, EdgeKind], list[GraphEdge]] = {}
@@ -269,11 +264,6 @@ class GraphIR:
             kinds = frozenset({NodeKind.PARAM_PLUS_TRACE})
         ends = [n for n in self.nodes if n.kind in kinds and not self.outputs(n.id)]
         return ends[0] if len(ends) == 1 else None
-
-    @property
-    def free_symbols(self) -> frozenset[str]:
-        """Names of the parameters that an optimizer may set."""
-        return frozenset(node.name for node in self.of_kind(NodeKind.OPT_PARAM))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain, deterministically ordered data (JSON-serialisable)."""

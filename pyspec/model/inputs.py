@@ -38,11 +38,6 @@ def inputs_of(op: OpDef) -> tuple[str, ...]:
     return op.own.inputs if isinstance(op.own, Definition) else ()
 
 
-def thresholds_of(op: OpDef) -> dict[str, str]:
-    """The parameters of a function that are compared with an input: parameter → input."""
-    return op.own.thresholds if isinstance(op.own, Definition) and op.own.inputs else {}
-
-
 def axis_of(op: OpDef) -> str:
     """The axis of the inputs of a function that has some: "energy", "time" or "auxiliary"."""
     assert isinstance(op.own, Definition)

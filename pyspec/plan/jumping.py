@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.inputs import thresholds_of
-
 #: A :class:`~pyspec.plan.scheduled.ScheduledPlan`, which has these jumps as an attribute.
 Plan = Any
 
@@ -27,7 +25,6 @@ class Jump(NamedTuple):
     cycle : of a law the axis of sub-cycles that it runs along, counted from 1; 0 for none
     argument : what the function calls the parameter
     where : as the op table has it: the height of the jump, of a kernel where it lies
-    level : the input of a formula that it is compared with, "" for the axis
     rows : rows of the trace matrix of all parameters of the function, -1 where left out
     row : that of this parameter
     """
@@ -37,7 +34,6 @@ class Jump(NamedTuple):
     cycle: int
     argument: str
     where: str
-    level: str
     rows: tuple[int, ...]
     row: int
 
@@ -51,8 +47,7 @@ def jumps_in(plan: Plan) -> tuple[Jump, ...]:
         where = dict(op.jumps)
         for argument, row in zip(op.params, rows, strict=False):
             if 0 <= row < n_free and argument in where:
-                level = thresholds_of(op).get(argument, "")
-                found.append(Jump(code, along, cycle, argument, where[argument], level, rows, row))
+                found.append(Jump(code, along, cycle, argument, where[argument], rows, row))
     return tuple(found)
 
 

@@ -354,15 +354,12 @@ class _Scheduler:
         slots = assign_slots(self.graph, self.memory)
         kinds, indptr, indices = [], [0], []
         paces, depends, sampled = [], [], []
-        onsets: list[list[int]] = []
-        rests = []
         for op in slots.ops:
             if op.node is None:
                 kinds.append(ADD_SLOT)
                 paces.append(Pace.MOVING)
                 depends.append(True)
                 sampled.append(False)
-                onset_ids = None
             else:
                 node = self.graph.nodes[op.node]
                 kinds.append(self._code(op_of(node.function_name)))
@@ -370,10 +367,7 @@ class _Scheduler:
                 paces.append(self.facts.paces[node.id])
                 depends.append(bool(self.facts.thetas[node.id]))
                 sampled.append(self._is_sampled(node))
-                onset_ids = self.facts.onsets[node.id]
             indptr.append(len(indices))
-            rests.append(onset_ids is not None)
-            onsets.append(sorted(self.row_of[number] for number in onset_ids or ()))
         return {
             "op_names": tuple(op.name for op in slots.ops),
             "op_kinds": _ints(kinds),
@@ -385,9 +379,6 @@ class _Scheduler:
             "op_pace": _ints(paces),
             "op_depends": np.array(depends, dtype=bool),
             "op_sampled": np.array(sampled, dtype=bool),
-            "op_rests": np.array(rests, dtype=bool),
-            "op_onset_indptr": _ints(np.cumsum([0, *(len(rows) for rows in onsets)])),
-            "op_onset_rows": _ints([row for rows in onsets for row in rows]),
             "separable": self.facts.separable,
             "n_slots": max(slots.n_slots, 1),
             "result_slot": slots.result,

@@ -121,9 +121,6 @@ class ScheduledPlan:
     op_pace: Ints  # (n_ops,) how the component changes in time: pyspec.passes.Pace
     op_depends: Flags  # (n_ops,) depends on theta
     op_sampled: Flags  # (n_ops,) averaged over the auxiliary axis
-    op_rests: Flags  # (n_ops,) the same at all times before the earliest of its onsets
-    op_onset_indptr: Ints  # (n_ops + 1,)
-    op_onset_rows: Ints  # trace rows of these onsets, constant in time
     separable: bool  # every spectrum is a sum of shapes that stand still, each times a trace
     n_slots: int
     result_slot: int

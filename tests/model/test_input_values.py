@@ -68,9 +68,6 @@ def test_functions_that_name_the_same_as_input_or_parameter_are_two() -> None:
 def test_a_comparison_with_an_input_is_a_jump_and_its_height_is_not_known() -> None:
     op = define("time Gate(A, low, t0; flux): where(flux > low, A, 0) + where(t > t0, A * flux, 0)")
     assert dict(op.jumps) == {"low": "1", "t0": "1"}
-    own = op.own
-    assert isinstance(own, Definition)
-    assert own.thresholds == {"low": "flux"}
     kink = define("energy Cut(A, low; ref): A * max(ref, low)")
     assert kink.jumps == ()
 

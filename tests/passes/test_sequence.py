@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+from support.graphs import node_ids
 from support.zoo import ZOO, make_model
 
 from pyspec.errors import PassError, PlanError
@@ -198,9 +199,9 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
         quantities="parameters: {A: [1.7, true, 0.1, 9]}\n",
     )
     graph = build_graph(model)
-    node = graph.nodes[graph.node_by_name["GLP_01_A"]]
+    node = graph.nodes[node_ids(graph)["GLP_01_A"]]
     folded, _, notes = PASSES["fold"](graph, neutral(graph))
-    after_it = folded.nodes[folded.node_by_name["GLP_01_A"]]
+    after_it = folded.nodes[node_ids(folded)["GLP_01_A"]]
     assert notes
     for value in (1.7, 0.3, 4.0):
         env = {"A": value}
@@ -315,11 +316,12 @@ def test_laws_that_rest_before_their_onset() -> None:
 def test_before_the_earliest_onset_all_times_are_alike(name: str) -> None:
     model = make_model(name)
     plan = make_plan(model)
-    if not plan.op_rests.all() or plan.time is None or plan.dimension == 1:
+    found = [onsets for _, _, onsets in known(model).values()]
+    if None in found or plan.time is None or plan.dimension == 1:
         pytest.skip("nothing rests")
     executor = InterpretedExecutor(plan)
-    traces = executor.traces(plan.theta)
-    onset = traces[plan.op_onset_rows, 0].min(initial=np.inf)
+    places = [plan.row_names.index(name) for onsets in found for name in onsets or ()]
+    onset = executor.traces(plan.theta)[places, 0].min(initial=np.inf)
     before = executor.run(plan.theta)[plan.time < onset]
     assert (before == before[:1]).all()
 
@@ -386,7 +388,7 @@ def test_neutral_facts_claim_nothing() -> None:
     plan = schedule(graph, facts)
     n = len(plan.opt_param_names)
     assert (plan.op_pace == Pace.MOVING).all()
-    assert not plan.op_rests.any()
+    assert all(not found for found in facts.onsets)
     computed = slice(n + len(plan.fixed_names), None)
     assert plan.row_moves[computed].all()
     assert (np.diff(plan.row_theta_indptr)[computed] == n).all()

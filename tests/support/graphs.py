@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pyspec.ir import GraphIR
+
 #: A peak whose height moves in a sub-cycle and is tied, whose centre has a profile, over an Offset
 #: that a Shirley reads: every kind of node and edge that models have.
 WHOLE = """\
@@ -53,3 +55,8 @@ graph "m" ENERGY_TIME_2D {
   %14 -> %15 ADDEND[2]
 }
 """
+
+
+def node_ids(graph: GraphIR) -> dict[str, int]:
+    """Name → id."""
+    return {node.name: node.id for node in graph.nodes}
