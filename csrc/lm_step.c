@@ -5,6 +5,12 @@
 /* A direction in which the scaled J is this small is not determined by the data. */
 static const double UNDETERMINED = 1e-12;
 
+/* Below this pivot of the scaled JtJ a parameter is what others make of it. */
+static const double LEAST_PIVOT = 1e-8;
+
+/* A parameter is next to a bound within this part of the way between both. */
+static const double NEXT_TO = 1e-3;
+
 /* What the parameters that are held leave of the gradient of another. */
 static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, const double *step)
 {
@@ -136,6 +142,50 @@ static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, cons
     return found;
 }
 
+/* The way to a bound where a parameter lies, or so near that the data cannot tell: it is a small part of
+ * the way between the bounds, and on it chi^2 changes by less than its variance, even if all others stood
+ * still. HUGE_VAL: there is none. */
+static double way_to_bound(const pyspec_solver *s, const solver_work *w, int64_t j)
+{
+    const double down = s->lower[j] - s->theta[j], up = s->lower[s->n + j] - s->theta[j];
+    const double way = -down < up ? down : up;
+    const int is_near = fabs(way) <= NEXT_TO * (up - down) && up - down < HUGE_VAL;
+    return way == 0.0 || (is_near && w->norm[j] * fabs(way) < sqrt(variance(s))) ? way : HUGE_VAL;
+}
+
+/* Parameters at a bound, or next to it, that others can stand in for, as the width of a GLP can for its
+ * mixing m at m = 0, where the columns of both are parallel: such a one gains nothing away from the
+ * bound, and goes there. Returns whether any does. */
+static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double damping,
+                            double *step)
+{
+    const int64_t n = s->n;
+    int any = 0;
+    double *way = w->length;
+    for (int64_t j = 0; j < n; j++) {
+        way[j] = w->held[j] == 0.0 ? way_to_bound(s, w, j) : HUGE_VAL;
+        if (way[j] == HUGE_VAL)
+            continue;
+        step[j] = way[j];
+        w->held[j] = 1.0;
+        any = 1;
+    }
+    /* Where the others alone are bad, it is not for these. */
+    const int others = any && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
+    any = 0;
+    for (int64_t j = 0; j < n; j++) {
+        if (way[j] == HUGE_VAL)
+            continue;
+        w->held[j] = 0.0;
+        if (others && !(pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT)) {
+            step[j] = way[j];
+            w->held[j] = 1.0;
+            any = 1;
+        }
+    }
+    return any;
+}
+
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
                         double *pivot)
 {
@@ -151,6 +201,8 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
     do {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : pyspec_solve_gram(s, &w, damping, step);
+        if (!has_factor(s) && !(least > LEAST_PIVOT) && hold_replaceable(s, &w, damping, step))
+            least = pyspec_solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
         leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;
         if (leaving >= 0) {

@@ -292,6 +292,31 @@ static void a_start_outside_of_the_bounds_is_moved_inside(void)
     CHECK(once.theta[0] == 0.5 && once.theta[1] == 3.0);
 }
 
+/* At its bound the mixing of a line acts as the width does: it stays there, and JtJ is good enough. */
+static void what_others_stand_in_for_stays_at_its_bound(void)
+{
+    for (int k = 0; k < 4; k++) {
+        small_problem p = mixed_problem();
+        p.start[2] = (const double[]){0.3, 1.0, 1e-6, 0.0}[k];
+        const fit f = check_solved(&p, 30);
+        CHECK(f.theta[2] == 0.0);
+        CHECK_INT(f.solver.needs_factor, 0);
+        CHECK(is_optimum(&p, &f, 1e-6));
+    }
+}
+
+/* It leaves a bound that is not its best place, also where two others are alike. */
+static void what_others_do_not_stand_in_for_leaves_its_bound(void)
+{
+    small_problem p = twin_problem();
+    p.lower[1] = p.start[1] = 0.1;
+    p.upper[1] = 3.0;
+    const small_problem alone = decay_problem();
+    const fit f = check_solved(&p, 60), open = check_solved(&alone, 40);
+    CHECK(fabs(f.theta[1] - open.theta[1]) < 1e-6);
+    CHECK(fabs(f.theta[0] + f.theta[2] - open.theta[0]) < 1e-6);
+}
+
 /* ---- where there is no value, or no time ------------------------------------------------------ */
 
 static void steps_to_where_there_is_no_value_are_refused(void)
@@ -422,6 +447,8 @@ int main(void)
     RUN(nearly_equal_columns_need_a_factor);
     RUN(an_optimum_may_lie_on_a_bound);
     RUN(an_optimum_may_lie_in_a_corner);
+    RUN(what_others_stand_in_for_stays_at_its_bound);
+    RUN(what_others_do_not_stand_in_for_leaves_its_bound);
     RUN(a_start_may_lie_on_a_bound);
     RUN(a_start_outside_of_the_bounds_is_moved_inside);
     RUN(steps_to_where_there_is_no_value_are_refused);
