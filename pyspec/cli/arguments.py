@@ -141,7 +141,11 @@ def _add_fit(commands: Any) -> None:
 def _add_new(commands: Any) -> None:
     new = _command(commands, "new", "write a commented job and model to start from", help_texts.NEW)
     new.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR")
+    new.add_argument("data_path", nargs="?", metavar="DATA", help="a file to begin with")
     new.add_argument("--force", action="store_true", help="overwrite files that are there")
+    most = partial(_whole, least=1)
+    new.add_argument("--peaks", type=most, metavar="N", help="so many peaks; default: those seen")
+    _add_reading(new)
 
 
 def _add_show(commands: Any) -> None:
@@ -151,27 +155,34 @@ def _add_show(commands: Any) -> None:
         "-o", "--output", type=Path, metavar="FILE", help="the picture; png, pdf or svg"
     )
     show.add_argument("--no-picture", action="store_true", help="draw nothing")
-    _several(show, "--select", "AXIS=PLACE", "a value, x=0.35, or a range, energy=281:292")
-    _several(show, "--at", "AXIS=POSITION", "the point at this position, from 0")
-    show.add_argument("--mean", nargs="+", metavar="AXIS", help="average over these axes")
-    _several(show, "--rename", "OLD=NEW", "rename an axis")
-    show.add_argument("--format", help="name or ending of a format, such as text, vamas, nxs")
-    show.add_argument("--energy", help="file of the energy axis, its name inside, or 'index'")
-    show.add_argument("--time", help="the same for the time axis")
-    show.add_argument("--data", help="name of the data inside (npz, HDF5, NetCDF, NeXus, .mat)")
-    show.add_argument("--block", help="one of several spectra: its name, or its number from 0")
-    show.add_argument("--columns", nargs="+", help="x and y of a table, by name or number from 0")
-    show.add_argument("--errors", help="column of a table, or name inside, of standard errors")
-    _offer(show, "--layout", ("matrix", "columns", "points", "data"))
-    _offer(show, "--energy-scale", ("binding", "kinetic"))
-    show.add_argument("--photon-energy", type=float, metavar="EV", help="hν, for --energy-scale")
+    _add_reading(show)
+
+
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    """How a file is read, and which part of it."""
+    _several(command, "--select", "AXIS=PLACE", "a value, x=0.35, or a range, energy=281:292")
+    _several(command, "--at", "AXIS=POSITION", "the point at this position, from 0")
+    command.add_argument("--mean", nargs="+", metavar="AXIS", help="average over these axes")
+    _several(command, "--rename", "OLD=NEW", "rename an axis")
+    command.add_argument("--format", help="name or ending of a format, such as text, vamas, nxs")
+    command.add_argument("--energy", help="file of the energy axis, its name inside, or 'index'")
+    command.add_argument("--time", help="the same for the time axis")
+    command.add_argument("--data", help="name of the data inside (npz, HDF5, NetCDF, NeXus, .mat)")
+    command.add_argument("--block", help="one of several spectra: its name, or its number from 0")
+    command.add_argument(
+        "--columns", nargs="+", help="x and y of a table, by name or number from 0"
+    )
+    command.add_argument("--errors", help="column of a table, or name inside, of standard errors")
+    _offer(command, "--layout", ("matrix", "columns", "points", "data"))
+    _offer(command, "--energy-scale", ("binding", "kinetic"))
+    command.add_argument("--photon-energy", type=float, metavar="EV", help="hν, for --energy-scale")
     unit = "unit of the energy axis: eV, nm, cm-1 ..."
-    _offer(show, "--to", ("eV", "meV", "nm", "cm-1"), metavar="UNIT", help=unit)
-    _several(show, "--units", "AXIS=UNIT", "the unit of an axis, where the file has none")
-    show.add_argument("--delimiter", metavar="SIGN", help="what separates the numbers of a text")
-    show.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
-    show.add_argument("--transpose", action="store_true", help="exchange time and energy")
-    show.add_argument("--sort", action="store_true", help="sort the axes")
+    _offer(command, "--to", ("eV", "meV", "nm", "cm-1"), metavar="UNIT", help=unit)
+    _several(command, "--units", "AXIS=UNIT", "the unit of an axis, where the file has none")
+    command.add_argument("--delimiter", metavar="SIGN", help="what separates the numbers of a text")
+    command.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
+    command.add_argument("--transpose", action="store_true", help="exchange time and energy")
+    command.add_argument("--sort", action="store_true", help="sort the axes")
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:

@@ -2,9 +2,10 @@
 
 TOP = """\
 start here:
-  pyspec new my_fit          write a commented job, a model and some data
-  pyspec fit my_fit/job.yaml fit it; look at my_fit/results/report.html
-  pyspec show my_data.csv    print and draw what pyspec sees in a data file
+  pyspec show my_data.csv        print and draw what pyspec sees in a data file
+  pyspec new my_fit my_data.csv  write a job and a model with start values read off it
+  pyspec fit my_fit/job.yaml     fit it; look at my_fit/results/report.html
+  pyspec new example             the same with simulated data and all fields explained
 
 exit codes: 0 success, 1 an error or a damaged archive, 2 wrong arguments, 3 the fit did not
 converge, 130 Ctrl-C, 143 SIGTERM
@@ -30,12 +31,17 @@ examples:
 """
 
 NEW = """\
-Writes job.yaml and models.yaml, both commented, and data.csv, which is simulated, so that
-'pyspec fit' runs at once. Then replace the data by your own and the peaks by yours.
+With a file of data: writes job.yaml and models.yaml for it, with one to four peaks on a background
+whose places, heights and widths were read off the spectrum, or off the mean of a series, so that
+'pyspec fit' runs at once. The heights of a series are free at each time. Files are read as 'pyspec
+show' reads them, with the same options.
+
+Without one: a job with all fields explained, and data.csv, which is simulated.
 
 examples:
-  pyspec new             into this folder
-  pyspec new au_4f
+  pyspec new au_4f scans/gold.csv
+  pyspec new au_4f scans/gold.csv --peaks 2 --select energy=80:92
+  pyspec new example
 """
 
 SIMULATE = """\

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from pyspec.cli.fields import FlagError
+from pyspec.cli.spoken import READING
 from pyspec.errors import DataError
 from pyspec.io import write_text
 from pyspec.model import load_dynamics, load_model
@@ -123,30 +126,66 @@ TRUTH = {
     "GLP_01_A_expFun_01_tau": 12.0,
 }
 NOISE_SD = 0.4
-FILES = ("job.yaml", "models.yaml", "data.csv")
 
 
 def run(given: Namespace) -> int:
     """Writes the files of a new job and says what to do next; returns the exit code."""
     folder = given.folder
-    new_folder(folder, given.force)
-    given.facts.update(folder=folder, written=FILES)
-    print(f"Written to {folder}: {', '.join(FILES)}")
-    print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
-    job = folder / "job.yaml"
+    if not given.data_path:
+        _refuse_idle(given)
+    if folder.is_file():
+        raise FlagError(
+            f"{folder}: is a file, and the job needs a folder; write 'pyspec new my_fit {folder}'"
+        )
+    texts = own_texts(given) if given.data_path else example_texts()
+    write_folder(folder, texts, given.force)
+    given.facts.update(folder=folder, written=tuple(texts))
+    print(f"Written to {folder}: {', '.join(texts)}")
+    job, data = folder / "job.yaml", given.data_path or folder / "data.csv"
+    if given.data_path:
+        print(f"The start values in {folder / 'models.yaml'} were read off the data. Next:\n")
+    else:
+        print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
     for command, what in (
         (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
-        (f"pyspec show {_word(folder / 'data.csv')}", "see the data"),
+        (f"pyspec show {_word(data)}", "see the data"),
         (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
     ):
         print(f"  {command:36}  # {what}")
-    print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
+    if not given.data_path:
+        print(
+            f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml."
+        )
     return 0
 
 
-def new_folder(folder: Path, force: bool) -> None:
+def _refuse_idle(given: Namespace) -> None:
+    """Refuses how to read a file where none is named."""
+    names = ("peaks", "select", "at", "rename", "mean", *READING)
+    idle = [name for name in names if vars(given)[name]]
+    if idle:
+        data = given.data if given.data and Path(given.data).is_file() else "DATA"
+        flag = f"--{idle[0].replace('_', '-')}"
+        raise FlagError(
+            f"{flag} is for data that are read; name their file: pyspec new {given.folder} {data}"
+        )
+
+
+def own_texts(given: Namespace) -> dict[str, str]:
+    """The files of a job for data that are there."""
+    from pyspec.cli.from_data import texts_for
+
+    return texts_for(given)
+
+
+def example_texts() -> dict[str, str]:
+    """The files of the example, by name."""
+    return {"job.yaml": JOB, "models.yaml": MODELS, "data.csv": example_data()}
+
+
+def write_folder(folder: Path, texts: Mapping[str, str], force: bool) -> None:
     """Writes the files of a new job."""
-    taken = [name for name in FILES if (folder / name).exists()]
+    taken = [name for name in texts if (folder / name).exists()]
     if taken and not force:
         raise DataError(
             f"{folder}: holds {', '.join(taken)} already; choose another folder, or --force"
@@ -155,12 +194,11 @@ def new_folder(folder: Path, force: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
-    write_text(folder / "job.yaml", JOB)
-    write_text(folder / "models.yaml", MODELS)
-    write_text(folder / "data.csv", example_data())
+    for name, text in texts.items():
+        write_text(folder / name, text)
 
 
-def _word(path: Path) -> str:
+def _word(path: str | Path) -> str:
     """A path as a shell takes it: in quotes where there are spaces."""
     return shlex.quote(str(path))
 

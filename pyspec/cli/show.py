@@ -27,7 +27,7 @@ def run(given: Namespace) -> int:
             f"{path}: is YAML, no data; 'pyspec fit' runs a job, 'pyspec explain' says what a "
             "model means"
         )
-    dataset = part_of(read(path, **_options(given)), given)
+    dataset = part_of(read(path, **reading_options(given)), given)
     print(for_flags(str(dataset)))
     given.facts.update(data_facts(dataset, for_flags))
     if not draw:
@@ -43,7 +43,7 @@ def run(given: Namespace) -> int:
     return 0
 
 
-def _options(given: Namespace) -> dict[str, Any]:
+def reading_options(given: Namespace) -> dict[str, Any]:
     """How the file is read: arguments of :func:`pyspec.read`."""
     options = {name: getattr(given, name) for name in READING}
     if given.block is not None and given.block.isdigit():

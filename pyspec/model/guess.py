@@ -112,18 +112,30 @@ def _background(
     return found, ground
 
 
-def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:
-    """(place, height, full width at half maximum) of `count` peaks: those that stand out, then
-    shoulders, the highest of what remains when these are taken away."""
+def count_peaks(spectrum: npt.ArrayLike) -> int:
+    """How many peaks stand out of a spectrum, (n_energy,): one at least, four at most."""
+    found = len(_tops(np.asarray(spectrum, np.float64))[1])
+    return min(max(found, 1), MAX_PEAKS)
+
+
+def _tops(above: Array) -> tuple[Array, list[int]]:
+    """The spectrum without much of its noise, and where its maxima are that stand out, the
+    strongest first."""
     from scipy.ndimage import gaussian_filter1d
     from scipy.signal import find_peaks
 
     noise = float(np.median(np.abs(np.diff(above)))) / 0.95  # of white noise, its deviation
-    rest = gaussian_filter1d(above, max(1.0, axis.size / 200))
-    least = max(SHARE * float(np.ptp(rest)), NOISE * noise / 2.0)
-    tops, facts = find_peaks(np.concatenate([[-np.inf], rest, [-np.inf]]), prominence=least)
-    strongest = sorted(zip(facts["prominences"], tops - 1, strict=True), reverse=True)[:count]
-    tall = [int(top) for _, top in strongest]
+    smooth = gaussian_filter1d(above, max(1.0, above.size / 200))
+    least = max(SHARE * float(np.ptp(smooth)), NOISE * noise / 2.0)
+    tops, facts = find_peaks(np.concatenate([[-np.inf], smooth, [-np.inf]]), prominence=least)
+    strongest = sorted(zip(facts["prominences"], tops - 1, strict=True), reverse=True)
+    return smooth, [int(top) for _, top in strongest]
+
+
+def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:
+    """(place, height, full width at half maximum) of `count` peaks: those that stand out, then
+    shoulders, the highest of what remains when these are taken away."""
+    rest, tall = _tops(above)
     found = []
     for k in range(count):
         top = tall[k] if k < len(tall) else int(np.argmax(rest))

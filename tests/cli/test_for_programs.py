@@ -111,7 +111,7 @@ def test_an_option_of_another_command_is_said_to_be_one(
 ) -> None:
     # "write it behind the command", where it stood; "did you mean '--layout'?" for --plot.
     for words, said in (
-        (["new", "x", "--data", "scan.csv"], "'pyspec new' has no such option, 'pyspec show' has"),
+        (["ops", "--data", "scan.csv"], "'pyspec ops' has no such option, 'pyspec new' has"),
         (["--quiet", "fit", "job.yaml"], "--quiet; write it behind the command"),
         (["show", "scan.csv", "--plot", "a.png"], "the file of the picture is -o FILE"),
         (["show", "scan.csv", "--layuot", "data"], "did you mean '--layout'?"),

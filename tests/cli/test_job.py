@@ -12,7 +12,7 @@ from pyspec import File, Measurement
 from pyspec.cli import main
 from pyspec.cli.fields import Fields, JobError
 from pyspec.cli.job import Job, read_job
-from pyspec.cli.new import JOB, example_data, new_folder
+from pyspec.cli.new import JOB, example_data, example_texts, write_folder
 from pyspec.cli.prepare import file_of, load_data
 from pyspec.errors import PyspecError
 from pyspec.plot.config import ALIASES, FIELDS
@@ -22,7 +22,7 @@ SHORT = "data: {path: data.csv}\nmodels: models.yaml\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    new_folder(tmp_path, force=False)
+    write_folder(tmp_path, example_texts(), force=False)
     return tmp_path
 
 

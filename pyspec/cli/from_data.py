@@ -1,0 +1,262 @@
+"""``pyspec new DIR DATA``: a job and a model for a file, with start values that are read off it."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from pyspec.cli.fields import FlagError
+from pyspec.cli.show import part_of, reading_options
+from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
+from pyspec.io import Dataset, read
+from pyspec.model import Model
+from pyspec.model.guess import MAX_PEAKS, count_peaks
+from pyspec.model.scales import losses_last
+
+Array = npt.NDArray[np.float64]
+
+#: The model in models.yaml, and the law of a series.
+MODEL, LAW = "peaks", "decay"
+
+#: Digits of start values.
+DIGITS = 4
+
+#: A Shirley is worth its parameter where a spectrum falls by this share of its range.
+LITTLE = 0.02
+
+JOB = """\
+# What to fit, and how. Run it with:   pyspec fit job.yaml
+# 'pyspec new' without a file of data writes a job with all other fields, explained.
+
+name: {name}
+
+data:
+{data}
+models: models.yaml               # start values that were read off the data: correct them there
+model: {model}
+
+# limits:                         # fit only this; both ends count
+#   energy: {energy}
+{series}
+# noise: {{type: poisson}}          # for counts; or {{type: gaussian, sigma: 0.4}}, known noise
+
+fit:
+  type: {kind}
+output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
+"""
+
+SERIES = """\
+#   time: {time}
+
+# baseline: [from, to]            # these times are averaged and fitted first, as the start
+
+# The heights are free at each time: results/fit.png shows how they move. With a law for them in
+# models.yaml:
+# dynamics:
+#   - {{parameter: GLP_01_A, model: {law}}}
+"""
+
+HEAD = """\
+# Start values read off {source}. 'pyspec ops' lists the functions, 'pyspec explain
+# models.yaml' says what a model means.
+#
+#   [value, vary, min, max]   or   [value, vary]   or   ["expression"]
+"""
+
+FREE = """\
+#   {free: time}: a value of its own at each time, which needs no start value
+"""
+
+MOTION = """
+# How a parameter moves in time: p(t) = p + D(t). See dynamics in job.yaml; the height of the first
+# peak then is   A: [{level}, True]   in place of {{free: time}}, and so are those of all others.
+{law}:
+  expFun:                         # A exp(-(t - t0)/tau) from t0 on
+    A: [{height}, True]
+    tau: [{tau}, True, {least}, {most}]
+    t0: [{onset}, False]
+"""
+
+
+def texts_for(given: Namespace) -> dict[str, str]:
+    """The texts of job.yaml and models.yaml by name, for the data that `given` names.
+
+    Raises :class:`FlagError` for data without an energy axis, or with axes besides energy and time.
+    """
+    if (given.peaks or 1) > MAX_PEAKS:
+        raise FlagError(
+            f"--peaks {given.peaks}: start values are read off a spectrum for {MAX_PEAKS} peaks at "
+            "most; add others in models.yaml"
+        )
+    options = reading_options(given)
+    dataset = part_of(read(given.data_path, **options), given)
+    _check(dataset)
+    energy, spectrum = _mean_spectrum(dataset)
+    model = _first_model(dataset, energy, spectrum, given.peaks)
+    source = Path(dataset.source or given.data_path).name
+    is_series = "time" in dataset.dims
+    head = HEAD.format(source=source) + (FREE if is_series else "")
+    motion = _motion(dataset, model.values["GLP_01_x0"]) if is_series else ""
+    job = JOB.format(
+        name=_entry(dataset.name),
+        data=_data_lines(given, options, dataset),
+        model=MODEL,
+        energy=_entry(_ends(energy)),
+        series=SERIES.format(time=_entry(_ends(dataset.axes["time"])), law=LAW)
+        if is_series
+        else "",
+        kind="2d" if is_series else "spectrum",
+    )
+    return {"job.yaml": job, "models.yaml": f"{head}\n{model.to_yaml()}{motion}"}
+
+
+def _check(dataset: Dataset) -> None:
+    if "energy" not in dataset.dims:
+        raise FlagError(
+            f"{dataset.source}: has no energy axis, and start values are read off spectra; for a "
+            "trace over time write a job of 'type: trace', as docs/job_file.md shows"
+        )
+    if dataset.extra:
+        middle = " ".join(f"--at {dim}={dataset.axes[dim].size // 2}" for dim in dataset.extra)
+        raise FlagError(
+            f"{dataset.source}: has the axes {', '.join(dataset.dims)}, and a job fits a spectrum "
+            f"or a series; take one place, {middle}, or --mean {' '.join(dataset.extra)}"
+        )
+
+
+def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
+    """(energy, mean over time) where all values are finite."""
+    data = np.asarray(dataset.data, dtype=np.float64)
+    rows = data if data.ndim == 2 else data[None, :]
+    finite = np.isfinite(rows).all(axis=0)
+    return np.asarray(dataset.axes["energy"], np.float64)[finite], rows[:, finite].mean(axis=0)
+
+
+def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None) -> Model:
+    """Peaks on a background, at what can be read off the spectrum. Those of a series have heights
+    of their own at each time."""
+    count = n_peaks or count_peaks(spectrum)
+    has_loss = losses_last(dataset.labels, energy) == "" and _falls(spectrum)
+    ends, fwhm = _ends(energy), float(np.ptp(energy)) / (2 * count)
+    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
+    for k, place in enumerate(np.linspace(*ends, count + 2)[1:-1], 1):
+        start |= {f"GLP_{k:02}_A": 1.0, f"GLP_{k:02}_x0": float(place), f"GLP_{k:02}_F": fwhm}
+    guessed = Model(MODEL, _components(start, count, energy, has_loss))
+    guessed.set_axes(energy)
+    values = start | {name: _round(value) for name, value in guessed.guess(spectrum).items()}
+    if "time" not in dataset.dims:
+        return Model(MODEL, _components(values, count, energy, has_loss))
+    positive = bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
+    return Model(MODEL, _components(values, count, energy, has_loss, positive))
+
+
+def _components(
+    values: Mapping[str, float],
+    count: int,
+    energy: Array,
+    has_loss: bool,
+    positive: bool | None = None,
+) -> list[Any]:
+    """Components of these values; with `positive` heights are free at each time, and not negative
+    where it is True."""
+    step, ends = float(np.median(np.abs(np.diff(energy)))), _ends(energy)
+    limits = {"xStart": fixed(ends[0]), "xStop": fixed(ends[1])}
+    is_free = positive is not None
+    level, slope = values["Offset_y0"], values["LinBack_m"]
+    line = LinBack(
+        m=free("time") if is_free else slope,
+        b=free("time") if is_free else values["LinBack_b"],
+        **limits,
+    )
+    loss = [
+        Offset(free("time") if is_free else level),
+        Shirley((values["Shirley_pShirley"], 0, None)),
+    ]
+    height = free("time", positive=bool(positive))
+    peaks = [
+        GLP(
+            A=height if is_free else (values[f"{peak}_A"], 0, None),
+            x0=(values[f"{peak}_x0"], *ends),
+            F=(values[f"{peak}_F"], _round(2 * step), _round((ends[1] - ends[0]) / 2)),
+            m=(0.3, 0, 1),
+        )
+        for peak in (f"GLP_{k:02}" for k in range(1, count + 1))
+    ]
+    return [*(loss if has_loss else [line]), *peaks]
+
+
+def _falls(spectrum: Array) -> bool:
+    """Whether a spectrum ends lower than it begins, by more than little."""
+    edge = max(2, spectrum.size // 20)
+    first, last = float(np.median(spectrum[:edge])), float(np.median(spectrum[-edge:]))
+    return first - last > LITTLE * float(np.ptp(spectrum))
+
+
+def _motion(dataset: Dataset, x0: float) -> str:
+    """A law for the height of the first peak, from the trace at its place."""
+    time, energy = dataset.axes["time"], dataset.axes["energy"]
+    trace = np.nan_to_num(np.asarray(dataset.data[:, int(np.argmin(np.abs(energy - x0)))], float))
+    onset = 0.0 if time[0] < 0.0 < time[-1] else float(time[0])
+    before = trace[time < onset] if (time < onset).any() else trace[-1:]
+    moved = trace[time >= onset] - before.mean()
+    span = float(time[-1]) - onset
+    return MOTION.format(
+        law=LAW,
+        level=_round(float(before.mean())),
+        height=_round(float(moved[np.argmax(np.abs(moved))])),
+        tau=_round(span / 4.0),
+        least=_round(float(np.median(np.diff(time))) / 10.0),
+        most=_round(10.0 * span),
+        onset=_round(onset),
+    )
+
+
+def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) -> str:
+    """The fields below ``data:``, with which a job reads what these options read."""
+    folder, path = given.folder, Path(given.data_path)
+    fields: dict[str, Any] = {"path": _seen_from(folder, path), **options}
+    for axis in ("energy", "time"):
+        if axis in options and Path(options[axis]).is_file():
+            fields[axis] = _seen_from(path.parent, Path(options[axis]))
+    for key, pairs in (("select", given.select), ("at", given.at), ("rename", given.rename)):
+        if pairs:
+            fields[key] = dict(_pair(text) for text in pairs)
+    if given.mean:
+        fields["mean"] = list(given.mean)
+    if dataset.n_bad:
+        fields["mask"] = "nan"
+    return "".join(f"  {key}: {_entry(value)}\n" for key, value in fields.items())
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    """A path for who is in a folder."""
+    return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """An option such as x=0.35, energy=281:292 or y=time as a job has it."""
+    axis, _, value = text.partition("=")
+    words = value.split(":")
+    read_as = [yaml.safe_load(word) for word in words]
+    return axis.strip(), read_as[0] if len(words) == 1 else read_as
+
+
+def _entry(value: Any) -> str:
+    """A value on one line of YAML."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def _ends(axis: Array) -> list[float]:
+    return [_round(float(axis.min())), _round(float(axis.max()))]
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

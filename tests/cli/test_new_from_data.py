@@ -1,0 +1,148 @@
+"""``pyspec new DIR DATA``: a job and a model for a file of one's own, which fit at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from pyspec import load_fit
+from pyspec.cli import main
+from pyspec.cli.job import read_job
+
+ENERGY = np.linspace(95.0, 80.0, 301)  # binding energies, which fall
+
+
+def line(x0: float, fwhm: float) -> np.ndarray:
+    return np.exp(-4 * np.log(2) * ((ENERGY - x0) / fwhm) ** 2)
+
+
+def spectrum(heights: tuple[float, float] = (400.0, 250.0)) -> np.ndarray:
+    peaks = heights[0] * line(84.0, 1.2) + heights[1] * line(87.7, 1.2)
+    return 50.0 + peaks + 0.01 * np.cumsum(peaks[::-1])[::-1]
+
+
+@pytest.fixture
+def single(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A spectrum of two lines with their loss, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    data = spectrum() + np.random.default_rng(3).normal(0, 3.0, ENERGY.size)
+    (tmp_path / "scans").mkdir()
+    path = tmp_path / "scans" / "gold.csv"
+    np.savetxt(path, np.c_[ENERGY, data], "%.3f,%.4f", header="binding energy (eV),counts")
+    return path
+
+
+@pytest.fixture
+def series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.ndarray]:
+    """A series whose first line decays, and the times."""
+    monkeypatch.chdir(tmp_path)
+    time = np.linspace(-5.0, 45.0, 51)
+    first = 300.0 + np.where(time < 0, 0.0, 100.0 * np.exp(-np.clip(time, 0, None) / 8.0))
+    rows = np.array([50 + a * line(84.0, 1.2) + 200 * line(87.7, 1.2) for a in first])
+    rows += np.random.default_rng(4).normal(0, 2.0, rows.shape)
+    path = tmp_path / "scan.npz"
+    np.savez(path, data=rows, energy=ENERGY, time=time)
+    return path, time
+
+
+def test_a_spectrum_is_fitted_with_what_was_written(
+    single: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", "au", "scans/gold.csv"]) == 0
+    assert "read off the data" in capsys.readouterr().out
+    job = read_job("au/job.yaml")
+    assert (job.fit.type, job.model, job.name) == ("spectrum", "peaks", "gold")
+    assert job.data.path.resolve() == single.resolve()
+    model = yaml.safe_load(Path("au/models.yaml").read_text().replace("  GLP:", "  A:", 1))
+    assert list(model["peaks"]) == ["Offset", "Shirley", "A", "GLP"]
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    result = load_fit("au/results/fits.h5").to_result()
+    for name, truth in {"GLP_01_x0": 84.0, "GLP_02_x0": 87.7, "GLP_01_F": 1.2}.items():
+        assert abs(result.values[name] - truth) < 5 * result.stderr[name]
+
+
+def test_the_heights_of_a_series_are_free_at_each_time(series: tuple[Path, np.ndarray]) -> None:
+    path, time = series
+    assert main(["new", "au", str(path)]) == 0
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    result = load_fit("au/results/fits.h5").to_result()
+    assert result.linear is not None
+    heights, error = result.linear["GLP_01_A"], result.linear.stderr["GLP_01_A"]
+    truth = 300.0 + np.where(time < 0, 0.0, 100.0 * np.exp(-np.clip(time, 0, None) / 8.0))
+    assert np.abs((heights - truth) / error).max() < 5.0
+
+
+def test_the_law_that_is_written_beside_them_fits_too(series: tuple[Path, np.ndarray]) -> None:
+    main(["new", "au", str(series[0])])
+    job, models = Path("au/job.yaml"), Path("au/models.yaml")
+    text = job.read_text().replace("# dynamics:", "dynamics:").replace("#   - {", "  - {")
+    job.write_text(text)
+    text = models.read_text()
+    level = text[text.index("A: [") : text.index("]   in place") + 1]
+    text = text.replace("A: {free: time, min: 0}", level)
+    text = text.replace("y0: {free: time}", "y0: [50, True]")
+    models.write_text(text.replace("{free: time}", "[0, True]"))
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    result = load_fit("au/results/fits.h5").to_result()
+    tau = "GLP_01_A_expFun_01_tau"
+    assert abs(result.values[tau] - 8.0) < 5 * result.stderr[tau]
+
+
+def test_how_the_file_was_read_stands_in_the_job(tmp_path: Path, single: Path) -> None:
+    table = np.c_[np.loadtxt(single, delimiter=","), np.zeros(ENERGY.size)][:, [2, 0, 1]]
+    np.savetxt(tmp_path / "wide.txt", table, "%.4f", header="other energy counts", comments="")
+    words = ["--columns", "1", "2", "--units", "energy=eV", "--select", "energy=81:93"]
+    assert main(["new", "au", "wide.txt", *words, "--peaks", "1"]) == 0
+    data = yaml.safe_load(Path("au/job.yaml").read_text())["data"]
+    assert data == {
+        "path": "../wide.txt",
+        "columns": ["1", "2"],
+        "units": {"energy": "eV"},
+        "select": {"energy": [81, 93]},
+    }
+    assert Path("au/models.yaml").read_text().count("GLP:") == 1
+    assert main(["fit", "au/job.yaml", "--check"]) == 0
+
+
+def test_values_that_are_nan_are_left_out(single: Path) -> None:
+    rows = np.loadtxt(single, delimiter=",")
+    rows[100, 1] = np.nan
+    np.savetxt(single, rows, "%.3f,%.4f", header="binding energy (eV),counts")
+    assert main(["new", "au", str(single)]) == 0
+    assert yaml.safe_load(Path("au/job.yaml").read_text())["data"]["mask"] == "nan"
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["scans/gold.csv"], "is a file, and the job needs a folder; write 'pyspec new my_fit "),
+        (["au", "scans/none.csv"], "no such file"),
+        (["au", "--peaks", "2"], "--peaks is for data that are read; name their file"),
+        (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
+        (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
+        (["au", "trace.csv", "--rename", "energy=time"], "has no energy axis"),
+        (["au", "map.npz", "--rename", "time=x"], "take one place, --at x=1, or --mean x"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    words: list[str], says: str, tmp_path: Path, single: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trace.csv").write_text(single.read_text())
+    axes = {"energy": np.arange(5.0), "time": np.arange(3.0)}
+    np.savez(tmp_path / "map.npz", data=np.ones((3, 5)), **axes)
+    assert main(["new", *words]) == 1
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "au").exists()
+
+
+def test_files_that_are_there_stay(single: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "au", str(single)]) == 0
+    Path("au/models.yaml").write_text("mine")
+    assert main(["new", "au", str(single)]) == 1
+    assert "holds job.yaml, models.yaml already" in capsys.readouterr().err
+    assert Path("au/models.yaml").read_text() == "mine"
+    assert main(["new", "au", str(single), "--force"]) == 0
