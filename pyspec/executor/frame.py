@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
 from pyspec._library.memory import WORDS, address, fill, view
-from pyspec.executor.base import Window
-from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.protocol import Array, Capabilities, Values
-from pyspec.plan import PackedPlan, ScheduledPlan, check
+from pyspec.executor.protocol import Array
+from pyspec.plan import check
+
+if TYPE_CHECKING:
+    from pyspec.executor.compiled import CompiledExecutor
 
 #: Words of the structures that a frame begins with: the problem, the call.
 _PROBLEM, _CALL = WORDS["pyspec_problem"], WORDS["pyspec_call"]
@@ -27,35 +28,6 @@ _OUT, _N_OUT, _WORK, _PREPARED = (
 
 #: Bytes at whose multiples work memory begins.
 ALIGNED = 64
-
-
-class InC(Protocol):
-    """What frames, sums, spans and teams need of an executor that runs in C."""
-
-    @property
-    def plan(self) -> ScheduledPlan: ...
-    @property
-    def packed(self) -> PackedPlan: ...
-    @property
-    def problem(self) -> npt.NDArray[Any]: ...
-    @property
-    def helper(self) -> InterpretedExecutor | None: ...
-    @property
-    def window(self) -> Window: ...
-    @property
-    def capabilities(self) -> Capabilities: ...
-    @property
-    def opt_param_names(self) -> tuple[str, ...]: ...
-    @property
-    def derivative_work_size(self) -> int: ...
-    def take_frame(self, slopes: bool = False) -> Frame: ...
-    def return_frame(self, frame: Frame) -> None: ...
-    def is_apart(self, form: str) -> bool: ...
-    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array: ...
-    def jacobian(
-        self, theta: Values, fixed: Values = None, *, known_only: bool = False
-    ) -> Array: ...
-    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array: ...
 
 
 def aligned(n_bytes: int) -> Array:
@@ -75,7 +47,7 @@ def aligned_at(n_bytes: int) -> tuple[Array, int]:
 class Frame:
     """The memory of one call."""
 
-    def __init__(self, executor: InC) -> None:
+    def __init__(self, executor: CompiledExecutor) -> None:
         plan = executor.plan
         # One piece of memory: the problem, the call, theta, the fixed values.
         begin, n_theta = _PROBLEM + _CALL, plan.theta.size
@@ -132,7 +104,7 @@ class Frame:
         self.external[0][...] = traces
         self.external[1][...] = spectra
 
-    def make_room(self, executor: InC, slopes: bool) -> None:
+    def make_room(self, executor: CompiledExecutor, slopes: bool) -> None:
         """Work memory, and memory for what is the same for all rows, before the first call; more of
         both before the first that asks for slopes."""
         if self._room is not None and self._has_slopes >= slopes:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,11 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.errors import PlanError
-from pyspec.executor.frame import Frame, InC, aligned_at
+from pyspec.executor.frame import Frame, aligned_at
 from pyspec.executor.team import Team, choose_threads, size_of, team_of
+
+if TYPE_CHECKING:
+    from pyspec.executor.compiled import CompiledExecutor
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -120,7 +123,7 @@ class Sums:
 
 
 def sum_rows(
-    executor: InC,
+    executor: CompiledExecutor,
     theta: Array,
     fixed: Any,
     form: str,
@@ -156,7 +159,7 @@ def sum_rows(
 
 
 @contextmanager
-def prepared(executor: InC, fixed: Any) -> Iterator[Any]:
+def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Any]:
     """A frame with room for derivatives and with these fixed values."""
     plan = executor.plan
     frame = executor.take_frame(slopes=True)
@@ -174,7 +177,7 @@ class Parts:
 
     def __init__(
         self,
-        executors: Sequence[InC],
+        executors: Sequence[CompiledExecutor],
         gathers: Sequence[Ints],
         n_total: int,
         frames: Sequence[Any],
@@ -210,7 +213,7 @@ class Parts:
             end += len(gather)
         self.size = sum(size_of(executor) for executor in executors)
 
-    def _span_of(self, executor: InC, frame: Any) -> dict[str, int]:
+    def _span_of(self, executor: CompiledExecutor, frame: Any) -> dict[str, int]:
         """Memory by which a fit need not read the data in every evaluation (csrc/span.c)."""
         size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
         if not size:
@@ -234,7 +237,11 @@ class FitParts(AbstractContextManager[Parts]):
     """The parts of a fit, which hold a frame of each executor as long as it runs."""
 
     def __init__(
-        self, executors: Sequence[InC], gathers: Sequence[Ints], n_total: int, fixed: Any
+        self,
+        executors: Sequence[CompiledExecutor],
+        gathers: Sequence[Ints],
+        n_total: int,
+        fixed: Any,
     ) -> None:
         for one in executors:
             if not one.capabilities.in_c:

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address, doubles_at, record
-from pyspec.executor.frame import Frame, InC, aligned
+from pyspec.executor.frame import Frame, aligned
 from pyspec.executor.nodes import Nodes, collect_data
 from pyspec.executor.normal import FORMS, prepared, triangle_size
 from pyspec.executor.protocol import Array, SumsOfFit, Values
+
+if TYPE_CHECKING:
+    from pyspec.executor.compiled import CompiledExecutor
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ class Span:
     """What a fit has read of its data, and the sums that follow from it: :meth:`ask` what is to be
     read, :meth:`take` that until no more is, and then :meth:`answer`."""
 
-    def __init__(self, executor: InC, frame: Frame, size: int, isa: str | None) -> None:
+    def __init__(
+        self, executor: CompiledExecutor, frame: Frame, size: int, isa: str | None
+    ) -> None:
         self._frame, self._name = frame, executor.plan.name
         self._n_free = len(executor.opt_param_names)
         self._memory = aligned(size)
@@ -152,7 +157,9 @@ class Span:
 
 
 @contextmanager
-def span_of(executor: InC, fixed: Values, isa: str | None = None) -> Iterator[Span | None]:
+def span_of(
+    executor: CompiledExecutor, fixed: Values, isa: str | None = None
+) -> Iterator[Span | None]:
     """The span of a fit, inside of the `with` block; None where there is no such way. `isa` is the
     build of the kernels, by default that of this process."""
     problem: Any = executor.problem
@@ -172,7 +179,7 @@ def span_of(executor: InC, fixed: Values, isa: str | None = None) -> Iterator[Sp
 
 @contextmanager
 def sums_with_span(
-    executor: InC,
+    executor: CompiledExecutor,
     fixed: Values,
     read: Callable[[Array, str, Reading], Nodes],
     row_by_row: Callable[[Array, str], Array],

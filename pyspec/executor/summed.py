@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyspec._library import OPS
-from pyspec.executor.frame import InC
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.protocol import Array, Values
 from pyspec.passes import Pace
 from pyspec.plan import ScheduledPlan
 from pyspec.plan.columns import dependence, summed_components
 from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL
+
+if TYPE_CHECKING:
+    from pyspec.executor.compiled import CompiledExecutor
 
 #: The largest change over the largest value of the spectrum in such a difference, which then loses
 #: nothing but the rounding of the change.
@@ -31,16 +34,18 @@ class SumSlopes:
     """What the sums of a plan add to the derivatives of the model. `make` makes an executor of a
     plan."""
 
-    def __init__(self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], InC]) -> None:
+    def __init__(
+        self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], CompiledExecutor]
+    ) -> None:
         self.plan, self._make = plan, make
         external = np.flatnonzero(plan.op_kinds <= EXTERNAL).tolist()
         #: Each component with its place among those that Python fills.
         self.components = [(index, external.index(index)) for index in summed_components(plan)]
         ops = [plan.op(kind) for kind in plan.op_kinds.tolist() if kind != ADD_SLOT]
         self.is_read = any(op.spectrum_fed for op in ops)
-        self._traces: dict[tuple[int, int], InC] = {}
+        self._traces: dict[tuple[int, int], CompiledExecutor] = {}
 
-    def add(self, executor: InC, columns: Array, theta: Values, fixed: Values) -> None:
+    def add(self, executor: CompiledExecutor, columns: Array, theta: Values, fixed: Values) -> None:
         """Adds to (n_free, n) derivatives of the model over the window, in place."""
         plan, helper = self.plan, executor.helper
         assert helper is not None

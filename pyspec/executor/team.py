@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,10 @@ from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.environment import reader
 from pyspec._library.memory import address, fill
 from pyspec.errors import FitError
-from pyspec.executor.frame import InC, aligned
+from pyspec.executor.frame import aligned
+
+if TYPE_CHECKING:
+    from pyspec.executor.compiled import CompiledExecutor
 
 #: Points times columns of an evaluation below which one thread is as fast: about 0.4 ms.
 SMALL = 300_000
@@ -50,7 +54,7 @@ def _count_in(variable: str | bytes) -> int | None:
     return int(given)
 
 
-def choose_threads(executors: Sequence[InC]) -> int:
+def choose_threads(executors: Sequence[CompiledExecutor]) -> int:
     """Threads for fits of these executors together: as many as ``PYSPEC_NUM_THREADS`` says; else
     one for each core, or 1 for small jobs and in processes that another one started to share
     its work."""
@@ -70,7 +74,7 @@ def threads_for(size: int) -> int:
     return os.cpu_count() or 1
 
 
-def size_of(executor: InC) -> int:
+def size_of(executor: CompiledExecutor) -> int:
     """Points times columns of an evaluation with derivatives; where it is summed over energies and
     times apart, a point costs no more than one column does."""
     columns = 1 if executor.packed.apart else len(executor.opt_param_names) + 1
@@ -150,7 +154,7 @@ class Team:
 
 
 @contextmanager
-def team_of(executors: Sequence[InC], n_threads: int) -> Iterator[Team | None]:
+def team_of(executors: Sequence[CompiledExecutor], n_threads: int) -> Iterator[Team | None]:
     """A team for these executors inside the `with` block; None where one thread does it all."""
     if n_threads < 2:
         yield None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from math import isfinite
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,20 +13,10 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.table import ParameterTable
 
+if TYPE_CHECKING:
+    from pyspec.fit.linear.amplitudes import Amplitudes
+
 Array = npt.NDArray[np.float64]
-
-
-class LinearPart(Protocol):
-    """What is exported of :class:`pyspec.fit.linear.Amplitudes`."""
-
-    @property
-    def axis(self) -> str: ...
-    @property
-    def known(self) -> Mapping[str, Array]: ...
-    @property
-    def stderr(self) -> Mapping[str, Array]: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
 
 
 def need_xarray() -> Any:
@@ -43,7 +33,7 @@ def dataset_of(
     energy: Array | None,
     table: ParameterTable,
     facts: Mapping[str, Any],
-    linear: LinearPart | None = None,
+    linear: Amplitudes | None = None,
 ) -> Any:
     """An ``xarray.Dataset`` of one fit.
 

@@ -96,7 +96,7 @@ def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | Non
 
 
 def _term(
-    term: Term[Model], problem: FitProblem, values: Mapping[str, float], spread: Mapping[str, float]
+    term: Term, problem: FitProblem, values: Mapping[str, float], spread: Mapping[str, float]
 ) -> tuple[Array, dict[str, Array]]:
     """The value of one part of the prediction and, by parameter, its slopes."""
     executor = make_executor(term.model, None, problem.backend)

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor import Executor
 from pyspec.executor.normal import pack_triangle
-from pyspec.executor.protocol import Values
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
 
-class Summed(Protocol):
-    """What is asked of a problem."""
-
-    @property
-    def executor(self) -> Executor: ...
-    @property
-    def fixed(self) -> Values: ...
-    @property
-    def in_c(self) -> bool: ...
-    def plain_residual(self, theta: Array) -> Array: ...
-    def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array: ...
-
-
 @contextmanager
 def sums_of(
-    problem: Summed, bounds: Sequence[tuple[float, float]]
+    problem: FitProblem, bounds: Sequence[tuple[float, float]]
 ) -> Iterator[Callable[[Array, str], Array]]:
     """What gives the triangle of [J r], or chi² alone, at a point: (theta, form) → triangle; valid
     inside of the `with` block. Where chi² is not finite it may be all there is."""
@@ -51,7 +39,7 @@ def sums_of(
 
 
 def _by_differences(
-    problem: Summed, bounds: Sequence[tuple[float, float]], theta: Array, form: str
+    problem: FitProblem, bounds: Sequence[tuple[float, float]], theta: Array, form: str
 ) -> Array:
     residual = problem.plain_residual(theta)
     chisqr = np.array([np.einsum("i,i", residual, residual)])

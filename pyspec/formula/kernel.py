@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,12 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, Guard
 from pyspec.errors import ModelError
 from pyspec.formula.formula import Formula
-from pyspec.formula.values import COMPARISONS, Values, evaluated
+from pyspec.formula.values import COMPARISONS, evaluated
 from pyspec.functions.domain import holds
 from pyspec.functions.integrals import beyond
+
+if TYPE_CHECKING:
+    from pyspec.formula.definition import Definition
 
 Array = npt.NDArray[np.float64]
 
@@ -47,45 +50,12 @@ _SECTIONS, _MOST_CUTS = 64, 10
 _SMALL = 1e-6
 
 
-class Kernel(Protocol):
-    """What is needed here of a definition, see :class:`pyspec.formula.definition.Definition`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def params(self) -> tuple[str, ...]: ...
-
-    @property
-    def axis(self) -> str: ...
-
-    @property
-    def value(self) -> Formula: ...
-
-    @property
-    def parts(self) -> tuple[tuple[str, Formula], ...]: ...
-
-    @property
-    def values(self) -> tuple[Values, int]: ...
-
-    @property
-    def kernel_jumps(self) -> tuple[tuple[str, str], ...]: ...
-
-    def table(self) -> tuple[Values, dict[str, int]]: ...
-
-    def program(self, formula: Formula) -> npt.NDArray[np.int64]: ...
-
-    def evaluate(self, formula: Formula, x: Any, params: Sequence[Any]) -> Any: ...
-
-    def __call__(self, x: Any, /, *params: Any) -> Any: ...
-
-
 def part_of(parts: Mapping[str, Formula], part: str, side: int) -> Formula | None:
     """The formula of ``reach`` or ``tail`` on a side."""
     return parts.get(part) or parts.get(f"{part}_{SIDES[side]}")
 
 
-def kernel_words(own: Kernel) -> npt.NDArray[np.int64]:
+def kernel_words(own: Definition) -> npt.NDArray[np.int64]:
     """The programs of shape, reaches and tails behind their head, as csrc/convolution.h says."""
     parts = dict(own.parts)
     given = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
@@ -101,7 +71,7 @@ def kernel_words(own: Kernel) -> npt.NDArray[np.int64]:
     return np.concatenate([*words, *(program for program in programs if program is not None)])
 
 
-def reaches(own: Kernel, params: Sequence[float]) -> tuple[float, float]:
+def reaches(own: Definition, params: Sequence[float]) -> tuple[float, float]:
     """How far the kernel extends before and after."""
     given = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
     found = [
@@ -111,7 +81,7 @@ def reaches(own: Kernel, params: Sequence[float]) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def mass(own: Kernel, side: int, away: Array, params: Sequence[float]) -> Array:
+def mass(own: Definition, side: int, away: Array, params: Sequence[float]) -> Array:
     """The integral of g over ``|d| >= away`` on one side: 0 earlier samples, 1 later ones."""
     tail = part_of(dict(own.parts), "tail", side)
     if tail is not None:
@@ -122,7 +92,7 @@ def mass(own: Kernel, side: int, away: Array, params: Sequence[float]) -> Array:
         return beyond(lambda d: own(sign * d, *params), away, reaches(own, params)[side])
 
 
-def check_parts(own: Kernel, start: str) -> None:
+def check_parts(own: Definition, start: str) -> None:
     """What a kernel declares is said once for each side, and its reach has no time difference."""
     names = [name for name, _ in own.parts]
     for part in PARTS:
@@ -144,7 +114,7 @@ def check_parts(own: Kernel, start: str) -> None:
 # ---- jumps -----------------------------------------------------------------------------------
 
 
-def kernel_jumps(own: Kernel, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
+def kernel_jumps(own: Definition, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
     """The parameters that move a jump of g: each with its value where the edge is at 1, or where
     that does not say all with a formula that is not 0."""
     values, root = own.values
@@ -170,7 +140,7 @@ def _place(name: str, factors: list[float]) -> str:
     return repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"
 
 
-def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
+def _edges(own: Definition, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
     """The parameter over the distance of each jump where a comparison changes, for some values."""
     truth_at = evaluated(own.values[0], number)
     for params in _examples(own, guards):
@@ -187,20 +157,20 @@ def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> It
                 yield env[name] / abs(edge)
 
 
-def _largest(own: Kernel, params: Sequence[float]) -> float:
+def _largest(own: Definition, params: Sequence[float]) -> float:
     with np.errstate(all="ignore"):
         size = np.abs(own(_POINTS, *params))
     return float(size[np.isfinite(size)].max(initial=0.0))
 
 
-def _jumps_at(own: Kernel, edge: float, params: Sequence[float], largest: float) -> bool:
+def _jumps_at(own: Definition, edge: float, params: Sequence[float], largest: float) -> bool:
     width = 1e-7 * abs(edge)
     with np.errstate(all="ignore"):
         before, behind = own(np.array([edge - width, edge + width]), *params)
         return bool(abs(behind - before) > _SMALL * largest)
 
 
-def _examples(own: Kernel, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
+def _examples(own: Definition, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
     """Values of the parameters within their bounds."""
     n = len(own.params)
     for signs in itertools.islice(itertools.product((1.0, -1.0), repeat=n), 4):
@@ -226,7 +196,7 @@ def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
 # ---- what is wrong with one ---------------------------------------------------------------------
 
 
-def fault_of(own: Kernel, params: Sequence[float]) -> str:
+def fault_of(own: Definition, params: Sequence[float]) -> str:
     """Why a kernel cannot convolve at these values, and what to do; "" where it can."""
     name = own.name
     with np.errstate(all="ignore"):
@@ -248,7 +218,7 @@ def fault_of(own: Kernel, params: Sequence[float]) -> str:
     return ""
 
 
-def _integrals(own: Kernel, params: Sequence[float]) -> list[float]:
+def _integrals(own: Definition, params: Sequence[float]) -> list[float]:
     """The whole integrals of both sides, of the formula alone; infinite where they do not converge:
     then they depend on the length in which panels begin."""
     units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
@@ -257,11 +227,11 @@ def _integrals(own: Kernel, params: Sequence[float]) -> list[float]:
     return units[0] if all(agree) else [np.inf, np.inf]
 
 
-def _along(own: Kernel, sign: float, params: Sequence[float], unit: float) -> float:
+def _along(own: Definition, sign: float, params: Sequence[float], unit: float) -> float:
     return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
 
 
-def _declared(own: Kernel, side: int, params: Sequence[float], total: float) -> str:
+def _declared(own: Definition, side: int, params: Sequence[float], total: float) -> str:
     """What a declared reach or tail contradicts."""
     sign = 1.0 if side == 0 else -1.0
     reach = reaches(own, params)[side]
@@ -290,12 +260,12 @@ def _declared(own: Kernel, side: int, params: Sequence[float], total: float) -> 
     return ""
 
 
-def width_of(own: Kernel, params: Sequence[float]) -> float:
+def width_of(own: Definition, params: Sequence[float]) -> float:
     """About how wide the kernel is: its integral over its value in the middle, NaN for none."""
     return _size(own, params, sum(_integrals(own, params)))
 
 
-def _size(own: Kernel, params: Sequence[float], total: float) -> float:
+def _size(own: Definition, params: Sequence[float], total: float) -> float:
     with np.errstate(all="ignore"):
         middle = np.abs(np.broadcast_to(own(np.zeros(1), *params), 1))[0]
         return float(total / middle) if middle > 0 else float("nan")

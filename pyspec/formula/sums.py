@@ -4,47 +4,20 @@ and their derivatives."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
-from pyspec.formula.formula import Formula
 from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, chain_product
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
-from pyspec.formula.values import Values
+
+if TYPE_CHECKING:
+    from pyspec.formula.definition import Definition
 
 
-class Summed(Protocol):
-    """What is needed here of a definition, see :class:`pyspec.formula.definition.Definition`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def axis(self) -> str: ...
-
-    @property
-    def params(self) -> tuple[str, ...]: ...
-
-    @property
-    def inputs(self) -> tuple[str, ...]: ...
-
-    @property
-    def lines(self) -> tuple[tuple[str, Formula], ...]: ...
-
-    @property
-    def value(self) -> Formula: ...
-
-    @property
-    def sums(self) -> bool: ...
-
-    @property
-    def values(self) -> tuple[Values, int]: ...
-
-
-def used_names(own: Summed) -> set[str]:
+def used_names(own: Definition) -> set[str]:
     """The names on which the result depends."""
     if not own.sums:
         values, root = own.values
@@ -61,7 +34,7 @@ def used_names(own: Summed) -> set[str]:
     return found
 
 
-def check_sums(own: Summed, start: str) -> None:
+def check_sums(own: Definition, start: str) -> None:
     """What is summed must have a value at each energy."""
     along = {own.axis, *own.inputs}
     for name, line in own.lines:
@@ -88,7 +61,7 @@ class _Value(NamedTuple):
 
 
 def sum_slopes(
-    own: Summed, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
+    own: Definition, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
 ) -> list[npt.NDArray[np.float64]]:
     """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
     of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""

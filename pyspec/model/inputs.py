@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +16,13 @@ from pyspec.formula import AXES, Definition
 from pyspec.functions import reference
 from pyspec.model.tree import Component, ops_of
 
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
+
 Array = npt.NDArray[np.float64]
 
 #: What the axes of inputs are called, and the words of messages.
 ALONG = {"energy": "energies", "time": "times", "auxiliary": "auxiliary points"}
-
-
-class HasInputs(Protocol):
-    """What is needed of a model."""
-
-    name: str
-    components: list[Component]
-    energy: Array | None
-    time: Array | None
-    aux: Array | None
-    inputs: dict[str, Array]
 
 
 def inputs_of(op: OpDef) -> tuple[str, ...]:
@@ -116,14 +108,14 @@ def _by_name(given: Any) -> Mapping[str, Any]:
     return given or {}
 
 
-def own_inputs(model: HasInputs, known: Mapping[str, Array]) -> dict[str, Array]:
+def own_inputs(model: Model, known: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the inputs of a file that a model reads."""
     needed = needed_inputs(model.components) if known else {}
     return {name: known[name] for name in needed if name in known}
 
 
 def placed_inputs(
-    model: HasInputs,
+    model: Model,
     given: Mapping[str, Any] | None,
     energy: Array | None,
     time: Array | None,
@@ -176,7 +168,7 @@ def read_inputs(components: Sequence[Component]) -> tuple[tuple[OpDef, str], ...
     return tuple([(op, name) for op in ops_of(components) for name in inputs_of(op)])
 
 
-def check_inputs(model: HasInputs, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
+def check_inputs(model: Model, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
     """Every input that a function reads has values; `reads` are these, where they are known.
     Raises :class:`DataError` otherwise."""
     for op, name in read_inputs(model.components) if reads is None else reads:
@@ -184,7 +176,7 @@ def check_inputs(model: HasInputs, reads: Sequence[tuple[OpDef, str]] | None = N
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
-def refuse_misspelt(model: HasInputs, known: Mapping[str, Any]) -> None:
+def refuse_misspelt(model: Model, known: Mapping[str, Any]) -> None:
     """Raises :class:`DataError` for an input that has no values, where the file has some of another
     name, which the model does not read: "did you mean"."""
     reads = read_inputs(model.components)

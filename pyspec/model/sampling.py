@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,43 +19,22 @@ from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
 from pyspec.model.inputs import needed_inputs
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Component
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 Array = npt.NDArray[np.float64]
 
 _SUMS = "sums over"
 
 
-class Sampled(Protocol):
-    """What is needed of a model."""
-
-    name: str
-    components: list[Component]
-    quantities: tuple[Par, ...]
-    energy: Array | None
-    time: Array | None
-
-    @property
-    def parameters(self) -> dict[str, Par]: ...
-
-    @property
-    def is_time_model(self) -> bool: ...
-
-    aux: Array | None
-    inputs: dict[str, Array]
-
-    def set_axes(self, energy: Any = ..., time: Any = ..., *, inputs: Any = ...) -> None: ...
-
-
-M = TypeVar("M", bound=Sampled)
-
-
 @dataclass(frozen=True)
-class Term(Generic[M]):
+class Term:
     """A part of a prediction: `sign` times `model` on its axes, interpolated along the axes that
     are given as (from, to)."""
 
-    model: M
+    model: Model
     sign: float
     energy: tuple[Array, Array] | None
     time: tuple[Array, Array] | None
@@ -72,7 +51,7 @@ class Term(Generic[M]):
         return self.sign * values
 
 
-def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) -> list[Term[M]]:
+def terms(model: Model, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) -> list[Term]:
     """The parts that add up to the model on the axes `energy` and `time`; None takes its own.
 
     Raises :class:`DataError` for an axis that the model has not, and outside of its own axes where
@@ -109,7 +88,7 @@ def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) ->
     ]
 
 
-def _on(model: M, energy: Array | None, time: Array | None) -> M:
+def _on(model: Model, energy: Array | None, time: Array | None) -> Model:
     placed = copy.deepcopy(model)
     moved: dict[str, Array] = {}
     needed = needed_inputs(model.components) if model.inputs else {}
@@ -123,7 +102,7 @@ def _on(model: M, energy: Array | None, time: Array | None) -> M:
     return placed
 
 
-def _without(model: M, fed: Sequence[Component]) -> M | None:
+def _without(model: Model, fed: Sequence[Component]) -> Model | None:
     """The model without some components, whose parameters stay as quantities for expressions that
     name them; None where nothing remains."""
     rest = copy.deepcopy(model)
@@ -138,14 +117,14 @@ def _without(model: M, fed: Sequence[Component]) -> M | None:
     return rest
 
 
-def _has_kernel(model: Sampled) -> bool:
+def _has_kernel(model: Model) -> bool:
     laws = [par.dynamics.components for par in model.parameters.values() if par.dynamics]
     if model.is_time_model:
         laws.append(model.components)
     return any(component.op.kind == "KERNEL" for group in laws for component in group)
 
 
-def _moves(model: Sampled) -> bool:
+def _moves(model: Model) -> bool:
     return any(par.dynamics is not None for par in model.parameters.values())
 
 

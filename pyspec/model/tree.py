@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError
 from pyspec.formula import Formula, op_of
 from pyspec.model.peer_names import ComponentNames
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 #: Cycles of a sub-cycle under an exact response: the plan holds every one of them.
 MAX_CYCLES = 500
@@ -228,14 +231,6 @@ class Profile(_Watched):
 T = TypeVar("T")
 
 
-class Whole(Protocol):
-    """What has such parts: a model."""
-
-    components: list[Component]
-    quantities: tuple[Par, ...]
-
-
-M = TypeVar("M", bound=Whole)
 Motion = TypeVar("Motion", Dynamics, Profile)
 
 
@@ -263,7 +258,7 @@ class Copier:
     def __init__(self, memo: dict[int, Any] | None = None) -> None:
         self._memo: dict[int, Any] = {} if memo is None else memo
 
-    def whole(self, model: M) -> M:
+    def whole(self, model: Model) -> Model:
         """A model with copies of its parts; axes, which are read-only, are shared."""
         new = _shallow(model)
         for name in ("labels", "units", "inputs"):

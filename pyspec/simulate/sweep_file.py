@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from pyspec.model import Model
 from pyspec.model.digest import digest
 from pyspec.simulate.sweep import ParameterSweep
 
+if TYPE_CHECKING:
+    from pyspec.simulate.simulator import Simulator
+
 Array = npt.NDArray[np.float64]
 
 #: What is known of the noise of each combination: the standard deviation, or the counts for each
@@ -28,20 +31,8 @@ Array = npt.NDArray[np.float64]
 NOISE = ("sigma", "scale")
 
 
-class Source(Protocol):
-    """What a sweep asks of a simulator."""
-
-    @property
-    def model(self) -> Model: ...
-    def settings(self) -> dict[str, Any]: ...
-    @property
-    def noise_model(self) -> dict[str, Any]: ...
-    def start_stream(self, index: int) -> None: ...
-    def simulate_n(self, n: int, *, dim: int) -> tuple[Array, list[Array], list[Array]]: ...
-
-
 def run_sweep(
-    simulator: Source,
+    simulator: Simulator,
     sweep: ParameterSweep,
     n_realizations: int,
     *,
@@ -89,7 +80,7 @@ def run_sweep(
 
 
 def _facts(
-    simulator: Source, sweep: ParameterSweep, n_realizations: int, dim: int
+    simulator: Simulator, sweep: ParameterSweep, n_realizations: int, dim: int
 ) -> dict[str, Any]:
     """What a reader wants to know of a sweep before it reads data."""
     n = sweep.get_n_configs()
@@ -113,7 +104,7 @@ def _write_axes(file: Any, model: Model, dim: int) -> None:
             file[name] = axis
 
 
-def _key(simulator: Source, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
+def _key(simulator: Simulator, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
     """What must be equal for a sweep to be continued."""
     axes = [getattr(simulator.model, name) for name in ("energy", "time")]
     shown: Sequence[Any] = [None if axis is None else axis.tolist() for axis in axes]
@@ -145,7 +136,7 @@ def _opened(h5py: Any, part: Path, key: str, done: int) -> Any:
 
 def _write_one(
     file: Any,
-    simulator: Source,
+    simulator: Simulator,
     values: dict[str, float],
     index: int,
     n: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from pyspec.fit import JointResult
 from pyspec.fit.progress import Steps
 from pyspec.io import save_fit, write_parameters
 from pyspec.io.atomic import file_name
-from pyspec.model import Model
 from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
@@ -23,6 +22,9 @@ from pyspec.workflow.identity import SHORT, find_fit, handle_of, label_of
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyspec.workflow.project import File
 
 
 class FileOutput:
@@ -124,21 +126,7 @@ def export_root(project: Workspace) -> Path:
     return project.path / "fit_results" / file_name(project.name)
 
 
-class HasFits(Protocol):
-    """What a project asks of a file to write and list its fits."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def models(self) -> dict[str, Model]: ...
-    @property
-    def results(self) -> list[Any]: ...
-
-
-FileT = TypeVar("FileT", bound=HasFits)
-
-
-def find_file(files: Sequence[FileT], key: int | str, project: str) -> FileT:
+def find_file(files: Sequence[File], key: int | str, project: str) -> File:
     """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there,
     IndexError for a number, at which a loop over the files ends."""
     if isinstance(key, (int, np.integer)):
@@ -160,9 +148,7 @@ def find_file(files: Sequence[FileT], key: int | str, project: str) -> FileT:
 class ProjectOutput:
     """The part of a Project that writes and reads the fits of its files."""
 
-    def __init__(
-        self, project: Workspace, files: Sequence[HasFits], joint: list[JointResult]
-    ) -> None:
+    def __init__(self, project: Workspace, files: Sequence[File], joint: list[JointResult]) -> None:
         self.project = project
         self.files = files
         self.joint = joint
@@ -171,7 +157,7 @@ class ProjectOutput:
         self,
         filepath: str | Path | None = None,
         *,
-        file: int | str | HasFits | Sequence[int | str | HasFits] | None = None,
+        file: int | str | File | Sequence[int | str | File] | None = None,
         model: str | Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
         select: str = "all",
@@ -306,15 +292,15 @@ class ProjectOutput:
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
 
-    def _chosen(self, given: Any) -> list[HasFits]:
+    def _chosen(self, given: Any) -> list[File]:
         several = isinstance(given, Sequence) and not isinstance(given, str)
         return [self._file(one) for one in (given if several else [given])]
 
-    def _file(self, given: Any) -> HasFits:
+    def _file(self, given: Any) -> File:
         if isinstance(given, str):
             return find_file(self.files, given, self.project.name)
         if hasattr(given, "results"):
-            file: HasFits = given
+            file: File = given
             return file
         if not self.files:
             raise DataError(f"project {self.project.name!r} has no files")

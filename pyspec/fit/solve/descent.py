@@ -100,7 +100,6 @@ class Descent:
         slight = SLIGHT / max(self.n_points - start.size, 1)
         ties: dict[int, list[float]] = {}
         found = search(first, self._trial, lower, upper, jumps, noise, ties, slight)
-        assert isinstance(found, NativeSolver)
         found = self._settle(found, lower, upper, jumps)
         for index, jump in jumps.items():
             name = problem.names[index]

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.places import Places, ends_of, interval, number_of
 
 if TYPE_CHECKING:
@@ -41,18 +42,8 @@ FURTHER, MANY_POINTS = 40, 1_000_000
 #: Where the first of a pair lies in its interval.
 SHARES = (0.5, 0.25, 0.75)
 
-
-class Solved(Protocol):
-    """A fit inside one interval."""
-
-    theta: Array
-
-    @property
-    def chisqr(self) -> float: ...
-
-
 #: Fits from theta within bounds (lower, upper).
-Fit = Callable[[Array, Array, Array], Solved]
+Fit = Callable[[Array, Array, Array], NativeSolver]
 
 
 def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int]:
@@ -68,7 +59,7 @@ def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int
 
 
 def search(
-    first: Solved,
+    first: NativeSolver,
     fit: Fit,
     lower: Array,
     upper: Array,
@@ -76,7 +67,7 @@ def search(
     noise: float,
     ties: dict[int, list[float]] | None = None,
     slight: float = 0.0,
-) -> Solved:
+) -> NativeSolver:
     """The best fit over the intervals of every jump parameter, begun from a fit.
 
     `jumps` holds the places by the number of the parameter. A fit is better if it lowers chi² by
@@ -100,17 +91,17 @@ def search(
 
 
 def _search_pairs(
-    best: Solved,
+    best: NativeSolver,
     fit: Fit,
     lower: Array,
     upper: Array,
     jumps: Mapping[int, Places],
     noise: float,
-) -> Solved:
+) -> NativeSolver:
     """Two parameters that place the same jumps move together, as the middle and the width of a box
     do where one of its edges moves: into near intervals, and on in the same direction."""
 
-    def tried(theta: Array) -> Solved | None:
+    def tried(theta: Array) -> NativeSolver | None:
         low, high = frozen(theta, lower, upper, jumps)
         if not np.all((lower <= theta) & (theta <= upper)):
             return None
@@ -165,7 +156,7 @@ def _pairs(
 
 
 def _search_one(
-    best: Solved,
+    best: NativeSolver,
     fit: Fit,
     lower: Array,
     upper: Array,
@@ -174,7 +165,7 @@ def _search_one(
     noise: float,
     ties: list[float],
     slight: float,
-) -> Solved:
+) -> NativeSolver:
     again = True
     while again:
         again, places = False, jumps[index].at(best.theta)
@@ -214,7 +205,7 @@ def frozen(
 
 
 def reach(
-    found: Solved,
+    found: NativeSolver,
     index: int,
     jump: Places,
     lower: Array,
@@ -253,7 +244,7 @@ def reach(
 
 def beyond(
     problem: FitProblem,
-    found: Solved,
+    found: NativeSolver,
     name: str,
     bounds: tuple[Array, Array],
     ends: tuple[float, float],
