@@ -245,13 +245,6 @@ def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
             )
 
 
-def forget_formula(name: str) -> None:
-    """Takes back what :func:`function` did. Raises ModelError for an unknown name."""
-    if name not in FORMULAS:
-        raise ModelError(f"no function {name!r} is known by its formula")
-    del FORMULAS[name]
-
-
 # ---- text -------------------------------------------------------------------------------------
 
 

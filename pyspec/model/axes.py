@@ -26,32 +26,13 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     Raises :class:`DataError` unless it is a line of finite real numbers that rise all the way
     or, unless `ascending`, fall all the way.
     """
-    if np.ma.is_masked(values):
-        raise DataError(
-            f"the {what} axis is a masked array and hides points; remove them from axis and data, "
-            "or give the values of all points"
-        )
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        raise DataError(
-            f"the {what} axis has rows of different lengths; give one line of values"
-        ) from None
-    if given.size == 0:
-        raise DataError(f"the {what} axis is empty; give the value of each point")
-    if given.dtype.kind not in "fiu":
-        raise _no_numbers(given.dtype, what)
-    if given.ndim != 1:
-        raise DataError(
-            f"the {what} axis has shape {given.shape}; give one line of values, of shape (n,)"
-        )
-    axis = given.astype(np.float64)
-    finite = np.isfinite(axis)
-    if not finite.all():
-        at = int(np.argmin(finite))
-        raise DataError(
-            f"the {what} axis has {axis[at]} at index {at}; remove such points from axis and data"
-        )
+    axis = check_line(
+        values,
+        f"the {what} axis",
+        what,
+        hidden="remove them from axis and data, or give the values of all points",
+        missing="remove such points from axis and data",
+    )
     step = np.diff(axis)
     falls = axis.size > 1 and axis[-1] < axis[0] and not ascending
     wrong = step >= 0 if falls else step <= 0
@@ -72,14 +53,42 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     return axis
 
 
-def _no_numbers(given: np.dtype[Any], what: str) -> DataError:
+def check_line(
+    values: Any, who: str, name: str, *, hidden: str, missing: str
+) -> npt.NDArray[np.float64]:
+    """A float64 copy of a line of finite real numbers.
+
+    Raises :class:`DataError` for anything else. The messages begin with `who`; what is `hidden` by
+    a mask or `missing`, as a NaN is, has remedies of its own.
+    """
+    if np.ma.is_masked(values):
+        raise DataError(f"{who} is a masked array and hides points; {hidden}")
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise DataError(f"{who} has rows of different lengths; give one line of values") from None
+    if given.size == 0:
+        raise DataError(f"{who} is empty; give the value of each point")
+    if given.dtype.kind not in "fiu":
+        raise _no_numbers(given.dtype, who, name)
+    if given.ndim != 1:
+        raise DataError(f"{who} has shape {given.shape}; give one line of values, of shape (n,)")
+    line = given.astype(np.float64)
+    finite = np.isfinite(line)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise DataError(f"{who} has {line[at]} at index {at}; {missing}")
+    return line
+
+
+def _no_numbers(given: np.dtype[Any], who: str, name: str) -> DataError:
     kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
     kind |= {"M": "dates", "m": "durations"}
-    remedy = f"give real numbers, such as np.asarray({what}, float)"
+    remedy = f"give real numbers, such as np.asarray({name}, float)"
     if given.kind in "Mm":  # as floats they are nanoseconds, of dates since 1970
-        passed = f"({what} - {what}[0])" if given.kind == "M" else what
+        passed = f"({name} - {name}[0])" if given.kind == "M" else name
         remedy = f'give numbers in a unit: {passed} / np.timedelta64(1, "s") is seconds'
-    return DataError(f"the {what} axis is {kind.get(given.kind, f'of type {given}')}; {remedy}")
+    return DataError(f"{who} is {kind.get(given.kind, f'of type {given}')}; {remedy}")
 
 
 def taken_axis(

@@ -14,6 +14,7 @@ from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, shortened, suggest
 from pyspec.formula import AXES, Definition
 from pyspec.functions import reference
+from pyspec.model.axes import check_line
 from pyspec.model.tree import Component, ops_of
 
 if TYPE_CHECKING:
@@ -58,29 +59,13 @@ def check_input(values: Any, name: str) -> Array:
 
     Raises :class:`DataError` unless it is a line of finite real numbers.
     """
-    if np.ma.is_masked(values):
-        raise DataError(f"the input {name!r} is a masked array; give the values of all points")
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        raise DataError(
-            f"the input {name!r} has rows of different lengths; give one line of values"
-        ) from None
-    if given.dtype.kind not in "fiu":
-        shown = "of complex numbers" if given.dtype.kind == "c" else f"of type {given.dtype}"
-        raise DataError(f"the input {name!r} is {shown}; give real numbers, one for each point")
-    if given.ndim != 1 or given.size == 0:
-        raise DataError(
-            f"the input {name!r} has shape {given.shape}; give one line of values, of shape (n,)"
-        )
-    line = given.astype(np.float64)
-    finite = np.isfinite(line)
-    if not finite.all():
-        at = int(np.argmin(finite))
-        raise DataError(
-            f"the input {name!r} has {line[at]} at index {at}; every point needs a finite value, "
-            "masked ones too"
-        )
+    line = check_line(
+        values,
+        f"the input {name!r}",
+        name,
+        hidden="give the values of all points",
+        missing="every point needs a finite value, masked ones too",
+    )
     line.setflags(write=False)
     return line
 

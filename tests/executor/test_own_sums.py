@@ -15,7 +15,6 @@ from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.formula import define
-from pyspec.formula.traced import forget_formula
 from pyspec.functions.external import forget_function
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
@@ -157,13 +156,10 @@ def test_a_function_in_python_may_sum() -> None:
         g = np.exp(-(((x - x0) / w) ** 2) / 2)
         return B * (1 - np.cumsum(g) / np.sum(g))
 
-    try:
-        model = load_model("m: {Slope: {B: [5, True], x0: [84, True], w: [0.5, True]}}\n", "m")
-        model.set_axes(energy=ENERGY)
-        expected = step(ENERGY, 5.0, 84.0, 0.5)
-        np.testing.assert_allclose(model.evaluate(), expected, rtol=0, atol=1e-13)
-    finally:
-        forget_formula("Slope")
+    model = load_model("m: {Slope: {B: [5, True], x0: [84, True], w: [0.5, True]}}\n", "m")
+    model.set_axes(energy=ENERGY)
+    expected = step(ENERGY, 5.0, 84.0, 0.5)
+    np.testing.assert_allclose(model.evaluate(), expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(

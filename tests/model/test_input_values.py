@@ -162,8 +162,8 @@ def test_an_input_without_values_is_named(backend: str) -> None:
     ("values", "words"),
     [
         (REF[:5], "the input 'ref' has 5 values, the energy axis 9 points"),
-        (REF * 1j, "is of complex numbers"),
-        (["a"] * 9, "is of type <U1"),
+        (REF * 1j, "is complex numbers; give real numbers, such as np.asarray\\(ref, float\\)"),
+        (["a"] * 9, "is text; give real"),
         (REF[None], "has shape \\(1, 9\\)"),
         (np.where(ENERGY > 83, np.nan, REF), "has nan at index 4"),
         (np.ma.masked_greater(REF, 0.0), "is a masked array"),
