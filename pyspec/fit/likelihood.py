@@ -31,7 +31,7 @@ from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.fit.solve.descent import Descent
-from pyspec.fit.solve.jumps import frozen
+from pyspec.fit.solve.jumps import Jumps
 from pyspec.fit.solve.native import TOLERANCE
 
 Array = npt.NDArray[np.float64]
@@ -87,11 +87,8 @@ class ProfileLikelihood:
         self.n_points, self.n_rest = result.n_data, result.n_data - result.n_free
         self.scaled = scaled
         self.label = result.model_name
-        lower, upper = problem.bounds_of(result._params)
-        places = problem.jumps()
-        jumps = {self.names.index(name): places[name] for name in places} if places else {}
-        self.lower, self.upper = lower, upper
-        self.frozen = frozen(self.best, lower, upper, jumps)
+        self.lower, self.upper = bounds = problem.bounds_of(result._params)
+        self.frozen = Jumps.of(problem, bounds).frozen(self.best)
         self.sizes = [self._size(result, k) for k in range(self.best.size)]
         #: Of each value that was tried: the parameters, and the probability that it is beyond.
         self.tried: list[tuple[Array, float]] = []
@@ -147,7 +144,7 @@ class ProfileLikelihood:
         begin = np.clip(start, low, high)
         begin[k] = low[k] = high[k] = value
         descent = Descent(self.problem, self.n_points, TOLERANCE)
-        solver = descent.fit(begin, low, high)
+        solver = descent.fit(begin, (low, high))
         if solver.end == "not_finite":
             return np.inf, begin
         chisqr, theta = float(solver.chisqr), solver.theta.copy()

@@ -12,10 +12,10 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
-from pyspec.fit.solve.jumps import frozen, middle, reach, search
+from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
 from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look
-from pyspec.fit.solve.places import Places, interval, number_of
+from pyspec.fit.solve.places import interval, number_of
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -79,35 +79,34 @@ class Descent:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
-        lower, upper = problem.bounds_of(params)
+        bounds = problem.bounds_of(params)
         begin = start = problem.theta_of(params.value)
-        places = problem.jumps()
-        jumps = {problem.names.index(name): places[name] for name in places} if places else {}
+        jumps = Jumps.of(problem, bounds)
         if linear:
             self.eliminates = True
-            within = frozen(start, lower, upper, jumps)
-            begin = self._eliminated(np.clip(start, *within), *within, linear)
-        if not jumps:
+            within = jumps.frozen(start)
+            begin = self._eliminated(np.clip(start, *within), within, linear)
+        if not jumps.places:
             if problem.beside(begin):
-                return self._best_beside(begin, start, lower, upper)
-            return self.freed(self.fit(begin, lower, upper), start, lower, upper)
-        within = frozen(begin, lower, upper, jumps)
-        first = self._trial(np.clip(begin, *within), *within)
+                return self._best_beside(begin, start, bounds)
+            return self.freed(self.fit(begin, bounds), start, bounds)
+        within = jumps.frozen(begin)
+        first = self._trial(np.clip(begin, *within), within)
         if first.end == "not_finite":
             return first
-        first = self.freed(first, start, *frozen(first.theta, lower, upper, jumps))
+        first = self.freed(first, start, jumps.frozen(first.theta))
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
         slight = SLIGHT / max(self.n_points - start.size, 1)
         ties: dict[int, list[float]] = {}
-        found = search(first, self._trial, lower, upper, jumps, noise, ties, slight)
-        found = self._settle(found, lower, upper, jumps)
-        for index, jump in jumps.items():
+        found = search(first, self._trial, jumps, noise, ties, slight)
+        found = self._settle(found, jumps)
+        for index, jump in jumps.places.items():
             name = problem.names[index]
             if jump.is_rough:
                 self.lost.append(name)
                 continue
-            low, high = reach(found, index, jump, lower, upper, problem.chisqr_at, noise)
-            error, is_inside = self._by_slopes(found, index, lower, upper, jumps)
+            low, high = reach(found, index, jumps, problem.chisqr_at, noise)
+            error, is_inside = self._by_slopes(found, index, jumps)
             if error and is_inside:
                 continue
             if error:
@@ -118,24 +117,17 @@ class Descent:
                 low, high = min(low, also[0]), max(high, also[1])
             if not (np.isfinite(low) and np.isfinite(high)):
                 self.lost.append(name)
-            ends = max(low, lower[index]), min(high, upper[index])
-            self.intervals[name] = float(ends[0]), float(ends[1])
+            least, most = jumps.limits(index)
+            self.intervals[name] = max(low, least), min(high, most)
         return found
 
-    def _by_slopes(
-        self,
-        found: NativeSolver,
-        index: int,
-        lower: Array,
-        upper: Array,
-        jumps: dict[int, Places],
-    ) -> tuple[float, bool]:
+    def _by_slopes(self, found: NativeSolver, index: int, jumps: Jumps) -> tuple[float, bool]:
         """The standard error of a jump parameter where it says more than the interval, and whether
         the fit ended inside of that; 0 where it does not.
 
         Slopes tell the place of a line with two heights, and the jump does: the error holds where
         it is short beside the interval, or where the next intervals fit nearly as well."""
-        jump, n = jumps[index], found.theta.size
+        jump, n = jumps.places[index], found.theta.size
         covariance, empty = found.information(range(n)) if jump.is_smooth else (None, [])
         if covariance is None or index in empty:
             return 0.0, False
@@ -143,66 +135,58 @@ class Descent:
         error = float(np.sqrt(variance * covariance[index, index]))
         places, at = jump.at(found.theta), float(found.theta[index])
         k = number_of(places, at)
-        limits = float(lower[index]), float(upper[index])
-        low, high = jump.inside(places, k, *limits)
-        if not error < limits[1] - limits[0]:
+        low, high = jumps.inside(index, places, k)
+        least, most = jumps.limits(index)
+        if not error < most - least:
             return 0.0, False
         if low < at < high and error <= 0.5 * (high - low):
             return error, True
         for beside in (k - 1, k + 1):
-            begin, end = frozen(found.theta, lower, upper, jumps)
             if 0 <= beside <= places.size:
-                begin[index], end[index] = jump.inside(places, beside, *limits)
+                begin, end = jumps.frozen(found.theta)
+                begin[index], end[index] = jumps.inside(index, places, beside)
                 if begin[index] <= end[index]:
-                    trial = self._trial(np.clip(found.theta, begin, end), begin, end)
+                    trial = self._trial(np.clip(found.theta, begin, end), (begin, end))
                     if trial.chisqr < found.chisqr + FAR * variance:
                         return error, low < at < high
         return 0.0, False
 
     def _eliminated(
-        self,
-        start: Array,
-        lower: Array,
-        upper: Array,
-        linear: Sequence[int],
-        most: int = MOST_POINTS,
+        self, start: Array, bounds: Bounds, linear: Sequence[int], most: int = MOST_POINTS
     ) -> Array:
         """The end of a fit that solves for some parameters, or its best after `most` points."""
-        problem, bounds = self.problem, list(zip(lower.tolist(), upper.tolist(), strict=True))
-        with sums_of(problem, bounds) as sums:
+        problem, (lower, upper) = self.problem, bounds
+        with sums_of(problem, list(zip(lower.tolist(), upper.tolist(), strict=True))) as sums:
             reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
             try:
                 return reduced.run(start, most)
             finally:
                 self.best = reduced.standing(self.tolerance) or self.best
 
-    def _trial(self, start: Array, lower: Array, upper: Array) -> NativeSolver:
-        return self.fit(start, lower, upper, TRIAL_EVALUATIONS)
+    def _trial(self, start: Array, bounds: Bounds) -> NativeSolver:
+        return self.fit(start, bounds, TRIAL_EVALUATIONS)
 
-    def _settle(
-        self, found: NativeSolver, lower: Array, upper: Array, jumps: dict[int, Places]
-    ) -> NativeSolver:
+    def _settle(self, found: NativeSolver, jumps: Jumps) -> NativeSolver:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
         parameter lies, as those of an onset and a height do not, it lies in the middle."""
         start = found.theta.copy()
         undetermined = self._undetermined(start)
-        for index, jump in jumps.items():
+        for index, jump in jumps.places.items():
             if jump.pinned:
                 places = jump.at(start)
-                k = number_of(places, start[index])
-                ends = jump.inside(places, k, float(lower[index]), float(upper[index]))
+                ends = jumps.inside(index, places, number_of(places, start[index]))
                 start[index] = middle(*ends, start[index])
-        low, high = frozen(start, lower, upper, jumps)
-        for index in set(jumps).intersection(undetermined):
+        low, high = jumps.frozen(start)
+        for index in jumps.places.keys() & undetermined:
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
-        settled = self.fit(start, low, high)
+        settled = self.fit(start, (low, high))
         return found if settled.end == "not_finite" else settled
 
     def _undetermined(self, theta: Array) -> list[int]:
         free = [(-np.inf, np.inf)] * theta.size
         return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
 
-    def freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
+    def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
         rise as sharp as a step between two samples, a shape at which two parameters mean the same.
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
@@ -212,38 +196,36 @@ class Descent:
             return found
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
         has_ended = found.end in ("converged", "degenerate")
-        for group in self._ways_out(found, start, lower, upper) if has_ended else ():
+        for group in self._ways_out(found, start, bounds) if has_ended else ():
             again = found.theta.copy()
             again[group] = start[group]
-            trial = self._trial(again, lower, upper)
+            trial = self._trial(again, bounds)
             if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
-                found = trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+                found = trial if trial.end != "limit" else self.fit(trial.theta, bounds)
                 break
-        return self._other_way(found, start, lower, upper)
+        return self._other_way(found, start, bounds)
 
-    def _best_beside(self, begin: Array, start: Array, lower: Array, upper: Array) -> NativeSolver:
+    def _best_beside(self, begin: Array, start: Array, bounds: Bounds) -> NativeSolver:
         """The best of the optima beside that of a fit from `begin`, which may creep to it."""
 
         def trial(theta: Array) -> NativeSolver:
-            within = np.clip(theta, lower, upper), lower, upper
-            return self.fit(*within, TRIAL_EVALUATIONS, max(self.tolerance, ROUGH))
+            start, tolerance = np.clip(theta, *bounds), max(self.tolerance, ROUGH)
+            return self.fit(start, bounds, TRIAL_EVALUATIONS, tolerance)
 
         def finish(theta: Array) -> NativeSolver:
-            return self.freed(self.fit(theta, lower, upper), start, lower, upper)
+            return self.freed(self.fit(theta, bounds), start, bounds)
 
-        first = self.fit(begin, lower, upper, CREEPS)
+        first = self.fit(begin, bounds, CREEPS)
         if first.end == "limit":
             self.problem.evaluations.left()  # raises where none are
-        first = self.freed(first, start, lower, upper)
+        first = self.freed(first, start, bounds)
         if first.end == "not_finite":
             return first
         self.look = look = Look(self.problem, trial, finish, first, self.n_points)
         look.run()
         return look.found
 
-    def _other_way(
-        self, found: NativeSolver, start: Array, lower: Array, upper: Array
-    ) -> NativeSolver:
+    def _other_way(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """The fit that begins with heights eliminated, where what was found is still in doubt and
         that one is better; after a fit that eliminates them, the one that does not."""
         linear = self._heights() if found.end in ENDED and found.certain is None else []
@@ -252,13 +234,13 @@ class Descent:
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
         begin = start
         if not self.eliminates:
-            begin = self._eliminated(start, lower, upper, linear, TRIAL_EVALUATIONS)
+            begin = self._eliminated(start, bounds, linear, TRIAL_EVALUATIONS)
             if not self.problem.evaluations.best < found.chisqr - slight:
                 return found
-        trial = self._trial(begin, lower, upper)
+        trial = self._trial(begin, bounds)
         if trial.end == "not_finite" or not trial.chisqr < found.chisqr - slight:
             return found
-        return trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+        return trial if trial.end != "limit" else self.fit(trial.theta, bounds)
 
     def _heights(self) -> list[int]:
         """Places of the parameters that the model is linear in, unless it has free amplitudes,
@@ -268,10 +250,10 @@ class Descent:
         return [problem.names.index(name) for name in names]
 
     @staticmethod
-    def _ways_out(found: NativeSolver, start: Array, lower: Array, upper: Array) -> list[list[int]]:
+    def _ways_out(found: NativeSolver, start: Array, bounds: Bounds) -> list[list[int]]:
         """Which parameters are to go back to their start: those at a bound first of all, for there
         a slope of 0 is no optimum."""
-        theta = found.theta
+        theta, (lower, upper) = found.theta, bounds
         _, lost = found.information(range(theta.size))
         moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
         bound = [k for k in moved if theta[k] in (lower[k], upper[k])]
@@ -281,8 +263,7 @@ class Descent:
     def fit(
         self,
         start: Array,
-        lower: Array,
-        upper: Array,
+        bounds: Bounds,
         most: int = MOST_EVALUATIONS,
         tolerance: float | None = None,
     ) -> NativeSolver:
@@ -292,16 +273,9 @@ class Descent:
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
-        solver = NativeSolver(
-            start,
-            lower,
-            upper,
-            self.n_points,
-            self.data_square,
-            most,
-            self.tolerance if tolerance is None else tolerance,
-        )
-
+        if tolerance is None:
+            tolerance = self.tolerance
+        solver = NativeSolver(start, *bounds, self.n_points, self.data_square, most, tolerance)
         try:
             problem.solve(solver, watch_of(problem))
         finally:

@@ -13,6 +13,7 @@ those change.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,157 @@ FURTHER, MANY_POINTS = 40, 1_000_000
 #: Where the first of a pair lies in its interval.
 SHARES = (0.5, 0.25, 0.75)
 
-#: Fits from theta within bounds (lower, upper).
-Fit = Callable[[Array, Array, Array], NativeSolver]
+#: (n_free,) the lower and the upper bounds of a fit.
+Bounds = tuple[Array, Array]
+
+#: Fits from theta within bounds.
+Fit = Callable[[Array, Bounds], NativeSolver]
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """The parameters of a fit that move a jump, by their number, and the `bounds` of all of them. A
+    jump parameter lies in one of the intervals between its places, which have numbers, too."""
+
+    places: Mapping[int, Places]
+    bounds: Bounds
+
+    @classmethod
+    def of(cls, problem: FitProblem, bounds: Bounds) -> Jumps:
+        """Those of a fit within bounds."""
+        places = problem.jumps()
+        return cls({problem.names.index(name): one for name, one in places.items()}, bounds)
+
+    def limits(self, index: int) -> tuple[float, float]:
+        """The bounds of one parameter."""
+        lower, upper = self.bounds
+        return float(lower[index]), float(upper[index])
+
+    def inside(self, index: int, places: Array, k: int) -> tuple[float, float]:
+        """The bounds of a jump parameter within interval number k of its `places`; they are in the
+        wrong order where that lies outside of its own bounds."""
+        return self.places[index].inside(places, k, *self.limits(index))
+
+    def frozen(self, theta: Array) -> Bounds:
+        """The bounds, with every jump parameter kept in the interval that it is in; where others
+        decide where that lies, at its value."""
+        low, high = (bound.copy() for bound in self.bounds)
+        for index, jump in self.places.items():
+            if jump.pinned:
+                least, most = self.limits(index)
+                low[index] = high[index] = min(max(theta[index], least), most)
+                continue
+            places = jump.at(theta)
+            low[index], high[index] = self.inside(index, places, number_of(places, theta[index]))
+        return low, high
+
+
+def search(
+    best: NativeSolver,
+    fit: Fit,
+    jumps: Jumps,
+    noise: float,
+    ties: dict[int, list[float]],
+    slight: float,
+) -> NativeSolver:
+    """The best fit over the intervals of every jump parameter, begun from a fit.
+
+    A fit is better if it lowers chi² by more than `noise`. `ties` takes values in other intervals
+    where fits are as good, but for a share `slight` of chi², since other parameters make up for the
+    jump.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for index in jumps.places:
+            better, ties[index] = _search_one(best, fit, index, jumps, noise, slight)
+            changed |= better is not best and len(jumps.places) > 1
+            best = better
+        if not changed:
+            better = _search_pairs(best, fit, jumps, noise)
+            changed, best = better is not best, better
+    return best
+
+
+def _search_pairs(best: NativeSolver, fit: Fit, jumps: Jumps, noise: float) -> NativeSolver:
+    """Two parameters that place the same jumps move together, as the middle and the width of a box
+    do where one of its edges moves: into near intervals, and on in the same direction."""
+    lower, upper = jumps.bounds
+
+    def tried(theta: Array) -> NativeSolver | None:
+        if not np.all((lower <= theta) & (theta <= upper)):
+            return None
+        within = jumps.frozen(theta)
+        trial = fit(np.clip(theta, *within), within)
+        return trial if trial.chisqr < best.chisqr - noise else None
+
+    for theta in _pairs(best.theta, jumps):
+        better = tried(theta)
+        step = theta - best.theta
+        while better is not None:
+            best, step = better, 2.0 * step
+            theta = best.theta.copy()
+            theta[step != 0.0] += step[step != 0.0]
+            again = tried(theta)
+            if again is None:
+                return best
+            better = again
+    return best
+
+
+def _pairs(theta: Array, jumps: Jumps) -> Iterator[Array]:
+    """Points at which two pinned parameters lie in intervals nearby. Those of the second depend on
+    where in its interval the first one lies."""
+
+    def into(point: Array, index: int, away: int, share: float) -> Array | None:
+        places, moved = jumps.places[index].at(point), point.copy()
+        k = number_of(places, point[index]) + away
+        if not 0 <= k <= places.size:
+            return None
+        low, high = jumps.inside(index, places, k)
+        moved[index] = middle(low, high, float(point[index]))
+        if np.isfinite(high - low):
+            moved[index] += (share - 0.5) * (high - low)
+        return moved if low <= high else None
+
+    pairs = [
+        (index, other)
+        for index, jump in jumps.places.items()
+        for other in sorted(jump.reads.intersection(jumps.places) if jump.pinned else ())
+        if other > index
+    ]
+    for (index, other), away, share in product(pairs, (0, *NEARBY[:4]), SHARES):
+        first = into(theta, index, away, share)
+        for beside in NEARBY if first is not None else ():
+            assert first is not None
+            both = into(first, other, beside, 0.5)
+            if both is not None:
+                yield both
+
+
+def _search_one(
+    best: NativeSolver, fit: Fit, index: int, jumps: Jumps, noise: float, slight: float
+) -> tuple[NativeSolver, list[float]]:
+    """The best fit over the intervals of one parameter, and its values where others are as good."""
+    again = True
+    while again:
+        again, places = False, jumps.places[index].at(best.theta)
+        ties: list[float] = []
+        at = number_of(places, best.theta[index])
+        for k in _candidates(places, at, *jumps.limits(index)):
+            low, high = jumps.frozen(best.theta)
+            low[index], high[index] = jumps.inside(index, places, k)
+            if not low[index] <= high[index]:
+                continue
+            start = best.theta.copy()
+            start[index] = middle(low[index], high[index], best.theta[index])
+            trial = fit(start, (low, high))
+            if trial.chisqr < best.chisqr - noise:
+                best, again = trial, True
+                break
+            if trial.chisqr <= (1.0 + slight) * best.chisqr + noise:
+                ties.append(float(trial.theta[index]))
+    return best, ties
 
 
 def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int]:
@@ -58,158 +208,10 @@ def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int
         offset, step = offset + step, max(step, offset // 2)
 
 
-def search(
-    first: NativeSolver,
-    fit: Fit,
-    lower: Array,
-    upper: Array,
-    jumps: Mapping[int, Places],
-    noise: float,
-    ties: dict[int, list[float]] | None = None,
-    slight: float = 0.0,
-) -> NativeSolver:
-    """The best fit over the intervals of every jump parameter, begun from a fit.
-
-    `jumps` holds the places by the number of the parameter. A fit is better if it lowers chi² by
-    more than `noise`. `ties` takes values in other intervals where fits are as good, but for a
-    share `slight` of chi², since other parameters make up for the jump.
-    """
-    ties = {} if ties is None else ties
-    best, changed = first, True
-    while changed:
-        changed = False
-        for index in jumps:
-            ties[index] = []
-            also = ties[index], slight
-            better = _search_one(best, fit, lower, upper, index, jumps, noise, *also)
-            changed |= better is not best and len(jumps) > 1
-            best = better
-        if not changed:
-            better = _search_pairs(best, fit, lower, upper, jumps, noise)
-            changed, best = better is not best, better
-    return best
-
-
-def _search_pairs(
-    best: NativeSolver,
-    fit: Fit,
-    lower: Array,
-    upper: Array,
-    jumps: Mapping[int, Places],
-    noise: float,
-) -> NativeSolver:
-    """Two parameters that place the same jumps move together, as the middle and the width of a box
-    do where one of its edges moves: into near intervals, and on in the same direction."""
-
-    def tried(theta: Array) -> NativeSolver | None:
-        low, high = frozen(theta, lower, upper, jumps)
-        if not np.all((lower <= theta) & (theta <= upper)):
-            return None
-        trial = fit(np.clip(theta, low, high), low, high)
-        return trial if trial.chisqr < best.chisqr - noise else None
-
-    for theta in _pairs(best.theta, lower, upper, jumps):
-        better = tried(theta)
-        step = theta - best.theta
-        while better is not None:
-            best, step = better, 2.0 * step
-            theta = best.theta.copy()
-            theta[step != 0.0] += step[step != 0.0]
-            again = tried(theta)
-            if again is None:
-                return best
-            better = again
-    return best
-
-
-def _pairs(
-    theta: Array, lower: Array, upper: Array, jumps: Mapping[int, Places]
-) -> Iterator[Array]:
-    """Points at which two pinned parameters lie in intervals nearby. Those of the second depend on
-    where in its interval the first one lies."""
-
-    def into(point: Array, index: int, away: int, share: float) -> Array | None:
-        jump, moved = jumps[index], point.copy()
-        places = jump.at(point)
-        k = number_of(places, point[index]) + away
-        if not 0 <= k <= places.size:
-            return None
-        low, high = jump.inside(places, k, float(lower[index]), float(upper[index]))
-        moved[index] = middle(low, high, float(point[index]))
-        if np.isfinite(high - low):
-            moved[index] += (share - 0.5) * (high - low)
-        return moved if low <= high else None
-
-    pairs = [
-        (index, other)
-        for index, jump in jumps.items()
-        for other in sorted(jump.reads.intersection(jumps) if jump.pinned else ())
-        if other > index
-    ]
-    for (index, other), away, share in product(pairs, (0, *NEARBY[:4]), SHARES):
-        first = into(theta, index, away, share)
-        for beside in NEARBY if first is not None else ():
-            assert first is not None
-            both = into(first, other, beside, 0.5)
-            if both is not None:
-                yield both
-
-
-def _search_one(
-    best: NativeSolver,
-    fit: Fit,
-    lower: Array,
-    upper: Array,
-    index: int,
-    jumps: Mapping[int, Places],
-    noise: float,
-    ties: list[float],
-    slight: float,
-) -> NativeSolver:
-    again = True
-    while again:
-        again, places = False, jumps[index].at(best.theta)
-        ties.clear()
-        at = number_of(places, best.theta[index])
-        for k in _candidates(places, at, float(lower[index]), float(upper[index])):
-            low, high = frozen(best.theta, lower, upper, jumps)
-            limits = float(lower[index]), float(upper[index])
-            low[index], high[index] = jumps[index].inside(places, k, *limits)
-            if not low[index] <= high[index]:
-                continue
-            start = best.theta.copy()
-            start[index] = middle(low[index], high[index], best.theta[index])
-            trial = fit(start, low, high)
-            if trial.chisqr < best.chisqr - noise:
-                best, again = trial, True
-                break
-            if trial.chisqr <= (1.0 + slight) * best.chisqr + noise:
-                ties.append(float(trial.theta[index]))
-    return best
-
-
-def frozen(
-    theta: Array, lower: Array, upper: Array, jumps: Mapping[int, Places]
-) -> tuple[Array, Array]:
-    """The bounds, with every jump parameter kept in the interval that it is in; where others decide
-    where that lies, at its value."""
-    low, high = lower.copy(), upper.copy()
-    for index, jump in jumps.items():
-        if jump.pinned:
-            low[index] = high[index] = min(max(theta[index], lower[index]), upper[index])
-            continue
-        places = jump.at(theta)
-        k = number_of(places, theta[index])
-        low[index], high[index] = jump.inside(places, k, float(lower[index]), float(upper[index]))
-    return low, high
-
-
 def reach(
     found: NativeSolver,
     index: int,
-    jump: Places,
-    lower: Array,
-    upper: Array,
+    jumps: Jumps,
     chisqr_at: Callable[[Array], float],
     noise: float,
     over: int = 0,
@@ -218,12 +220,12 @@ def reach(
     change χ² by no more than `noise`, such as those at samples that are masked or outside of the
     window; up to `over` others may lie between."""
     theta = found.theta.copy()
-    places, value = jump.at(theta), float(theta[index])
+    places, value = jumps.places[index].at(theta), float(theta[index])
     first = last = number_of(places, value)
     ends = interval(places, value)
 
     def same(k: int) -> bool:
-        low, high = jump.inside(places, k, float(lower[index]), float(upper[index]))
+        low, high = jumps.inside(index, places, k)
         if not low <= high:
             return False
         theta[index] = middle(low, high, value)
@@ -246,16 +248,17 @@ def beyond(
     problem: FitProblem,
     found: NativeSolver,
     name: str,
-    bounds: tuple[Array, Array],
+    bounds: Bounds,
     ends: tuple[float, float],
     variance: float,
 ) -> list[str]:
     """A sentence where the intervals beside that of a jump parameter fit about as well: where χ²
     rises by less than the `variance` of a point, the others being where they are."""
-    index, jump = problem.names.index(name), problem.jumps()[name]
+    index, jumps = problem.names.index(name), Jumps.of(problem, bounds)
     over = FURTHER if problem.n_points <= MANY_POINTS else 0
-    low, high = reach(found, index, jump, *bounds, problem.chisqr_at, variance, over)
-    low, high = max(low, bounds[0][index]), min(high, bounds[1][index])
+    low, high = reach(found, index, jumps, problem.chisqr_at, variance, over)
+    least, most = jumps.limits(index)
+    low, high = max(low, least), min(high, most)
     if low >= ends[0] and high <= ends[1]:
         return []
     return [

@@ -241,7 +241,7 @@ class Run:
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
             try:
-                solver = descent.freed(solver, start, lower, upper)
+                solver = descent.freed(solver, start, (lower, upper))
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
