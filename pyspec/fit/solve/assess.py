@@ -40,6 +40,8 @@ class _Assessment:
         self.solver, self.intervals = run.solver, run.intervals
         self.scale_covar, self.n_points = run.scale_covar, run.n_points
         self.nfev = run.nfev
+        #: The bounds that parameters ended at: name → "min" or "max".
+        self.bound = self._sides()
         self.is_poisson, self.is_weighted = self.problem.is_poisson, self.problem.is_weighted
         #: What the solver is sure of: the data determine every parameter.
         self.certain = None if self.solver is None or self.is_poisson else self.solver.certain
@@ -53,20 +55,19 @@ class _Assessment:
         """Statistics, bounds, covariance and followers, as a result."""
         run, problem = self.run, self.problem
         self._statistics()
-        bound = self._sides()
-        verdict = self._verdict(bound)
+        verdict = self._verdict()
         for k, side in verdict.next_to:
-            bound[problem.names[k]] = "min" if side < 0 else "max"
+            self.bound[problem.names[k]] = "min" if side < 0 else "max"
         lost = map(problem.names.__getitem__, verdict.lost)
-        empty = dict.fromkeys([*self._covariance(bound), *lost, *run.lost])
+        empty = dict.fromkeys([*self._covariance(), *lost, *run.lost])
         self._drop_errors(empty)
         is_optimum = verdict.distance <= needed(run)
         self.is_found = is_found(run, verdict.distance)
-        self._add_followers(bound)
+        self._add_followers()
         if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
             values = float(self.outcome.redchi), self.outcome.nfree
             self.cautions += far_from_expected(problem, self.params.value, *values)
-        self._doubt(bound)
+        self._doubt()
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
 
@@ -75,7 +76,7 @@ class _Assessment:
             problem=problem,
             _outcome=self.outcome,
             _params=self.params,
-            _message=self._message(bound, empty, verdict, is_optimum),
+            _message=self._message(empty, verdict, is_optimum),
             method=" then ".join(run.methods),
             backend=problem.backend,
             settings=settings,
@@ -85,7 +86,7 @@ class _Assessment:
             success=self._succeeded() and not empty and is_optimum,
             interrupted=run.interrupted,
             degenerate=bool(empty),
-            at_bound=bound,
+            at_bound=self.bound,
             without_effect=tuple(empty),
             intervals=self.intervals,
             _cautions=tuple(self.cautions),
@@ -95,8 +96,7 @@ class _Assessment:
         )
 
     def _sides(self) -> dict[str, str]:
-        """The bounds that parameters ended at, "min" or "max". The native solver reaches them to
-        the last bit; the transformations of lmfit do not."""
+        """The native solver reaches bounds to the last bit; the transformations of lmfit do not."""
         found: dict[str, str] = {}
         values, limits = self.params.value, self.params.limits
         for name in self.problem.names:
@@ -129,29 +129,30 @@ class _Assessment:
 
     # what the data determine
 
-    def _verdict(self, bound: dict[str, str]) -> Verdict:
+    def _verdict(self) -> Verdict:
         problem, outcome = self.problem, self.outcome
         chisqr = float(outcome.chisqr)
         if self.run.stopped or self.run.methods[-1] == SAMPLER or not math.isfinite(chisqr):
             return Verdict(0.0)
         is_exact = self._is_exact()
-        if self.certain is not None and not (bound or self.intervals or is_exact):
+        if self.certain is not None and not (self.bound or self.intervals or is_exact):
             return Verdict(self._distance(self.certain.decrease))
-        bounds = np.array(self._bounds())
+        lower, upper = np.array(self._bounds()).T
         theta = problem.theta_of(self.params.value)
-        sides = [{"min": -1, "max": 1}.get(bound.get(name, ""), 0) for name in problem.names]
+        codes = {"min": -1, "max": 1}
+        sides = np.array([codes.get(self.bound.get(name, ""), 0) for name in problem.names])
         # The transformations of lmfit come near to a bound and never reach it.
-        theta = np.where(sides, np.where(np.array(sides) < 0, *bounds.T), theta)
-        root, downhill = self.information = self._information(theta, bounds.tolist())
+        theta = np.where(sides, np.where(sides < 0, lower, upper), theta)
+        root, downhill = self.information = self._information(theta)
         if not np.isfinite(downhill).all():
             problem.refuse(theta)
         point = Point(
             theta=theta,
-            lower=bounds[:, 0],
-            upper=bounds[:, 1],
+            lower=lower,
+            upper=upper,
             root=root,
             downhill=downhill,
-            sides=np.array(sides),
+            sides=sides,
             sizes=np.array(problem.sizes, dtype=np.float64),
             variance=self._variance(),
             chisqr=chisqr,
@@ -180,18 +181,17 @@ class _Assessment:
             return 0.0
         return math.sqrt(decrease / variance)
 
-    def _information(self, theta: Array, bounds: list[list[float]]) -> tuple[Array, Array]:
+    def _information(self, theta: Array) -> tuple[Array, Array]:
         """(m, n) root of the information and (n,) Jᵀr at the end; the native solver has them."""
         problem = self.problem
-        limits = [(low, high) for low, high in bounds]
         if self.solver is None:
-            found = problem.information(theta, limits)
+            found = problem.information(theta, self._bounds())
             self.nfev = max(self.nfev, problem.evaluations.count)
             return found
         factor = self.solver.factor()
         root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
         if self.is_poisson:
-            root = problem.slopes(theta, limits, list(range(theta.size)))
+            root = problem.slopes(theta, self._bounds(), list(range(theta.size)))
         return root, downhill
 
     def _drop_errors(self, empty: dict[str, None]) -> None:
@@ -211,7 +211,7 @@ class _Assessment:
                 )
                 del errors[name]
 
-    def _doubt(self, bound: dict[str, str]) -> None:
+    def _doubt(self) -> None:
         """What a wider bound would gain, and what else to doubt."""
         run, problem, outcome = self.run, self.problem, self.outcome
         values = self.params.value
@@ -225,10 +225,9 @@ class _Assessment:
                 "sigma=...), or Measurement(weight=1 / sigma) with scale_covar=False"
             )
         if self.information is not None:
-            for name, side in bound.items():
-                gain = gain_beyond(
-                    *self.information, problem.names.index(name), self._held(bound), side
-                )
+            held = [problem.names.index(name) for name in {**self.bound, **self.intervals}]
+            for name, side in self.bound.items():
+                gain = gain_beyond(*self.information, problem.names.index(name), held, side)
                 if gain > 0.0:
                     low, high, _ = self.params.limits[name]
                     limit = low if side == "min" else high
@@ -242,20 +241,16 @@ class _Assessment:
                     known = problem.bounds_of(self.params), ends, self._scale()
                     self.cautions += beyond(problem, self.solver, name, *known)
         theta = problem.theta_of(values) if self.solver is None else self.solver.theta
-        self.cautions += problem.doubts(theta, values, bound, float(outcome.chisqr)) + self.warned
+        self.cautions += problem.doubts(theta, values, self.bound, float(outcome.chisqr))
+        self.cautions += self.warned
 
-    def _held(self, bound: dict[str, str]) -> list[int]:
-        """The columns of parameters that a bound or a jump holds."""
-        names = self.problem.names
-        return [names.index(name) for name in {**bound, **self.intervals}]
-
-    def _covariance(self, bound: dict[str, str]) -> list[str]:
+    def _covariance(self) -> list[str]:
         """Standard errors and correlations; the names of parameters without information."""
         outcome, problem = self.outcome, self.problem
         names = list(outcome.var_names)
         covar = getattr(outcome, "covar", None)
         empty: list[str] = []
-        held = {**bound, **self.intervals}
+        held = {**self.bound, **self.intervals}
         if self.run.stopped or self._is_saturated():
             covar = outcome.covar = None
         elif self.certain is not None and not held and tuple(names) == problem.names:
@@ -267,7 +262,7 @@ class _Assessment:
         elif covar is None or (
             self.run.methods[-1] != SAMPLER  # whose covariance is that of the chain
             and (
-                bound
+                self.bound
                 or self.is_poisson
                 or problem.n_linear
                 or not np.all(np.isfinite(np.diag(covar)))
@@ -314,13 +309,13 @@ class _Assessment:
             return None, [interior[k] for k in empty]
         inner = scaled(inner, self._scale())
         if len(interior) == len(names):
-            return inner, list(map(interior.__getitem__, empty))
+            return inner, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)
         places = [names.index(name) for name in interior]
         covar[np.ix_(places, places)] = inner
         return covar, [interior[k] for k in empty]
 
-    def _add_followers(self, bound: dict[str, str]) -> None:
+    def _add_followers(self) -> None:
         """Appends the expression parameters with their values; their standard errors are propagated
         when the first of them is asked for."""
         params, followers = self.params, self.problem.followers
@@ -337,7 +332,7 @@ class _Assessment:
             if len(interior) < len(names):
                 places = [names.index(name) for name in interior]
                 covar = covar[np.ix_(places, places)]
-            lost = [name for name in names if name not in params.stderr and name not in bound]
+            lost = [name for name in names if name not in params.stderr and name not in self.bound]
             params.errors = FollowerErrors(followers, known, interior, covar, lost)
         params.value |= values
         params.expressions = self.problem.expressions(values)
@@ -347,15 +342,10 @@ class _Assessment:
         ended = bool(self.outcome.success) or self.is_found
         return ended and not self.run.stopped and math.isfinite(self.outcome.chisqr)
 
-    def _message(
-        self,
-        bound: dict[str, str],
-        empty: dict[str, None],
-        verdict: Verdict,
-        is_optimum: bool,
-    ) -> str | Ended:
+    def _message(self, empty: dict[str, None], verdict: Verdict, is_optimum: bool) -> str | Ended:
         run, outcome, moved = self.run, self.outcome, self.run.moved
-        is_plain = is_optimum and not (bound or self.intervals or empty or moved or run.stopped)
+        unusual = self.bound or self.intervals or empty or moved or run.stopped
+        is_plain = is_optimum and not unusual
         if is_plain and isinstance(outcome, NativeOutcome) and math.isfinite(outcome.chisqr):
             return outcome.ended
         ended = run.stopped or str(outcome.message).strip()
@@ -365,8 +355,8 @@ class _Assessment:
             parts = said_at(ended, verdict.distance, is_optimum, believed=self._succeeded())
         if not is_optimum:
             parts += at_zero(self.problem, self.problem.theta_of(self.params.value))
-        if bound:
-            parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
+        if self.bound:
+            parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in self.bound.items()))
         for name, (low, high) in self.intervals.items():
             parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
         if self.intervals and len(self.problem.names) > len(self.intervals):
