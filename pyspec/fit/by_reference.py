@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,10 @@ from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement
 from pyspec.model.source import LOADED, Derived, Source, source_of
+
+if TYPE_CHECKING:
+    from pyspec.fit.result import FitResult
+    from pyspec.fit.slices.results import SliceResults
 
 _Array = npt.NDArray[np.float64]
 
@@ -66,7 +70,7 @@ def residual_of(data: Any, fit: Any) -> npt.NDArray[np.float64]:
     return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(_Array, lazy)
 
 
-def squares_of(result: Any) -> tuple[float, float]:
+def squares_of(result: FitResult) -> tuple[float, float]:
     """Of a FitResult, the sums of the squares of data - model and of data - mean over the points
     that count, in the units of the data; of data by reference in one pass over them."""
     problem = result.problem
@@ -74,7 +78,7 @@ def squares_of(result: Any) -> tuple[float, float]:
         data = np.asarray(result.data, dtype=np.float64)[result.keep]
         residual = result.residual[result.keep]
         return float(residual @ residual), float(((data - data.mean()) ** 2).sum())
-    if "_raw" not in result.__dict__:  # a pass over the data
+    if result._raw is None:  # a pass over the data
         plain = replace(problem.measurement, weight=None, loss="squares")
         plain.seen.update(problem.measurement.seen)
         executor = make_executor(problem.model, plain)
@@ -82,7 +86,7 @@ def squares_of(result: Any) -> tuple[float, float]:
     return result._raw, problem.measurement.survey.scatter
 
 
-def range_of(result: Any) -> tuple[float, float]:
+def range_of(result: FitResult) -> tuple[float, float]:
     """The smallest and the largest value of the data of a FitResult that count."""
     measurement = result.problem.measurement
     if source_of(measurement.data) is not None:
@@ -91,11 +95,12 @@ def range_of(result: Any) -> tuple[float, float]:
     return (float(data.min()), float(data.max())) if data.size else (np.nan, np.nan)
 
 
-def masked_points(result: Any) -> int:
+def masked_points(result: FitResult | SliceResults) -> int:
     """How many points of the window of a result are masked."""
     measurement = result.measurement
     if measurement.keep is None:
         return 0
     if source_of(measurement.keep) is None:
         return int(np.count_nonzero(~result.keep))
+    assert measurement.data is not None
     return int(measurement.window(measurement.data).size - measurement.survey.n_points)

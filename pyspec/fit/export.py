@@ -15,6 +15,7 @@ from pyspec.fit.table import ParameterTable
 
 if TYPE_CHECKING:
     from pyspec.fit.linear.amplitudes import Amplitudes
+    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -59,7 +60,7 @@ def dataset_of(
     return xarray.Dataset(variables, coords=coords, attrs=dict(facts))
 
 
-def fit_dataset(result: Any, fit: Array) -> Any:
+def fit_dataset(result: FitResult, fit: Array) -> Any:
     """What ``FitResult.to_dataset`` returns; `fit` is NaN where it is not known."""
     facts = {
         "model": result.model_name,
@@ -88,7 +89,7 @@ def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def plain_fit(result: Any) -> dict[str, Any]:
+def plain_fit(result: FitResult) -> dict[str, Any]:
     """What ``FitResult.to_dict`` returns."""
     return {
         "model": result.model_name,

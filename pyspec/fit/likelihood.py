@@ -18,7 +18,7 @@ the value, which makes the search for the end short.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from pyspec.fit.progress import Steps
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
 from pyspec.fit.solve.native import TOLERANCE
+
+if TYPE_CHECKING:
+    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -79,7 +82,7 @@ class ProfileLikelihood:
     scaled : whether the noise is the scatter about the fit; else chi² is taken as it is
     """
 
-    def __init__(self, result: Any, scaled: bool) -> None:
+    def __init__(self, result: FitResult, scaled: bool) -> None:
         self.problem = problem = result.problem
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
@@ -99,7 +102,7 @@ class ProfileLikelihood:
             )
         self.unit = self.chisqr / self.n_rest if scaled else 1.0
 
-    def _size(self, result: Any, k: int) -> float:
+    def _size(self, result: FitResult, k: int) -> float:
         """A first step: the standard error, half of a jump's interval, a tenth of the value."""
         error = result.stderr.get(self.names[k])
         if error:
@@ -222,7 +225,7 @@ class _Side:
 
 
 def confidence_intervals(
-    result: Any,
+    result: FitResult,
     names: Sequence[str],
     p_names: str | Sequence[str] | None,
     sigmas: Any,

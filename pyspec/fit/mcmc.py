@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,10 @@ from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
 from pyspec.fit.samples import LNSIGMA, MC, MCMCResult
 from pyspec.fit.statistics import not_converged
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -39,7 +43,7 @@ class Posterior:
     that of the fit.
     """
 
-    def __init__(self, problem: Any, low: Array, high: Array, *, is_weighted: bool) -> None:
+    def __init__(self, problem: FitProblem, low: Array, high: Array, *, is_weighted: bool) -> None:
         self.problem = problem
         self.low, self.high = low, high
         self.is_weighted = is_weighted
@@ -58,7 +62,7 @@ class Posterior:
         return -0.5 * chisqr * math.exp(-2.0 * lnsigma) - n_left * lnsigma
 
 
-def sample(result: Any, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
+def sample(result: FitResult, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
     if result._of_many:
@@ -99,7 +103,7 @@ def sample(result: Any, settings: MC | None = None, progress: Progress = None) -
     return found
 
 
-def _notes(result: Any, done: int, steps: int) -> list[str]:
+def _notes(result: FitResult, done: int, steps: int) -> list[str]:
     """What the samples are to be taken with care for, beside the length of their chain."""
     found = []
     if ended := not_converged(result):
@@ -112,7 +116,7 @@ def _notes(result: Any, done: int, steps: int) -> list[str]:
     return found
 
 
-def _followers(result: Any, chain: Array) -> tuple[list[str], Array]:
+def _followers(result: FitResult, chain: Array) -> tuple[list[str], Array]:
     """The followers that depend on what was sampled, and their values, (n_steps, n_walkers, n)."""
     problem, shape = result.problem, chain.shape[:2]
     sampled = dict(zip(problem.names, np.moveaxis(chain, 2, 0), strict=False))
@@ -121,7 +125,7 @@ def _followers(result: Any, chain: Array) -> tuple[list[str], Array]:
     return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
 
-def resolved(settings: MC, result: Any, weighted: bool) -> MC:
+def resolved(settings: MC, result: FitResult, weighted: bool) -> MC:
     """The settings with everything that follows from the fit. Raises :class:`FitError` for what
     contradicts it."""
     sigmas = ("sigma_ini", "sigma_min", "sigma_max")
@@ -151,7 +155,7 @@ def resolved(settings: MC, result: Any, weighted: bool) -> MC:
     return replace(settings, nwalkers=walkers, sigma_ini=start, sigma_min=low, sigma_max=high)
 
 
-def _places(result: Any, mc: MC, low: Array, high: Array) -> Array:
+def _places(result: FitResult, mc: MC, low: Array, high: Array) -> Array:
     """(n_walkers, n_names) where the walkers start: around the fit by its standard errors, within
     the bounds."""
     problem = result.problem

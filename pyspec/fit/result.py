@@ -97,6 +97,7 @@ class FitResult(LmfitNames, SlotNames):
     #: Where it is not `redchi`: that of all files of a joint fit, NaN where nothing scatters.
     _variance: float | None = None
     _fit: Array | None = field(default=None, init=False)
+    _raw: float | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         problem, outcome = self.problem, self._outcome

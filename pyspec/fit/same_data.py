@@ -4,7 +4,7 @@ whoever owns the array may write into it."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,10 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model.checksum import checksum
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+    from pyspec.fit.result import FitResult
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
 SAME, ROUNDING = 1e-6, 1e-12
@@ -31,7 +35,7 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
     )
 
 
-def need_same(problem: Any) -> None:
+def need_same(problem: FitProblem) -> None:
     """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
     changed after they were fitted. Data by reference are not read for it."""
     joint = getattr(problem, "of_joint", None)  # the files of which share amplitudes
@@ -47,7 +51,7 @@ def need_fitted(result: Any) -> None:
     need_chisqr(result, None)
 
 
-def need_chisqr(result: Any, found: float | None) -> None:
+def need_chisqr(result: FitResult, found: float | None) -> None:
     """Raises :class:`DataError` where χ² at the values of a fit, which is evaluated if None is
     given, is not that of the fit. A fit by samples of the posterior is not asked."""
     problem, chisqr = result.problem, float(result.chisqr)
@@ -68,9 +72,9 @@ def need_checksum(data: Any, then: int, name: str) -> None:
         raise changed(name)
 
 
-def data_of(problem: Any) -> npt.NDArray[Any]:
+def data_of(problem: FitProblem) -> npt.NDArray[Any]:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
-    measurement = problem.measurement
-    found: npt.NDArray[Any] = measurement.window(measurement.data)
-    return found
+    data = problem.measurement.data
+    assert data is not None
+    return problem.measurement.window(data)

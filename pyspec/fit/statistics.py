@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspec.calls import Named
 from pyspec.fit.solve.outcome import information_criteria
+
+if TYPE_CHECKING:
+    from pyspec.fit.result import FitResult
 
 
 class Statistics(Named[float]):
@@ -54,7 +57,7 @@ def goodness(
     return Statistics(numbers)
 
 
-def not_converged(result: Any) -> str:
+def not_converged(result: FitResult) -> str:
     """How a fit ended that did not converge, on one line; "" of one that did."""
     if state_of(result.success, result.without_effect, result.message) != "NOT converged":
         return ""

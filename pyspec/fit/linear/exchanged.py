@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyspec.formula import scheme_of
 from pyspec.model.kinetics import scheme_name, states_of
 
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+    from pyspec.fit.result import FitResult
+
 #: chi² of both orders differs by less than this share of it.
 SAME = 1e-9
 
 
-def exchanged(result: Any) -> list[str]:
+def exchanged(result: FitResult) -> list[str]:
     """Sentences about rates whose order is not that of their start values, though the data allow
     both; none of fits without success, of several starts, which are compared with one another, and
     of one file of a joint fit, which says it."""
@@ -36,7 +40,7 @@ def exchanged(result: Any) -> list[str]:
     return list(found)
 
 
-def _files(problem: Any) -> Iterator[tuple[Any, Mapping[str, str]]]:
+def _files(problem: Any) -> Iterator[tuple[FitProblem, Mapping[str, str]]]:
     """The problem of each file that has free spectra, and the names of its parameters."""
     if problem.files[0] is problem:
         if problem.n_linear:
@@ -47,7 +51,7 @@ def _files(problem: Any) -> Iterator[tuple[Any, Mapping[str, str]]]:
             yield own, names
 
 
-def _rates(problem: Any) -> Iterator[tuple[str, list[str]]]:
+def _rates(problem: FitProblem) -> Iterator[tuple[str, list[str]]]:
     """The name of each scheme of a file, and its rates with a value of their own."""
     components = problem.model.components
     for first in components:
@@ -58,7 +62,7 @@ def _rates(problem: Any) -> Iterator[tuple[str, list[str]]]:
             yield scheme_name(first), [name for name in rates if name in problem.parameters]
 
 
-def _is_exchanged(result: Any, one: str, other: str) -> bool:
+def _is_exchanged(result: FitResult, one: str, other: str) -> bool:
     """Whether two rates have another order than at the start, and chi² is the same where they are
     exchanged, within their bounds."""
     problem, values, start = result.problem, result.values, result.start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.model.free import single_valued
 from pyspec.model.show import html_table
+
+if TYPE_CHECKING:
+    from pyspec.fit.many.fit import ManyBatch
 
 Array = npt.NDArray[np.float64]
 
@@ -69,7 +72,7 @@ class ManyFits(Fits[OneFit]):
     """
 
     def __init__(
-        self, fits: Sequence[OneFit], batch: Any, seconds: float, interrupted: bool
+        self, fits: Sequence[OneFit], batch: ManyBatch, seconds: float, interrupted: bool
     ) -> None:
         self.fits = tuple(fits)
         self._batch = batch
@@ -86,8 +89,7 @@ class ManyFits(Fits[OneFit]):
         Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
         k = row_of("index", index, len(self), "a fit")
-        found: FitResult = self._batch.result(k)
-        return found
+        return self._batch.result(k)
 
     @property
     def nfev(self) -> npt.NDArray[np.int64]:
