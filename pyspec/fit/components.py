@@ -16,6 +16,7 @@ from pyspec.model import Component, Measurement, Model
 from pyspec.model.handed import hand_in
 from pyspec.model.inputs import function_of
 from pyspec.model.resolved import as_seen, resolution_of
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def spectrum_components(
             "components are drawn for one spectrum, not for a time series; in 2D "
             "they are result.eval_components()"
         )
-    window = slice(*(columns or (None, None)))
+    window = slice_of(columns)
     total = np.zeros(model.energy.size)
     peaks: dict[str, Array] = {}
     grounds: dict[str, Array] = {}

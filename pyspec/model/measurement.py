@@ -27,6 +27,7 @@ from pyspec.model.taken import (
     texts_of,
     window_of,
 )
+from pyspec.model.windows import slice_of
 
 #: How residuals are made.
 LOSSES = ("squares", "poisson")
@@ -259,7 +260,7 @@ class Measurement:
             return None if self.data is None else self.window(self.data)
         begin, end = self.rows or (0, len(source))
         first = source.rows(begin, min(end, begin + source.step))
-        return first[:, slice(*(self.columns or (None, None)))]
+        return first[:, slice_of(self.columns)]
 
     def square(self) -> float:
         """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
@@ -313,8 +314,8 @@ class Measurement:
 
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
-        columns = array[..., slice(*(self.columns or (None, None)))]
-        return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+        columns = array[..., slice_of(self.columns)]
+        return columns[slice_of(self.rows)] if array.ndim == 2 else columns
 
     def of_points(self, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Weights or a mask for each point of the window, of a measurement with data."""

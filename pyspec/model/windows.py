@@ -27,6 +27,11 @@ DELAYS = (
 ROUNDED = 1e-3
 
 
+def slice_of(ends: tuple[int, int] | None) -> slice:
+    """The part of an axis between the (begin, end) of a window, end excluded; None for all."""
+    return slice(None) if ends is None else slice(*ends)
+
+
 def slack(axis: Array) -> float:
     """How far a point may lie outside of a limit that it is on but for rounding."""
     return ROUNDED * float(np.abs(np.diff(axis)).min()) if axis.size > 1 else 0.0

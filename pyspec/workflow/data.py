@@ -17,7 +17,7 @@ from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.beside import check_mask
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
-from pyspec.model.windows import excluded, forward_range, index_range, row_range
+from pyspec.model.windows import excluded, forward_range, index_range, row_range, slice_of
 from pyspec.plot import plot_data
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.labels import labels_with
@@ -254,7 +254,7 @@ class FileData:
             columns = index_range(self.need_axis("energy"), energy_limits, "energy")
         if time_limits is not None:
             rows = index_range(self.need_axis("time"), time_limits, "time")
-        seen = slice(*((rows if last == "time" else columns) or (None, None)))
+        seen = slice_of(rows if last == "time" else columns)
         if out is not None and out[seen].all():
             raise DataError("exclude= leaves no point of the window; narrow its ranges")
         self.columns, self.rows, self._excluded = columns, rows, out

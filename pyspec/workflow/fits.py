@@ -23,7 +23,7 @@ from pyspec.fit.solve.methods import without_intervals
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
-from pyspec.model.windows import spectrum_rows
+from pyspec.model.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
 from pyspec.workflow.checks import refuse_spectra
 from pyspec.workflow.data import FileData
@@ -222,7 +222,7 @@ class FileFits:
         refuse_samples(options)
         time = self.data.need_axis("time")
         model, series = self.models.prepared(model_name, time=False), self.data.whole()
-        times = time[slice(*(series.rows or (None, None)))]
+        times = time[slice_of(series.rows)]
         baseline = self._last_baseline()
         origin = self.models.origin(model.name)
         if seed_source == "model":

@@ -14,6 +14,7 @@ from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
 from pyspec.model.tree import Par
+from pyspec.model.windows import slice_of
 from pyspec.workflow.noise import Noise, mean_of
 
 Array = npt.NDArray[np.float64]
@@ -147,7 +148,7 @@ def shift_seeds(
     energy = model.energy
     assert energy is not None
     assert series.data is not None
-    window = slice(*(series.columns or (None, None)))
+    window = slice_of(series.columns)
     axis = energy[window]
     data = np.asarray(series.window(series.data), dtype=np.float64)
     if series.keep is not None:

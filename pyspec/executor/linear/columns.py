@@ -23,6 +23,7 @@ from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers, used_names
 from pyspec.model.inputs import inputs_of
 from pyspec.model.sizes import Sizes
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
@@ -165,7 +166,7 @@ class Planned:
         self.n_slopes = len(self.places)
         self.n_rows = 1
         if model.time is not None and not (part.is_time_model or still):
-            self.n_rows = model.time[slice(*(rows or (None, None)))].size
+            self.n_rows = model.time[slice_of(rows)].size
 
     def take_room(self, value: Array, slopes: Array) -> None:
         self._value, self._slopes = value, slopes

@@ -26,6 +26,7 @@ from pyspec.executor.linear.several import Several
 from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.free import allowed, free_parameters
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -81,8 +82,8 @@ class Designer:
                 f"{model.name}: has {len(self.free)} free amplitudes; {MOST} at most can be solved "
                 "for at each " + self.axis
             )
-        rows = slice(*(measurement.rows or (None, None)))
-        columns = slice(*(measurement.columns or (None, None)))
+        rows = slice_of(measurement.rows)
+        columns = slice_of(measurement.columns)
         if model.energy is None or model.time is None:
             raise ModelError(
                 f"{model.name}: amplitudes that are free along {self.axis} need an energy and a "

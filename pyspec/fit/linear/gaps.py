@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec.fit.linear.problem import LinearProblem
 from pyspec.model.free import allowed
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -53,6 +54,6 @@ def open_fit(
     linear = result.linear
     gap = empty & np.any(list(linear.unknown.values()), axis=0)
     opened = np.array(fit)
-    inside = opened[slice(*(rows or (None, None))), slice(*(columns or (None, None)))]
+    inside = opened[slice_of(rows), slice_of(columns)]
     inside[(slice(None), gap) if linear.axis == "energy" else gap] = np.nan
     return opened

@@ -24,6 +24,7 @@ from pyspec.fit.solve.places import Places
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.free import dispersed, single_valued
 from pyspec.model.outline import outline_of
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
@@ -121,8 +122,8 @@ class LinearProblem(FitProblem):
         assert model.time is not None
         assert model.energy is not None
         everywhere = np.full((model.time.size, model.energy.size), np.nan)
-        rows = slice(*(measured.rows or (None, None)))
-        everywhere[rows, slice(*(measured.columns or (None, None)))] = found
+        rows = slice_of(measured.rows)
+        everywhere[rows, slice_of(measured.columns)] = found
         return everywhere
 
     def doubts(

@@ -24,6 +24,7 @@ from pyspec.fit.trace import fit_trace
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
 from pyspec.model.units import parameter_units
+from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
@@ -138,7 +139,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
     def energy(self) -> Array:
         """(n_energy,) energies of the window."""
         assert self._model.energy is not None
-        return self._model.energy[slice(*(self.series.columns or (None, None)))]
+        return self._model.energy[slice_of(self.series.columns)]
 
     @property
     def data(self) -> npt.NDArray[Any]:
