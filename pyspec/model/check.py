@@ -38,6 +38,14 @@ def localise(dynamics: Dynamics | Profile) -> None:
             par.formula = par.formula.rename(local)
 
 
+def check_parameters(parameters: Mapping[str, Par], complete: bool) -> None:
+    """The expressions of a model have names that are known and run in no circle, and no parameter
+    of a law moves; unless `complete`, dynamics may be added still. Raises :class:`ModelError`."""
+    check_names(parameters, complete)
+    resolution_order(parameters)
+    check_laws(parameters)
+
+
 def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
     """Every name in an expression is a parameter, or the energy where spectra are free; unless
     `complete`, it may be one that dynamics still to be added will bring."""

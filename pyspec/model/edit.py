@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pyspec.errors import ModelError
 from pyspec.model.axes import Unchanged
 from pyspec.model.build import check_domain
-from pyspec.model.check import localise
+from pyspec.model.check import check_parameters, localise
 from pyspec.model.fill import fill
+from pyspec.model.parts import owner_of, retell
 from pyspec.model.reader import Scalar, Sequence
 from pyspec.model.scalars import given_number
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.to_yaml import model_text
+from pyspec.model.tree import Par
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 _CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
 
 
 def change(
+    model: Model,
     par: Par,
-    owner: Component | None,
-    part_of: Dynamics | Profile | None,
-    check: Callable[[], None],
     value: float | None,
     low: float | Unchanged | None,
     high: float | Unchanged | None,
     vary: bool | str | None,
     expr: str | None,
 ) -> None:
-    """Changes what is given; on an error the parameter is as before.
-
-    `owner` is the component of the parameter, `part_of` the dynamics or profile of that; `check`
-    verifies the model afterwards. Raises :class:`ModelError`.
-    """
+    """Changes what is given of a parameter of a model, as :meth:`Model.set` does; on an error the
+    parameter is as before. Raises :class:`ModelError`."""
+    owner, part = owner_of(par, model)
     before = {name: getattr(par, name) for name in _CHANGED}
     limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
     entry = _entry(par, limits, value, low, high, vary, expr)
@@ -41,13 +42,17 @@ def change(
         fill(par, entry, *limits)
         if owner is not None:
             check_domain(owner)
-        if part_of is not None:
-            localise(part_of)
-        check()
+        if part is not None:
+            localise(part)
+        check_parameters(model.parameters, complete=False)
     except ModelError:
         for name, old in before.items():
             setattr(par, name, old)
         raise
+    if part is not None:
+        retell(part)
+    else:
+        model.text = model_text(model.name, model.components, model.quantities)
 
 
 def _entry(

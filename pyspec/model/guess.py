@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from pyspec.calls import real
 from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
 from pyspec.model.tree import Component, Par
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -26,20 +29,16 @@ SHARE, NOISE = 0.05, 4.0
 ROUNDS = 10
 
 
-def guess_values(
-    name: str,
-    components: Sequence[Component],
-    values: Mapping[str, float],
-    energy: Array | None,
-    data: npt.ArrayLike,
-) -> dict[str, float]:
+def guess_values(model: Model, data: npt.ArrayLike) -> dict[str, float]:
     """Start values of the free parameters that can be read off `data`, (n_energy,), or
-    (n_time, n_energy) whose mean over time is read. `values` are those of now: peaks keep their
-    order, and shapes that cannot be read off (m, alpha, ratio) stay.
+    (n_time, n_energy) whose mean over time is read. Peaks keep the order that they have, and shapes
+    that cannot be read off (m, alpha, ratio) stay.
 
     Raises :class:`DataError` for data that do not fit the axis, :class:`ModelError` for no peak or
     more than four.
     """
+    name, values, energy = model.name, model.values, model.energy
+    components = model.components
     if energy is None:
         raise DataError(f"{name} has no energy axis; give it one with set_axes(energy=...) first")
     given = real("data", data)

@@ -14,13 +14,13 @@ from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
 from pyspec.formula import Formula
 from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
-from pyspec.model.check import check_laws, check_names, free_names, resolution_order, used_names
+from pyspec.model.check import check_parameters, free_names, resolution_order, used_names
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
 from pyspec.model.guess import guess_values
 from pyspec.model.inputs import placed_inputs
-from pyspec.model.parts import all_parameters, need_part, owner_of, parts_of, retell, with_parts
+from pyspec.model.parts import all_parameters, need_part, parts_of, with_parts
 from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
 from pyspec.model.scalars import given_number
@@ -77,7 +77,7 @@ class Model(ModelNames):
         self.units: dict[str, str] = {}
         self.elsewhere: Mapping[str, Formula] = {}
         owned = [par for component in self.components for par in component.parameters]
-        self._check(with_parts([*owned, *self.quantities]), complete=False)
+        check_parameters(with_parts([*owned, *self.quantities]), complete=False)
 
     def __repr__(self) -> str:
         given = (("energy", self.energy), ("time", self.time))
@@ -129,7 +129,7 @@ class Model(ModelNames):
         """The value of every parameter: expressions on the base values of those that move, NaN for
         what depends on the energy. Raises :class:`ModelError` for a circle, which it prints."""
         parameters = self.parameters
-        self._check(parameters, complete=True)
+        check_parameters(parameters, complete=True)
         known = {ENERGY: math.nan, **{n: float(par.value) for n, par in parameters.items()}}
         for par in resolution_order(parameters):
             assert par.formula is not None
@@ -183,16 +183,7 @@ class Model(ModelNames):
 
         Raises :class:`ModelError` as the loader does for a model file.
         """
-        par = self._par(name)
-        owner, part = owner_of(par, self.components, self.parameters)
-        change(
-            par, owner, part, lambda: self._check(self.parameters, complete=False),
-            value, min, max, vary, expr,
-        )  # fmt: skip
-        if part is not None:
-            retell(part)
-        else:
-            self.text = model_text(self.name, self.components, self.quantities)
+        change(self, self._par(name), value, min, max, vary, expr)
 
     def copy(self) -> Model:
         """A model of its own with the same parts and axes, as ``copy.copy`` makes it, too."""
@@ -206,7 +197,7 @@ class Model(ModelNames):
     def to_yaml(self, path: str | Path | None = None) -> str:
         """The text of a model file that loads as this model, with what moves its parameters (the
         section ``attached``); written to `path` where that is given."""
-        text = whole_text(self.name, self.components, self.quantities, self.parameters)
+        text = whole_text(self)
         if path is not None:
             write_model(Path(path), text)
         return text
@@ -217,7 +208,7 @@ class Model(ModelNames):
 
         Raises :class:`DataError` or :class:`ModelError` where it cannot; nothing is set then.
         """
-        found = guess_values(self.name, self.components, self.values, self.energy, data)
+        found = guess_values(self, data)
         self.set_values(found)
         return found
 
@@ -328,7 +319,7 @@ class Model(ModelNames):
     def _keep(self, par: Par, part: str) -> None:
         """Checks the model with the part that a parameter has got; on an error it has none."""
         try:
-            self._check(self.parameters, complete=False)
+            check_parameters(self.parameters, complete=False)
         except ModelError:
             setattr(par, part, None)
             raise
@@ -354,7 +345,7 @@ class Model(ModelNames):
 
         Raises :class:`ModelError`.
         """
-        self._check(self.parameters, complete=True)
+        check_parameters(self.parameters, complete=True)
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
         """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy); at `theta`, free
@@ -386,9 +377,3 @@ class Model(ModelNames):
                 f"{meant(name, parameters)}"
             )
         return parameters[name]
-
-    @staticmethod
-    def _check(parameters: Mapping[str, Par], complete: bool) -> None:
-        check_names(parameters, complete)
-        resolution_order(parameters)
-        check_laws(parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pyspec.errors import CallError, ModelError
 from pyspec.model.check import used_quantities
@@ -12,6 +13,9 @@ from pyspec.model.own import FUNCTIONS, INCLUDE
 from pyspec.model.resolved import check_resolution
 from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 #: Sections of a model file that are no models.
 RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE, KINETICS)
@@ -56,14 +60,12 @@ def parts_of(
     return built, own
 
 
-def owner_of(
-    par: Par, components: Sequence[Component], parameters: Mapping[str, Par]
-) -> tuple[Component | None, Dynamics | Profile | None]:
+def owner_of(par: Par, model: Model) -> tuple[Component | None, Dynamics | Profile | None]:
     """The component that a parameter belongs to, and the dynamics or profile of that."""
-    for component in components:
+    for component in model.components:
         if any(own is par for own in component.parameters):
             return component, None
-    for other in parameters.values():
+    for other in model.parameters.values():
         for part in (other.dynamics, other.profile):
             for component in part.components if part is not None else ():
                 if any(own is par for own in component.parameters):

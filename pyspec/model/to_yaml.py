@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspec.errors import ModelError
 from pyspec.formula import Measured
@@ -15,6 +16,9 @@ from pyspec.model.kinetics import scheme_name, state_name, states_of
 from pyspec.model.measured_irf import instrument_line
 from pyspec.model.own import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = ("true", "false", "null", "yes", "no", "on", "off")
@@ -77,18 +81,14 @@ def write_model(path: Path, text: str) -> None:
         raise ModelError(f"{path}: {why}") from error
 
 
-def whole_text(
-    name: str,
-    components: Sequence[Component],
-    quantities: Sequence[Par],
-    parameters: Mapping[str, Par],
-) -> str:
+def whole_text(model: Model) -> str:
     """A model file: the model, the models of what moves its parameters, and the section
-    ``attached``. `parameters` are all parameters of the model, laws included."""
-    texts = [_model_lines(name, components, quantities)]
-    used = list(components)
+    ``attached``."""
+    parameters = model.parameters
+    texts = [_model_lines(model.name, model.components, model.quantities)]
+    used = list(model.components)
     attached = []
-    unused = (par for par in quantities if par.name not in parameters)
+    unused = (par for par in model.quantities if par.name not in parameters)
     for par in (*parameters.values(), *unused):
         entries = []
         if par.profile is not None:
@@ -105,7 +105,7 @@ def whole_text(
         if entries:
             attached.append(f"    {par.name}: {{{', '.join(entries)}}}")
     if attached:
-        texts.append(_joined(["attached:", f"  {_key(name)}:", *attached]))
+        texts.append(_joined(["attached:", f"  {_key(model.name)}:", *attached]))
     return functions_text(used) + "".join(texts)
 
 
