@@ -238,8 +238,7 @@ class FitResult(LmfitNames, SlotNames):
         with free traces at other energies only."""
         if isinstance(self.problem, LinearProblem):
             need_same(self.problem)
-            at = self.theta, *self._spread()
-            return predict_linear(self.problem, *at, energy, time, self._lost())
+            return predict_linear(self, self.problem, energy, time)
         return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
 
     @cached_property
@@ -250,7 +249,7 @@ class FitResult(LmfitNames, SlotNames):
         if not isinstance(problem, LinearProblem):
             return None
         need_same(problem)
-        return amplitudes_of(problem, self.theta, *self._spread(), self._lost())
+        return amplitudes_of(self, problem)
 
     def _lost(self) -> list[int]:
         """The places of the parameters that the data do not determine."""
@@ -343,9 +342,7 @@ class FitResult(LmfitNames, SlotNames):
         return self._goodness(*squares_of(self))
 
     def _goodness(self, raw: float, total: float) -> dict[str, float]:
-        found = self.n_data, raw, total, self.chisqr, self.redchi, self.n_free
-        weighted = self.problem.is_weighted
-        return goodness(*found, weighted=weighted, known=weighted and not self._scale_covar)
+        return goodness(self, raw, total)
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,

@@ -18,38 +18,22 @@ class Statistics(Named[float]):
     what = "statistic"
 
 
-def goodness(
-    n: int,
-    raw: float,
-    total: float,
-    chisqr: float,
-    redchi: float,
-    n_free: int,
-    *,
-    weighted: bool,
-    known: bool,
-) -> dict[str, float]:
+def goodness(result: FitResult, raw: float, total: float) -> dict[str, float]:
     """The numbers of :attr:`pyspec.fit.FitResult.statistics`.
 
-    Parameters
-    ----------
-    n : points that count
-    raw : sum of the squares of the residual, in the units of the data
-    total : sum of the squares of the data minus their mean
-    chisqr, redchi : of the (weighted) residual that was fitted
-    weighted : whether points have weights, or counts the noise of counts
-    known : whether these are taken as they are, so that errors are not scaled
-
-    AIC and BIC are those of :func:`pyspec.fit.solve.outcome.information_criteria`: of chi², or
-    where the noise is not known of n ln(chi² / n).
+    `raw` is the sum of the squares of the residual, in the units of the data, `total` that of the
+    data minus their mean. AIC and BIC are those of
+    :func:`pyspec.fit.solve.outcome.information_criteria`: of chi², or where the noise is not known
+    of n ln(chi² / n).
     """
-    k = n_free
-    aic, bic = information_criteria(chisqr, n, k, known)
+    weighted, n, k = result.problem.is_weighted, result.n_data, result.n_free
+    is_known = weighted and not result._scale_covar
+    aic, bic = information_criteria(result.chisqr, n, k, is_known)
     numbers = {
         "chi2_raw": raw,
         "chi2_red_raw": raw / max(n - k, 1),
-        "chi2": chisqr if weighted else float("nan"),
-        "chi2_red": redchi if weighted else float("nan"),
+        "chi2": result.chisqr if weighted else float("nan"),
+        "chi2_red": result.redchi if weighted else float("nan"),
         "r2": 1.0 - raw / total if total > 0 else float("nan"),
         "aic": aic,
         "bic": bic,

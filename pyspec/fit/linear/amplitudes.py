@@ -11,9 +11,9 @@ the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from pyspec.model.kinetics import scheme_name, state_name, states_of
 
 if TYPE_CHECKING:
     from pyspec.fit.linear.problem import LinearProblem
+    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -172,35 +173,45 @@ class Amplitudes:
         )
 
 
-def amplitudes_of(
-    problem: LinearProblem,
-    theta: Array,
-    covariance: Array,
-    variance: float,
-    lost: Sequence[int] = (),
-) -> Amplitudes:
-    """The amplitudes at `theta`.
+class Solution(NamedTuple):
+    """What is known of the amplitudes at the end of a fit: their values, how those of each group
+    follow theta, the covariance of theta, with zeros for parameters that are taken to be known, and
+    the directions in which it is not determined, (n_theta, n_lost)."""
 
-    `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
-    be known. `variance` is s². `lost` are the places of parameters that the data do not determine.
-    """
-    with problem.linear.lock:
-        return _amplitudes_of(problem, theta, problem.spread(covariance), variance, lost)
+    solved: Solved
+    followed: list[Followed]
+    covariance: Array
+    away: Array
 
 
-def _amplitudes_of(
-    problem: LinearProblem,
-    theta: Array,
-    covariance: Array,
-    variance: float,
-    lost: Sequence[int],
-) -> Amplitudes:
-    executor = problem.linear
-    solved = executor.solve(theta, problem.fixed)
-    found, determined = solved.projected.amplitudes, solved.projected.determined
+def solution_of(result: FitResult, problem: LinearProblem) -> Solution:
+    """That of a fit of a `problem`. What all files of a joint fit leave undetermined its files were
+    told."""
+    covariance, variance = result._spread()
+    solved = problem.linear.solve(result.theta, problem.fixed)
     followed = follow(problem, solved, variance)
+    if problem.left is not None:
+        return Solution(solved, followed, *problem.left)
+    covariance, lost = problem.spread(covariance), result._lost()
+    if not lost:
+        return Solution(solved, followed, covariance, np.zeros((len(covariance), 0)))
+    places = problem.linear.gather[np.array(lost)].tolist()
+    information = information_of(followed, len(covariance))
+    found = lost_directions(information, covariance, places, variance)
+    return Solution(solved, followed, *found)
+
+
+def amplitudes_of(result: FitResult, problem: LinearProblem) -> Amplitudes:
+    """The amplitudes of a fit of a `problem`."""
+    with problem.linear.lock:
+        return _amplitudes_of(result, problem)
+
+
+def _amplitudes_of(result: FitResult, problem: LinearProblem) -> Amplitudes:
+    executor = problem.linear
+    solution = solved, followed, covariance, away = solution_of(result, problem)
+    found, determined = solved.projected.amplitudes, solved.projected.determined
     names = list(executor.designer.free)
-    covariance, away = known_of(problem, followed, covariance, lost, variance)
     hidden = moved(followed, away, len(names))
     spread = _covariances(followed, found.shape[1], covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
@@ -216,40 +227,21 @@ def _amplitudes_of(
         {name: gaps[:, k] for k, name in enumerate(names)},
         {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
         executor.designer.x,
-        _kinetics(problem, solved, theta, covariance, spread, followed, hidden, gaps),
+        _kinetics(problem, solution, result.theta, spread, hidden, gaps),
     )
-
-
-def known_of(
-    problem: LinearProblem,
-    followed: Sequence[Followed],
-    covariance: Array,
-    lost: Sequence[int],
-    variance: float,
-) -> tuple[Array, Array]:
-    """The covariance of theta and the directions in which it is not determined, (n_theta, n_lost):
-    of a file of a joint fit those that all files leave, which it was told."""
-    if problem.left is not None:
-        return problem.left
-    if not lost:
-        return covariance, np.zeros((len(covariance), 0))
-    lost = problem.linear.gather[np.array(lost)].tolist()
-    information = information_of(followed, len(covariance))
-    return lost_directions(information, covariance, lost, variance)
 
 
 def _kinetics(
     problem: LinearProblem,
-    solved: Solved,
+    solution: Solution,
     theta: Array,
-    covariance: Array,
     spread: Array,
-    followed: list[Followed],
     hidden: npt.NDArray[np.bool_],
     gaps: npt.NDArray[np.bool_],
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
     designer, gather = problem.linear.designer, problem.linear.gather
+    solved, followed, covariance, _ = solution
     names, components = list(designer.free), designer.model.components
     mixed = np.full((*spread.shape[:2], solved.theta.size), np.nan)
     for group, own in enumerate(followed):

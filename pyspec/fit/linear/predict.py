@@ -7,32 +7,32 @@ derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 tho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.executor.linear.design import Design
-from pyspec.fit.linear.amplitudes import follow, known_of
+from pyspec.fit.linear.amplitudes import solution_of
 from pyspec.fit.linear.followed import Followed
 from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.predict import Prediction
+
+if TYPE_CHECKING:
+    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
 
 def predict_linear(
+    result: FitResult,
     problem: LinearProblem,
-    theta: Array,
-    covariance: Array,
-    variance: float,
     energy: npt.ArrayLike | None,
     time: npt.ArrayLike | None,
-    lost: Sequence[int] = (),
 ) -> Prediction:
-    """The prediction on the energies or times given, within the window along the other axis; `lost`
-    are the places of parameters that the data do not determine.
+    """The prediction of a fit on the energies or times given, within the window along the other
+    axis; `problem` is that of the fit.
 
     Raises :class:`DataError` for values along the axis on which amplitudes are free, and where the
     model sums over the samples of an axis that is to change.
@@ -46,26 +46,18 @@ def predict_linear(
             f"leave {axis}= out"
         )
     with executor.lock:
-        return _predicted(problem, theta, problem.spread(covariance), variance, given, lost)
+        return _predicted(result, problem, given)
 
 
 def _predicted(
-    problem: LinearProblem,
-    theta: Array,
-    covariance: Array,
-    variance: float,
-    given: npt.ArrayLike | None,
-    lost: Sequence[int],
+    result: FitResult, problem: LinearProblem, given: npt.ArrayLike | None
 ) -> Prediction:
     executor = problem.linear
-    axis = executor.designer.axis
-    solved = executor.solve(theta, problem.fixed)
-    followed = follow(problem, solved, variance)
-    covariance, _ = known_of(problem, followed, covariance, lost, variance)
+    solved, followed, covariance, _ = solution_of(result, problem)
     design, x = (
         (solved.design, executor.designer.x)
         if given is None
-        else (executor.elsewhere(theta, problem.fixed, given))
+        else (executor.elsewhere(result.theta, problem.fixed, given))
     )
     amplitudes = solved.projected.amplitudes
     value = np.einsum("gk,kgx->gx", amplitudes, np.broadcast_to(
@@ -75,7 +67,7 @@ def _predicted(
         value = value + design.offset
     error = _errors(design, amplitudes, followed, covariance)
     along = executor.designer.along
-    axes = (along, x) if axis == "energy" else (x, along)
+    axes = (along, x) if executor.designer.axis == "energy" else (x, along)
     return Prediction(axes[0], axes[1], executor.groups_of(value), executor.groups_of(error))
 
 
