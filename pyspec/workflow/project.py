@@ -189,7 +189,7 @@ class File(FileFacts, PeerNames):
     def describe(self, *, waterfall: float | None = None) -> str:
         """Prints and returns what the file holds; with `waterfall`, a distance in units of the
         data, shows the spectra above each other too."""
-        text = printed(file_text(repr(self), self._data, self.models, self.results))
+        text = printed(file_text(self))
         if waterfall is not None:
             self.plot_data(show=True, waterfall=waterfall)
         return text
@@ -199,7 +199,7 @@ class File(FileFacts, PeerNames):
         return f"<File {self.name}: {shape}, {len(self.models)} models, {len(self.results)} fits>"
 
     def _repr_html_(self) -> str:
-        return file_html(repr(self), self._data, self.models, self.results)
+        return file_html(self)
 
 
 class Project(Workspace):

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.model import Model
 from pyspec.model.source import source_of
-from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import SHORT, handle_of
 
+if TYPE_CHECKING:
+    from pyspec.workflow.project import File
 
-def file_text(
-    title: str, data: FileData, models: Mapping[str, Model], results: Sequence[Any]
-) -> str:
+
+def file_text(file: File) -> str:
     """Axes, data, noise, windows, models and fits of a file, a line each."""
-    lines = [f"  {what}: {text}" for what, text in _facts(data, models)]
-    lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in results]
-    return "\n".join([title.strip("<>"), *lines])
+    lines = [f"  {what}: {text}" for what, text in _facts(file)]
+    lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in file.results]
+    return "\n".join([repr(file).strip("<>"), *lines])
 
 
-def file_html(
-    title: str, data: FileData, models: Mapping[str, Model], results: Sequence[Any]
-) -> str:
+def file_html(file: File) -> str:
     """The same as an HTML table."""
-    facts = _facts(data, models)
-    facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(results, 1)]
+    facts = _facts(file)
+    facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(file.results, 1)]
     rows = "".join(
         f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in facts
     )
-    return f"<b>{escape(title.strip('<>'))}</b><table>{rows}</table>"
+    return f"<b>{escape(repr(file).strip('<>'))}</b><table>{rows}</table>"
 
 
 def fits_html(title: str, fits: Sequence[Any]) -> str:
@@ -51,8 +48,8 @@ def _row(kind: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
 
 
-def _facts(data: FileData, models: Mapping[str, Model]) -> list[tuple[str, str]]:
-    facts = []
+def _facts(file: File) -> list[tuple[str, str]]:
+    facts, data = [], file._data
     for name, axis in (("energy", data.energy), ("time", data.time), ("aux", data.aux_axis)):
         if axis is not None:
             unit = f" {data.units[name]}" if name in data.units else ""
@@ -79,5 +76,7 @@ def _facts(data: FileData, models: Mapping[str, Model]) -> list[tuple[str, str]]
     ):
         if window is not None:
             facts.append((what, f"{window[0]} to {window[1] - 1}"))
-    facts += [(f"model {name}", f"{len(m.parameters)} parameters") for name, m in models.items()]
+    facts += [
+        (f"model {name}", f"{len(m.parameters)} parameters") for name, m in file.models.items()
+    ]
     return facts
