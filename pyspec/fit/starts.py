@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -195,6 +195,31 @@ class Ended:
         return self.start.chisqr < other.start.chisqr
 
 
+@dataclass
+class Tries(Generic[ResultT]):
+    """Fits from one start after the other: how they `ended`, and the `best` of them with its
+    `result` and `number`."""
+
+    fit: Callable[[Mapping[str, float]], ResultT]
+    ended: list[Ended] = field(default_factory=list)
+    best: Ended | None = None
+    result: ResultT | None = None
+    number: int = 0
+
+    def run(self, start: Mapping[str, float]) -> ResultT | None:
+        """The fit from one start; None where it could not be made."""
+        try:
+            result = self.fit(start)
+        except FitError as error:
+            self.ended.append(Ended.failed(start, error))
+            return None
+        own = Ended.of(result)
+        if own.is_better(self.best):
+            self.best, self.result, self.number = own, result, len(self.ended)
+        self.ended.append(own)
+        return result
+
+
 def best_of(
     fit: Callable[[Mapping[str, float] | None], ResultT],
     problem: FitProblem,
@@ -207,29 +232,21 @@ def best_of(
 
     Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
     """
-    best: tuple[Ended, ResultT] | None = None
-    ended: list[Ended] = []
-    interrupted = False
+    tries, interrupted = Tries(fit), False
     for given in drawn_starts(problem, seeds, n_starts, seed):
         try:
-            result = fit(given)
-        except FitError as error:
-            ended.append(Ended.failed(given, error))
-            continue
+            result = tries.run(given)
         except KeyboardInterrupt:
-            if best is None or current_hold().insists:
+            if tries.result is None or current_hold().insists:
                 raise
             interrupted = True  # before the first point of this start
             break
-        ended.append(Ended.of(result))
-        if ended[-1].is_better(best[0] if best else None):
-            best = ended[-1], result
-        interrupted = result.interrupted
+        interrupted = result is not None and result.interrupted
         if interrupted:
             break
-    if best is None:
-        raise first_error(ended)
-    return with_starts(best[1], ended, best[0], interrupted)
+    if tries.result is None or tries.best is None:
+        raise first_error(tries.ended)
+    return with_starts(tries.result, tries.ended, tries.best, interrupted)
 
 
 def first_error(ended: Sequence[Ended]) -> FitError:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from pyspec.errors import FitError
 from pyspec.fit.batch.pools import Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.plain import judged
@@ -17,7 +16,7 @@ from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, Tries, drawn_starts, first_error, with_starts
 
 
 @dataclass
@@ -116,21 +115,13 @@ def _part(
     job: FromStarts, starts: Sequence[Mapping[str, float]]
 ) -> tuple[list[Ended], list[tuple[int, FitResult]]]:
     """Runs on a worker: how the fits ended, and the best of them with its place."""
-    ended: list[Ended] = []
-    best: tuple[Ended, int, FitResult] | None = None
-    for k, start in enumerate(starts):
-        try:
-            result = job.fit(start)
-        except FitError as error:
-            ended.append(Ended.failed(start, error))
-            continue
-        ended.append(Ended.of(result))
-        if ended[-1].is_better(best[0] if best else None):
-            best = ended[-1], k, result
-    if best is None:
-        return ended, []
-    _bare(best[2].problem)
-    return ended, [(best[1], best[2])]
+    tries = Tries(job.fit)
+    for start in starts:
+        tries.run(start)
+    if tries.result is None:
+        return tries.ended, []
+    _bare(tries.result.problem)
+    return tries.ended, [(tries.number, tries.result)]
 
 
 def _members(problem: FitProblem) -> list[FitProblem]:
