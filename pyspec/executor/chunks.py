@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.errors import DataError
+from pyspec.executor.compiled import CompiledExecutor, as_read
+from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums, prepared
 from pyspec.executor.protocol import Values
@@ -24,15 +26,6 @@ from pyspec.executor.span import Reading
 from pyspec.model.beside import Beside, rows_of
 from pyspec.model.source import whole_of
 from pyspec.plan import check
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
-
-_TYPES = {
-    np.dtype(np.float64): CONSTANTS["TYPE_F64"],
-    np.dtype(np.float32): CONSTANTS["TYPE_F32"],
-    np.dtype(np.uint16): CONSTANTS["TYPE_U16"],
-}
 
 #: What is summed in strips comes in chunks that begin at multiples of so many rows.
 STRIP = CONSTANTS["STRIP"]
@@ -118,7 +111,7 @@ class _Summer:
     """Sums chunks, one at a time, in memory of its own."""
 
     def __init__(
-        self, executor: CompiledExecutor, frame: Any, sums: Sums, reading: Reading | None
+        self, executor: CompiledExecutor, frame: Frame, sums: Sums, reading: Reading | None
     ) -> None:
         self.executor, self.frame, self.sums = executor, frame, sums
         self._reading = reading
@@ -251,7 +244,7 @@ def weighed(
         yield Chunk(first, block, *own)
 
 
-def _describe(executor: CompiledExecutor, frame: Any, chunk: Chunk) -> list[npt.NDArray[Any]]:
+def _describe(executor: CompiledExecutor, frame: Frame, chunk: Chunk) -> list[npt.NDArray[Any]]:
     """Points the problem of a frame to a chunk; returns the arrays that it then points to."""
     plan, problem = executor.plan, frame.problem
     n_rows, n_energy = len(chunk.data), plan.energy.size
@@ -260,7 +253,7 @@ def _describe(executor: CompiledExecutor, frame: Any, chunk: Chunk) -> list[npt.
             f"{plan.name}: a chunk of {n_rows} rows from row {chunk.first_row} on does not fit the "
             f"time axis of {plan.n_time} points"
         )
-    data = chunk.data if chunk.data.dtype in _TYPES else np.asarray(chunk.data, np.float64)
+    data, problem["data_type"] = as_read(chunk.data)
     arrays = {"data": data}
     if chunk.weight is not None:
         arrays["weight"] = np.asarray(chunk.weight, np.float64)
@@ -275,7 +268,6 @@ def _describe(executor: CompiledExecutor, frame: Any, chunk: Chunk) -> list[npt.
             )
         problem[field] = address(array)
         problem[f"{field}_row"], problem[f"{field}_x"] = array.strides
-    problem["data_type"] = _TYPES[data.dtype]
     problem["first_row"], problem["chunk_rows"] = chunk.first_row, n_rows
     kept = list(arrays.values())
     if frame.external is not None:

@@ -45,6 +45,13 @@ TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS[
 _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
 
 
+def as_read(data: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+    """Data as C reads them, float64 where their type is none of its own, and which it is."""
+    if data.dtype.char not in TYPES or not data.dtype.isnative:
+        data = np.asarray(data, dtype=np.float64)
+    return data, TYPES[data.dtype.char]
+
+
 def along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
     such weights and masks apart (csrc/separable.c)."""
@@ -105,10 +112,8 @@ class CompiledExecutor(PlanExecutor):
         }
         data = self.measurement.data
         if data is not None:
-            if data.dtype.char not in TYPES or not data.dtype.isnative:
-                data = np.asarray(data, dtype=np.float64)
-            fields["data_type"] = TYPES[data.dtype.char]
-            fields |= self._strided("data", data)
+            read, fields["data_type"] = as_read(data)
+            fields |= self._strided("data", read)
         if self.weight is not None:
             fields |= self._strided("weight", self.weight)
         if self.keep is not None:

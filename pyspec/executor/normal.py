@@ -159,7 +159,7 @@ def sum_rows(
 
 
 @contextmanager
-def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Any]:
+def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Frame]:
     """A frame with room for derivatives and with these fixed values."""
     plan = executor.plan
     frame = executor.take_frame(slopes=True)
@@ -180,7 +180,7 @@ class Parts:
         executors: Sequence[CompiledExecutor],
         gathers: Sequence[Ints],
         n_total: int,
-        frames: Sequence[Any],
+        frames: Sequence[Frame],
         team: Team | None = None,
         *,
         in_strips: bool = False,
@@ -213,7 +213,7 @@ class Parts:
             end += len(gather)
         self.size = sum(size_of(executor) for executor in executors)
 
-    def _span_of(self, executor: CompiledExecutor, frame: Any) -> dict[str, int]:
+    def _span_of(self, executor: CompiledExecutor, frame: Frame) -> dict[str, int]:
         """Memory by which a fit need not read the data in every evaluation (csrc/span.c)."""
         size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
         if not size:
