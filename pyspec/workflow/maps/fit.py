@@ -162,30 +162,10 @@ def _described(
     model = copy.deepcopy(model)
     model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
     columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
-    noise: dict[str, Any] = {}
-    parts: dict[str, Any] = {"data": data}
-    known = sigma is not None or counts is not False
-    if sigma is not None and counts is not False:
-        raise DataError("the noise of counts is known; give sigma= or counts=, not both")
-    if hasattr(sigma, "dims"):
-        parts["sigma"] = alike(sigma, data, "sigma", data.dims)
-    elif sigma is not None:
-        try:
-            values = np.asarray(sigma, dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.empty((0, 0))  # refused with other shapes
-        if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
-            raise DataError(
-                f"sigma is {shortened(sigma)}; give positive numbers: one, one for each of the "
-                f"{data.shape[-1]} energies, or a DataArray"
-            )
-        noise["weight"] = 1.0 / values
-    if counts is not False:
-        if not (counts is True or 0.0 < counts < np.inf):
-            raise DataError(
-                f"counts is {counts!r}; give True, or the counts for each unit of the data, > 0"
-            )
-        noise |= {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}
+    noise, beside = _noise(sigma, counts, data)
+    if noise or beside:
+        options = {"scale_covar": False, **options}
+    parts = {"data": data, **beside}
     if mask is not None:
         given = mask if hasattr(mask, "dims") else np.asarray(mask)
         if given.dtype.kind != "b":
@@ -197,11 +177,36 @@ def _described(
         else:
             noise["mask"] = given
     parts |= seed_parts(seed_values, data)
-    if known:
-        options = {"scale_covar": False, **options}
     adapt = None if seed_values is not None else seed_adapt
     job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()), data.shape[:-1])
     return job, MapData(parts)
+
+
+def _noise(sigma: Any, counts: bool | float, data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is known of the noise: arguments of a Measurement that are the same for all spectra, and
+    the part of the map that has what differs."""
+    if sigma is not None and counts is not False:
+        raise DataError("the noise of counts is known; give sigma= or counts=, not both")
+    if counts is not False:
+        if not (counts is True or 0.0 < counts < np.inf):
+            raise DataError(
+                f"counts is {counts!r}; give True, or the counts for each unit of the data, > 0"
+            )
+        return {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}, {}
+    if sigma is None:
+        return {}, {}
+    if hasattr(sigma, "dims"):
+        return {}, {"sigma": alike(sigma, data, "sigma", data.dims)}
+    try:
+        values = np.asarray(sigma, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))  # refused with other shapes
+    if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
+        raise DataError(
+            f"sigma is {shortened(sigma)}; give positive numbers: one, one for each of the "
+            f"{data.shape[-1]} energies, or a DataArray"
+        )
+    return {"weight": 1.0 / values}, {}
 
 
 def _check_numbers(client: Any, n_workers: int | None, block_size: int | None) -> None:
