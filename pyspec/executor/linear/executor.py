@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from threading import RLock
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from pyspec.executor.protocol import (
 )
 from pyspec.model import Measurement, Model
 from pyspec.model.theta import values_of
+
+if TYPE_CHECKING:
+    from pyspec.executor.linear.stacked import Stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ class LinearExecutor:
         #: What the last call of `solve` was for, and its answer.
         self._last: tuple[object, Solved] | None = None
         #: Where files share amplitudes: who solves for those of all, and which file this is.
-        self.of_stack: tuple[Any, int] | None = None
+        self.of_stack: tuple[Stack, int] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a linear executor is made again, not pickled")
@@ -169,7 +172,7 @@ class LinearExecutor:
         if self.of_stack is None:
             return np.arange(len(self.opt_param_names))
         stack, index = self.of_stack
-        return np.asarray(stack.designer.gather[index])
+        return stack.designer.gather[index]
 
     # at theta
 
@@ -190,7 +193,7 @@ class LinearExecutor:
         given, values = self._theta(theta), self._fixed(fixed)
         if self.of_stack is not None:
             stack, index = self.of_stack
-            return stack.of_member(index, given, what, full)  # type: ignore[no-any-return]
+            return stack.of_member(index, given, what, full)
         question = (given.tobytes(), tuple(values.items()), what, full)
         if self._last is not None and self._last[0] == question:
             return self._last[1]
