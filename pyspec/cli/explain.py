@@ -20,6 +20,7 @@ from pyspec.formula import Definition, op_of
 from pyspec.formula.absorbed import absorbed
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
+from pyspec.model.check import movers
 from pyspec.model.free import free_parameters
 from pyspec.model.instruments import seen_by, share_text
 from pyspec.passes import FORMS, MARKS, classify_columns, linear_parameters
@@ -102,24 +103,14 @@ def _moves(model: Model) -> str:
         if par.profile is not None:
             terms = " + ".join(_short(part, par.profile.target) for part in par.profile.components)
             lines.append(f"  {name}(aux) = {name} + {terms}")
+    known = model.parameters
     follow = [
         f"  {par.name} moves with {', '.join(names)}"
         for par in model.resolution_order()
         if par.formula is not None
-        and (names := [n for n in par.formula.names if _moving(model, n)])
+        and (names := [name for name in par.formula.names if movers(name, known)])
     ]
     return "\n".join(["What moves", *lines, *follow]) if lines else ""
-
-
-def _moving(model: Model, name: str, seen: frozenset[str] = frozenset()) -> bool:
-    par = model.parameters.get(name)  # none of the energy, which expressions of free spectra name
-    if par is None:
-        return False
-    if par.dynamics is not None:
-        return True
-    if par.formula is None or name in seen:
-        return False
-    return any(_moving(model, other, seen | {name}) for other in par.formula.names)
 
 
 def _law_text(dynamics: Dynamics) -> str:
