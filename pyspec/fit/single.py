@@ -11,7 +11,7 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
-from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
+from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import check_limits
@@ -26,7 +26,7 @@ from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, RANDOM, How, fit_stages, without_intervals
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
+from pyspec.fit.starts import check_seeds, check_starts, with_fixed
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
@@ -158,28 +158,16 @@ def fit_model(
             reporter = Silent() if progress is None else make_progress(progress, model.name)
             result = judged(run_fit(problem, how, reporter, seeds))
         else:
-            result = best()
+            fits = _Fits(how, own, measurement, backend, jacobian_without)
+            fits.problem = problem
+            pool = make_pool(model.name, client, n_workers) if apart else None
+            result = best_from_starts(fits, seeds, n_starts, seed, pool, hold, progress)
         if result._warned:
             warn(problem.label, result._warned)
         if result.problem.measurement is not given_data:
             give_back(result.problem, given_data)
         result.problem.rest()
         return result
-
-    def best() -> FitResult:
-        """The best of several."""
-        fits = _Fits(how, own, measurement, backend, jacobian_without)
-        fits.problem = problem
-        pool = make_pool(model.name, client, n_workers) if apart else None
-        if pool is not None:
-            reporter = make_progress(progress, model.name)
-            return best_of_pool(fits, seeds, n_starts, seed, pool, hold, reporter)
-
-        def fit(start: Mapping[str, float] | None) -> FitResult:
-            """One of several."""
-            return fits.fit(start, make_progress(progress, model.name))
-
-        return best_of(fit, problem, seeds, n_starts, seed)
 
     with Hold() as hold:
         spent = None

@@ -12,11 +12,11 @@ from pyspec.fit.batch.pools import Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.progress import Silent
+from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import Ended, Tries, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, Tries, best_of, drawn_starts, first_error, with_starts
 
 
 @dataclass
@@ -53,6 +53,28 @@ class FromStarts(ABC):
         """The fit from one start."""
         own = self.next_problem() if problem is None else problem
         return judged(run_fit(own, self.how, reporter or Silent(), start), self.kind)
+
+
+def best_from_starts(
+    job: FromStarts,
+    seeds: Mapping[str, float] | None,
+    n_starts: int,
+    seed: int,
+    pool: Pool | None,
+    hold: Hold,
+    progress: bool | Callback | None,
+) -> FitResult:
+    """The best fit from several starts, by the workers of a pool or one after the other here; see
+    :func:`pyspec.fit.starts.best_of`."""
+    label = job.problem.label
+    if pool is not None:
+        reporter = make_progress(progress, label)
+        return best_of_pool(job, seeds, n_starts, seed, pool, hold, reporter)
+
+    def fit(start: Mapping[str, float] | None) -> FitResult:
+        return job.fit(start, make_progress(progress, label))
+
+    return best_of(fit, job.problem, seeds, n_starts, seed)
 
 
 def best_of_pool(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import Named, answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
-from pyspec.fit.batch.from_starts import FromStarts, best_of_pool
+from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.doubts.caution import warn
 from pyspec.fit.interrupts import Hold, held
@@ -29,7 +29,7 @@ from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import RANDOM, checked_how
 from pyspec.fit.solve.outcome import NativeOutcome, count
-from pyspec.fit.starts import best_of, check_starts
+from pyspec.fit.starts import check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
@@ -96,21 +96,13 @@ def fit_joint(
     fits = _Fits(how, copies, chosen, label)
     problem = fits.problem
 
-    def fit(start: Mapping[str, float] | None) -> JointFit:
-        own = None if n_starts > 1 else problem
-        result = fits.fit(start, make_progress(progress, label), own)
-        assert isinstance(result, JointFit)
-        return result
-
     with Hold() as hold, shared(problem, rows_on, how.methods, problem.problems) as spent:
-        pool = make_pool(label, client, n_workers) if apart else None
-        if pool is not None:
-            reporter = make_progress(progress, label)
-            found = best_of_pool(fits, None, n_starts, seed, pool, hold, reporter)
-            assert isinstance(found, JointFit)
-            joint = found
+        if n_starts == 1:
+            joint = fits.fit(None, make_progress(progress, label), problem)
         else:
-            joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
+            pool = make_pool(label, client, n_workers) if apart else None
+            joint = best_from_starts(fits, None, n_starts, seed, pool, hold, progress)
+        assert isinstance(joint, JointFit)
         problem = joint.problem
         problem.settle(joint.theta, *joint._spread(), joint._lost())
         kinds = {_fit_type(one) for one in problem.problems}
