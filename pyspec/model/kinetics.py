@@ -18,7 +18,7 @@ model_name:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of, scheme_of
@@ -192,6 +192,14 @@ def states_of(component: Component, components: Sequence[Component]) -> list[Com
     return [
         one for one in components if scheme_of(one.op) == scheme and one.parameters[-1] is onset
     ]
+
+
+def schemes_in(components: Sequence[Component]) -> Iterator[tuple[Scheme, list[Component]]]:
+    """The schemes among components, each with its states."""
+    for first in components:
+        scheme, states = scheme_of(first.op), states_of(first, components)
+        if scheme is not None and states[0] is first:
+            yield scheme, states
 
 
 def state_name(component: Component) -> str:

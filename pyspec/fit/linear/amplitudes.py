@@ -26,9 +26,8 @@ from pyspec.fit.linear.followed import Followed
 from pyspec.fit.linear.gaps import unknown
 from pyspec.fit.linear.lost import information_of, lost_directions, moved
 from pyspec.fit.linear.species import Associated, Kinetics
-from pyspec.formula import scheme_of
 from pyspec.functions.losses import FLOOR
-from pyspec.model.kinetics import scheme_name, state_name, states_of
+from pyspec.model.kinetics import scheme_name, schemes_in, state_name
 
 if TYPE_CHECKING:
     from pyspec.fit.linear.problem import LinearProblem
@@ -242,15 +241,12 @@ def _kinetics(
     """The schemes whose states have free spectra, by the name of their first parameters."""
     designer, gather = problem.linear.designer, problem.linear.gather
     solved, followed, covariance, _ = solution
-    names, components = list(designer.free), designer.model.components
+    names = list(designer.free)
     mixed = np.full((*spread.shape[:2], solved.theta.size), np.nan)
     for group, own in enumerate(followed):
         mixed[group, own.kept] = -own.slopes @ covariance
     found: dict[str, Kinetics] = {}
-    for first in components:
-        scheme, states = scheme_of(first.op), states_of(first, components)
-        if scheme is None or states[0] is not first:
-            continue
+    for scheme, states in schemes_in(designer.model.components):
         free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
         pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
         at = designer.values_at(theta, problem.fixed or {}, pars.values())
@@ -259,7 +255,9 @@ def _kinetics(
         for one in scheme.parameters:
             for where, slope in at[pars[one]][1].items():
                 slopes[one][gather[where]] = float(np.mean(slope))
-        name = scheme_name(first) if scheme_name(first) not in found else first.name
+        name = scheme_name(states[0])
+        if name in found:
+            name = states[0].name
         found[name] = Kinetics(
             scheme,
             free,

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.linear.design import Designer
-from pyspec.formula import Scheme, scheme_of
+from pyspec.formula import Scheme
 from pyspec.model import Component
-from pyspec.model.kinetics import scheme_name, states_of
+from pyspec.model.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, float]
@@ -62,10 +62,8 @@ def _laws(
 
 def _schemes(designer: Designer, theta: Array, fixed: Values | None) -> list[str]:
     found = []
-    components = designer.model.components
-    for first in components:
-        scheme, states = scheme_of(first.op), states_of(first, components)
-        if scheme is None or states[0] is not first or scheme.has_pairs:
+    for scheme, states in schemes_in(designer.model.components):
+        if scheme.has_pairs:
             continue
         pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
         used = {one: pars[one] for one in scheme.parameters}
@@ -79,8 +77,8 @@ def _schemes(designer: Designer, theta: Array, fixed: Values | None) -> list[str
         near = _near(rates, list(used.values()), designer, theta, fixed)
         if near is not None:
             found.append(
-                f"{scheme_name(first)}: two of its decays ended at the same rate, {near:.4g}: the "
-                "data do not tell them apart, and errors of their rates and of spectra mean "
+                f"{scheme_name(states[0])}: two of its decays ended at the same rate, {near:.4g}: "
+                "the data do not tell them apart, and errors of their rates and of spectra mean "
                 "nothing; leave one state out, tie one rate to the other, or start from other "
                 "values"
             )

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.formula import scheme_of
-from pyspec.model.kinetics import scheme_name, states_of
+from pyspec.model.kinetics import scheme_name, schemes_in
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -53,13 +52,10 @@ def _files(problem: Any) -> Iterator[tuple[FitProblem, Mapping[str, str]]]:
 
 def _rates(problem: FitProblem) -> Iterator[tuple[str, list[str]]]:
     """The name of each scheme of a file, and its rates with a value of their own."""
-    components = problem.model.components
-    for first in components:
-        scheme, states = scheme_of(first.op), states_of(first, components)
-        if scheme is not None and states[0] is first:
-            own = [par for state in states for par in state.parameters if par.vary]
-            rates = {par.name: None for par in own if par.argument in {k for *_, k in scheme.steps}}
-            yield scheme_name(first), [name for name in rates if name in problem.parameters]
+    for scheme, states in schemes_in(problem.model.components):
+        own = [par for state in states for par in state.parameters if par.vary]
+        rates = {par.name: None for par in own if par.argument in scheme.rates}
+        yield scheme_name(states[0]), [name for name in rates if name in problem.parameters]
 
 
 def _is_exchanged(result: FitResult, one: str, other: str) -> bool:
