@@ -27,6 +27,7 @@ from scipy.special import erf, erfinv, fdtr, fdtri
 
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
+from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
@@ -48,6 +49,9 @@ MOST_STEPS = 40
 #: Where chi² falls below that of the fit by more than this part of the variance of a point, the
 #: fit was not at its optimum.
 BELOW = 1e-3
+
+#: How the caution of a fit begins that is not at its best optimum.
+BESIDE = "there is a better optimum"
 
 #: (probability, value) from the far lower end over the best value, of probability 0, to the far
 #: upper one.
@@ -89,7 +93,9 @@ class ProfileLikelihood:
         self.chisqr = float(result.chisqr)
         self.n_points, self.n_rest = result.n_data, result.n_data - result.n_free
         self.scaled = scaled
-        self.label = result.model_name
+        self.label, self.success = result.model_name, result.success
+        #: The least chi² that was found below that of the fit, and its point.
+        self.better: tuple[float, Array] | None = None
         self.lower, self.upper = bounds = problem.bounds_of(result._params)
         self.frozen = Jumps.of(problem, bounds).frozen(self.best)
         self.sizes = [self._size(result, k) for k in range(self.best.size)]
@@ -154,14 +160,20 @@ class ProfileLikelihood:
         rise = chisqr - self.chisqr
         least = BELOW * self.chisqr / self.n_rest if self.scaled else BELOW
         if rise < -max(least, 1e-9 * self.chisqr):
-            raise FitError(
-                f"{self.label}: no confidence intervals: at {self.names[k]} = {value:.10g} chi² is "
-                f"{chisqr:.10g}, below the {self.chisqr:.10g} of the fit, which is not at its best "
-                "optimum, or whose data were changed; fit again, from there: "
-                + ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
-            )
+            if not self.success:
+                raise FitError(
+                    f"{self.label}: no confidence intervals: at {self.names[k]} = {value:.10g} "
+                    f"chi² is {chisqr:.10g}, below the {self.chisqr:.10g} of the fit, which is not "
+                    f"at its best optimum; fit again, from there: {self.listed(theta)}"
+                )
+            if self.better is None or chisqr < self.better[0]:
+                self.better = chisqr, theta
         self.tried.append((theta, self.probability(rise)))
         return chisqr, theta
+
+    def listed(self, theta: Array) -> str:
+        """A point in words."""
+        return ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
 
 
 class _Side:
@@ -252,7 +264,22 @@ def confidence_intervals(
         problem.evaluations = account
         problem.rest()
         steps.close()
+    if profile.better is not None:
+        _tell(result, profile, *profile.better)
     return (found, traces) if trace else found
+
+
+def _tell(result: Any, profile: ProfileLikelihood, chisqr: float, theta: Array) -> None:
+    """Warns that the fit is not at its best optimum, of which it keeps a caution."""
+    sentence = (
+        f"{BESIDE}: conf_interval found χ² {chisqr:.8g}, and the fit has {profile.chisqr:.8g}; "
+        "intervals are about the values of the fit, and hold the other optimum only where no "
+        "higher χ² lies between; see whether it makes sense: fit again, from there: "
+        f"{profile.listed(theta)}; or give bounds that exclude it"
+    )
+    if not any(text.startswith(BESIDE) for text in result._cautions):
+        result._cautions = (*result._cautions, sentence)
+    warn(profile.label, [sentence])
 
 
 def _wanted(

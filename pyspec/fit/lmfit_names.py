@@ -144,8 +144,12 @@ class LmfitNames:
             infinite where chi² never rises so much. With `trace` also name → {parameter: values,
             "prob": probabilities}.
 
-        Raises :class:`FitError` for one file of a joint fit and where a better optimum turns up,
-        :class:`CallError` for a name that is not free."""
+        Where a better optimum turns up on the way, intervals stay those about the values of the
+        fit, and hold the other one where no higher chi² parts them. A :class:`ModelWarning`, and
+        from then on a caution of the fit, says where it is.
+
+        Raises :class:`FitError` for one file of a joint fit, and where a fit without success is not
+        at its best optimum, :class:`CallError` for a name that is not free."""
         if self._of_many:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
         need_fitted(self)
