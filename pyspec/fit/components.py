@@ -78,33 +78,54 @@ def every_component(
     A component that reads the spectrum is what it adds: the model from it on without the model
     after it. The others are evaluated alone.
     """
-    window = Measurement(rows=measurement.rows, columns=measurement.columns)
 
     def run(components: list[Component]) -> Array | float:
-        if not components:
-            return 0.0
-        part = part_of(model, components, {})
-        part.set_axes(energy=model.energy, time=model.time)
-        if model.aux is not None:
-            part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-        known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
-        part.set_values(known)
-        return np.asarray(make_executor(part, window, backend).run(part.theta()))
+        return _run(model, components, values, measurement, backend) if components else 0.0
 
     found = {}
     for index, component in enumerate(model.components):
         if component.op.kind == "RESOLUTION":
             continue
-        instrument = resolution_of(model.components, component)
-        above = [] if instrument is None else [instrument]
         after = model.components[index + 1 :]
         if component.op.spectrum_fed and after:
+            instrument = resolution_of(model.components, component)
+            above = [] if instrument is None else [instrument]
             found[component.name] = np.asarray(
                 run([*above, component, *after]) - run([*above, *after])
             )
         else:
-            found[component.name] = np.asarray(run([*above, component]))
+            found[component.name] = alone(model, component, values, measurement, backend)
     return found
+
+
+def alone(
+    model: Model,
+    component: Component,
+    values: Mapping[str, float],
+    measurement: Measurement,
+    backend: str,
+) -> Array:
+    """(n_rows, n_columns) of a component over the window, without the others."""
+    instrument = resolution_of(model.components, component)
+    components = [component] if instrument is None else [instrument, component]
+    return _run(model, components, values, measurement, backend)
+
+
+def _run(
+    model: Model,
+    components: list[Component],
+    values: Mapping[str, float],
+    measurement: Measurement,
+    backend: str,
+) -> Array:
+    part = part_of(model, components, {})
+    part.set_axes(energy=model.energy, time=model.time)
+    if model.aux is not None:
+        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
+    known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
+    part.set_values(known)
+    window = Measurement(rows=measurement.rows, columns=measurement.columns)
+    return np.asarray(make_executor(part, window, backend).run(part.theta()))
 
 
 def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:

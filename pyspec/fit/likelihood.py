@@ -12,6 +12,13 @@ Each value takes a fit of the other parameters, by the solver of ordinary fits w
 derivatives, from where the last one ended. The root of chi²'s rise is nearly a straight line in
 the value, which makes the search for the end short.
 
+Where chi² falls below that of the fit on the way, there is a better optimum. The search goes on
+outwards: the interval is the one about the fit, and holds the other optimum where no rise parts
+them by as much as the probability asks for. Intervals about the better one would be right less
+often: of 200 doublets with free widths, 1.6 standard deviations apart and 20 of the noise high, 13
+have a better optimum, with one line narrow and low, and no interval of 68 % about it holds the
+truth.
+
 [1] S. S. Wilks, Ann. Math. Stat. 9, 60 (1938). [2] As :func:`lmfit.conf_interval` has it.
 """
 

@@ -57,7 +57,7 @@ def _of_file(result: Any, problem: Any, names: Mapping[str, str], of_many: bool)
     found = []
     for line, name in faint.items():
         own = shape.get(line)
-        root = names[next(iter(_ends([parameters[name]], parameters)))]
+        root = names[next(iter(ends_of([parameters[name]], parameters)))]
         error = stderr[name]
         if own and error and values[name] < FAINT * error * _part(result, root, own, names):
             found.append(_sentence(names[name], values[name] / error, [names[n] for n in own]))
@@ -73,7 +73,7 @@ def _height(component: Component, parameters: Mapping[str, Par]) -> str | None:
     followed = list(_followed([height], parameters))
     if any(par.dynamics or par.profile or par.free for par in followed):
         return None
-    return height.name if len(_ends([height], parameters)) == 1 else None
+    return height.name if len(ends_of([height], parameters)) == 1 else None
 
 
 def _shapes(problem: Any, faint: Mapping[str, str], of_many: bool) -> dict[str, list[str]]:
@@ -82,14 +82,16 @@ def _shapes(problem: Any, faint: Mapping[str, str], of_many: bool) -> dict[str, 
     parameters, components = problem.parameters, problem.model.components
     own = [n for n in problem.names if not (of_many and parameters[n].scope == "project")]
     moving = [p for par in parameters.values() for p in _within(par)]
-    needed = _ends(moving, parameters) | _ends([parameters[n] for n in faint.values()], parameters)
+    needed = ends_of(moving, parameters) | ends_of(
+        [parameters[n] for n in faint.values()], parameters
+    )
     for component in components:
         if component.name not in faint:
-            needed |= _ends(component.parameters, parameters)
+            needed |= ends_of(component.parameters, parameters)
     left, shapes = [name for name in own if name not in needed], {}
     for component in components:
         if component.name in faint:
-            ends = _ends(component.parameters, parameters)
+            ends = ends_of(component.parameters, parameters)
             shapes[component.name] = [name for name in left if name in ends]
             left = [name for name in left if name not in ends]
     return shapes
@@ -118,7 +120,7 @@ def _sentence(height: str, distance: float, own: list[str]) -> str:
     )
 
 
-def _ends(own: Iterable[Par], parameters: Mapping[str, Par]) -> set[str]:
+def ends_of(own: Iterable[Par], parameters: Mapping[str, Par]) -> set[str]:
     """The names of the parameters that `own` are, or end in through expressions, but for fixed
     ones."""
     return {one.name for one in _followed(own, parameters) if one.vary}

@@ -7,10 +7,11 @@ from typing import Any
 from pyspec.fit.doubts.faint import faint_lines
 from pyspec.fit.doubts.narrow import narrow_instruments
 from pyspec.fit.doubts.scatter import of_scatter
+from pyspec.fit.doubts.unseen import unseen_lines
 from pyspec.fit.linear.exchanged import exchanged
 
 
 def when_asked(result: Any) -> tuple[str, ...]:
     """Sentences about lines, onsets and rates of a fit, and what it leaves of the data."""
-    own = [*faint_lines(result), *narrow_instruments(result), *exchanged(result)]
-    return (*own, *of_scatter(result))
+    own = [*faint_lines(result), *narrow_instruments(result), *unseen_lines(result)]
+    return (*own, *exchanged(result), *of_scatter(result))
