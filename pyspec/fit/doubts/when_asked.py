@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspec.fit.doubts.faint import faint_lines
 from pyspec.fit.doubts.narrow import narrow_instruments
+from pyspec.fit.doubts.oscillations import faint_oscillations
 from pyspec.fit.doubts.scatter import of_scatter
 from pyspec.fit.doubts.unseen import unseen_lines
 from pyspec.fit.linear.exchanged import exchanged
@@ -13,5 +14,6 @@ from pyspec.fit.linear.exchanged import exchanged
 
 def when_asked(result: Any) -> tuple[str, ...]:
     """Sentences about lines, onsets and rates of a fit, and what it leaves of the data."""
-    own = [*faint_lines(result), *narrow_instruments(result), *unseen_lines(result)]
-    return (*own, *exchanged(result), *of_scatter(result))
+    lines = *faint_lines(result), *unseen_lines(result)
+    laws = *faint_oscillations(result), *narrow_instruments(result), *exchanged(result)
+    return (*lines, *laws, *of_scatter(result))

@@ -1,0 +1,66 @@
+"""Oscillations that are hardly more than noise: noise oscillates, too, at some frequency.
+
+χ² has an optimum in the frequency about every 1 / T, with the length T of the times, and a fit ends
+at the one beside its start. Where that is not the one of the oscillation, its height is that of
+noise: of 688 such fits 624 are within three standard errors of 0. Of 400 fits at the frequency of
+an oscillation of six errors or more none is, of 100 at that of one of four errors 13 are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyspec.fit.doubts.faint import ends_of
+from pyspec.model import Component, Model, Par
+
+#: A height nearer to 0 than so many of its standard errors may be that of noise.
+FAINT = 3.0
+
+OSCILLATION = "sinFun"
+
+
+def faint_oscillations(result: Any) -> list[str]:
+    """Sentences about oscillations whose height is hardly more than noise, while their frequency is
+    free, and no oscillation beyond noise has it; none of fits without success, and of one file of
+    a joint fit, which says it."""
+    problem = result.problem
+    if not result.success or result._of_many:
+        return []
+    if problem.files[0] is problem:
+        files = [(problem, {name: name for name in problem.parameters})]
+    else:
+        files = list(zip(problem.problems, problem.shared.full, strict=True))
+    faint: dict[str, str] = {}
+    sure: set[str] = set()
+    for own, names in files:
+        for law in _oscillations(own.model, own.parameters):
+            height, frequency = (names[par.name] for par in law.parameters[:2])
+            ends = {names[name] for name in ends_of([law.parameters[1]], own.parameters)}
+            free = ends & set(result.free_names)
+            error = result.stderr[height]
+            if not free or not error:
+                continue
+            away = abs(result.values[height]) / error
+            if away < FAINT:
+                faint |= dict.fromkeys(free, _sentence(height, away, frequency, result))
+            else:
+                sure |= free
+    return list(dict.fromkeys(text for name, text in faint.items() if name not in sure))
+
+
+def _oscillations(model: Model, parameters: Mapping[str, Par]) -> Iterator[Component]:
+    """Those of a trace, or of the parameters that move."""
+    groups = [model.components] if model.is_time_model else []
+    groups += [par.dynamics.components for par in parameters.values() if par.dynamics is not None]
+    for group in groups:
+        yield from (law for law in group if law.op.name == OSCILLATION)
+
+
+def _sentence(height: str, away: float, frequency: str, result: Any) -> str:
+    return (
+        f"{height} is hardly more than noise, {away:.2g} standard errors away from 0: noise "
+        f"oscillates as much at some frequency, so {frequency} = {result.values[frequency]:.4g} "
+        "may be that of noise beside its start, whatever its error says; start it elsewhere, with "
+        "bounds and n_starts=100, hold it, or compare with a model without this oscillation"
+    )
