@@ -5,7 +5,9 @@ further away fits as well, and the parabola at the optimum knows nothing of it. 
 unknowns as places, widths and heights that are free and its own: where fewer samples see it, its
 errors are too small. Of 14,400 fits to lines of known width, of Gauss, GLP and Lorentz, 0.2 to 2
 steps wide and 5 to 100 standard deviations high, 6,521 are told, 23 % of them more than three
-standard errors from the truth; of the others 1.8 %, most of them Lorentzians.
+standard errors from the truth; of the others 1.8 %, most of them Lorentzians. Of 11,322 fits with
+free widths 6,722 are told, 13 % of them with a place and 25 % with a height so far away; of the
+others 1 % and 9 %.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from pyspec.model.source import source_of
 Array = npt.NDArray[np.float64]
 
 #: A line narrower than this part of the step, in the full width at half of its height, is narrow.
-NARROW = 1.0
+#: So is one of free width below this: a narrower and higher one fits as well.
+NARROW, NARROW_FREE = 1.0, 1.4
 
 #: A sample sees a line that is higher there than so many standard deviations of the noise.
 SEEN = 4.0
@@ -70,22 +73,28 @@ def _narrow(result: Any, problem: Any, names: Mapping[str, str]) -> dict[str, li
     for line, place in problem.outline.lines:
         if result.stderr[names[place]] and not any(p.profile for p in seen[line].parameters):
             values = {par.name: result.values[names[par.name]] for par in seen[line].parameters}
-            if _is_narrow(model, seen[line], values, place):
+            width = _width(model, seen[line], values, place)
+            if width < NARROW_FREE:
+                component = next(one for one in model.components if one.name == line)
                 root = min(ends_of([parameters[place]], parameters), default=place)
-                found.setdefault(root, []).append(_component(model, line))
+                if width < NARROW or _shape(problem, root, component):
+                    found.setdefault(root, []).append(component)
     return found
 
 
-def _component(model: Model, name: str) -> Component:
-    return next(one for one in model.components if one.name == name)
+def _shape(problem: Any, root: str, line: Component) -> set[str]:
+    """The free parameters that a line alone has, but for its height and its place."""
+    shape = [p for p in line.parameters if p.argument not in ("x0", *line.op.linear)]
+    return _own(problem, root, [line]) & ends_of(shape, problem.parameters) - {root}
 
 
-def _is_narrow(model: Model, line: Component, values: Mapping[str, float], place: str) -> bool:
-    """Whether a line is higher than half of its height over less than a step about its place."""
+def _width(model: Model, line: Component, values: Mapping[str, float], place: str) -> float:
+    """Over how many steps of energy a line is higher than half of its height, two at most, or inf
+    where that is not known."""
     assert model.energy is not None
     energy, at = model.energy, values[place]
     if line.op.external or not energy.min() < at < energy.max():
-        return False
+        return np.inf
     step = _step(energy, at)
     fine = np.linspace(at - step, at + step, FINE)
     numbers = [
@@ -93,8 +102,7 @@ def _is_narrow(model: Model, line: Component, values: Mapping[str, float], place
         for par in line.pars
     ]
     curve = np.abs(function_of(line.op, model.inputs)(fine, *numbers))
-    width = np.count_nonzero(curve > 0.5 * curve.max()) * (fine[1] - fine[0])
-    return bool(width < NARROW * step)
+    return float(np.count_nonzero(curve > 0.5 * curve.max()) * (fine[1] - fine[0]) / step)
 
 
 def _step(energy: Array, at: float) -> float:
@@ -154,7 +162,7 @@ def _own(problem: Any, root: str, lines: Sequence[Component]) -> set[str]:
 def _sentence(line: str, place: str, value: float, error: float, n_seen: int, n_needed: int) -> str:
     seen = f"{n_seen or 'no'} sample{'' if n_seen == 1 else 's'}"
     return (
-        f"{line} is narrower than the step of energy at {place} = {value:.6g}: {seen} "
+        f"{line} is narrow beside the steps of energy at {place} = {value:.6g}: {seen} "
         f"see{'s' if n_seen == 1 else ''} it clearly, and its {n_needed} free values need as many; "
         "it may lie elsewhere between the samples, higher or lower, and its standard errors, "
         f"{error:.2g} of its place, may be far too small; quote conf_interval('{place}')"
