@@ -26,6 +26,8 @@ moves:
 trace:
   constFun: {A: [5, True]}
   sinFun: {A: [1, True], f: [0.25, True], phi: [0.3, True], t0: [0, False]}
+free:
+  sinFun: {A: {free: energy}, f: [0.25, True, 0.1, 0.5], phi: [0.3, True], t0: [0, False]}
 both:
   sinFun: {A: [1, True], f: [0.25, True], phi: [0.3, True], t0: [0, False]}
   sinFun: {A: [1, True], f: [sinFun_01_f], phi: [0.3, True], t0: [10, False]}
@@ -113,3 +115,11 @@ def test_of_files() -> None:
     texts = said(joint.joint)
     assert [text[:7] for text in texts] == ["file00_", "file01_"]
     assert not said(joint[0])
+
+
+def test_heights_that_are_free_are_not_looked_at() -> None:
+    model = load_model(MODELS, "free")
+    model.set_axes(energy=ENERGY, time=TIME)
+    data = np.random.default_rng(0).normal(size=(TIME.size, ENERGY.size))
+    assert not said(fit_model(model, Measurement(data)))
+    assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)

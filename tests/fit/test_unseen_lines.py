@@ -28,6 +28,8 @@ resolved:
   resolution: {SD: [0.1, False]}
   Offset: {y0: [3, True]}
   Gauss: {A: [10, True, 0, 1000], x0: [5, True, 4, 6], SD: [0.02, False]}
+free:
+  Gauss: {A: {free: time}, x0: [5, True, 4, 6], SD: [0.02, False]}
 rise:
   gaussIRF: {SD: [0.5, False]}
   expFun: {A: [20, True], tau: [4, True, 0.1, 100], t0: [0, True, -2, 2]}
@@ -195,3 +197,12 @@ def test_of_series_and_of_files(noise: float, doubtful: bool) -> None:
     joint = fit_joint([series(seed, noise) for seed in (1, 2)])
     assert len(said(joint.joint)) == 2 * doubtful
     assert not said(joint[0])
+
+
+def test_heights_that_are_free_are_not_looked_at() -> None:
+    model = line(name="free")
+    model.set_axes(time=np.arange(20.0))
+    data = np.exp(-0.5 * ((ENERGY - 5.02) / 0.02) ** 2) * np.ones((20, 1))
+    data += np.random.default_rng(0).normal(0, 0.1, data.shape)
+    assert not said(fit_model(model, Measurement(data)))
+    assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)

@@ -56,8 +56,9 @@ def unseen_lines(result: Any) -> list[str]:
         names = problem.shared.full
     found: dict[str, None] = {}
     for (own, theta), full in zip(problem.files_at(result.theta), names, strict=True):
-        narrow = _narrow(result, own, full)
-        if narrow and not own.n_linear and source_of(own.measurement.data) is None:
+        if own.n_linear or source_of(own.measurement.data) is not None:
+            continue
+        if narrow := _narrow(result, own, full):
             found |= dict.fromkeys(_of_file(result, own, theta, full, narrow))
     return list(found)
 
