@@ -114,5 +114,5 @@ def for_fields(text: str) -> str:
     for name in FIELDS:
         text = re.sub(rf"(?<![\w-]){name}=True\b", f"{name}: true", text)
         text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".({{])", f"{name}: ", text)
-        text = re.sub(rf"(?<![\w-]){name}=(?!=)", f"{name}:", text)
+        text = re.sub(rf"(?<![\w-]){name}=:?(?!=)", f"{name}:", text)
     return text

@@ -98,6 +98,8 @@ def test_cautions_of_declared_noise_name_fields() -> None:
          "leave them out: limits: {exclude: [[from, to]]}"),
         ("load them with load_dynamics, or", "name them below dynamics:, or"),
         ("model with add_time_dependence; it", "model below dynamics:; it"),
+        # was "choose one with block:: a"
+        ("choose one with block=: a", "choose one with block: a"),
         ("one trace is fitted with fit_trace", "one trace is fitted by type: trace"),
         ("declare it, file.set_noise('gaussian',\n sigma=...), or Measurement(weight=1 /\n sigma)",
          "declare it, noise: {type: gaussian,\n sigma: ...}"),
