@@ -29,32 +29,44 @@ def plot_comparison(
     heading: str,
     **options: Unpack[PlotOptions],
 ) -> Any:
-    """Draws clean and noisy data, (n_energy,) or (n_time, n_energy); returns the Figure.
+    """Draws clean and noisy data, (n_energy,), (n_time, n_energy), or (n_time,) of a trace without
+    energies; returns the Figure.
 
     See :meth:`pyspec.simulate.Simulator.plot_comparison`.
     """
-    sheet, look = opened(model, options, over_energy=clean.ndim == 1)
     energy, time = model.energy, model.time
-    assert energy is not None
+    is_trace = energy is None
+    is_one = clean.ndim == 1 and not is_trace
+    sheet, look = opened(model, options, over_time=is_trace, over_energy=is_one)
     with sheet.style():
         heading = look.title or heading
         if clean.ndim == 1:
-            _spectra(clean, noisy, energy, heading, sheet, look)
+            axis = time if energy is None else energy
+            assert axis is not None
+            _lines(clean, noisy, axis, heading, sheet, look, over_time=is_trace)
         else:
+            assert energy is not None
             assert time is not None
             _maps(clean, noisy, energy, time, heading, sheet, look)
         return sheet.finish(look)
 
 
-def _spectra(
-    clean: Array, noisy: Array, energy: Array, title: str, sheet: Sheet, look: PlotConfig
+def _lines(
+    clean: Array,
+    noisy: Array,
+    axis: Array,
+    title: str,
+    sheet: Sheet,
+    look: PlotConfig,
+    *,
+    over_time: bool,
 ) -> None:
     width, height = look.panel_size
     ax = sheet.panel((1.55 * width, 1.2 * height), look)
-    ax.plot(energy, noisy, "o", mfc="white", mec=DATA, ms=3.0, mew=0.7, label="noisy")
-    ax.plot(energy, clean, color=FIT, lw=1.6, label="clean")
+    ax.plot(axis, noisy, "o", mfc="white", mec=DATA, ms=3.0, mew=0.7, label="noisy")
+    ax.plot(axis, clean, color=FIT, lw=1.6, label="clean")
     enclose(ax, look)
-    set_along(ax, energy, look)
+    set_along(ax, axis, look, over_time=over_time)
     ax.set_ylabel(look.z_label)
     ax.set_title(title, fontsize=9.5)
     ax.legend()

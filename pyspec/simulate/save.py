@@ -60,7 +60,7 @@ def save_data(
         return
     arrays: dict[str, Any] = {"clean": clean, "noisy": np.stack(data)}
     for name, axis in (("energy", model.energy), ("time", model.time)):
-        if axis is not None and (name == "energy" or clean.ndim == 2):
+        if axis is not None and (name == "energy" or clean.ndim == 2 or model.is_time_model):
             arrays[name] = axis
     write: Callable[..., None] = _write_npz if save_format == "npz" else _write_hdf5
     with replacing(path) as part:
@@ -68,12 +68,13 @@ def save_data(
 
 
 def csv_text(data: Array, energy: Any, time: Any) -> str:
-    """A matrix with times in the first column and energies in the first row; one spectrum as
-    two columns."""
+    """A matrix with times in the first column and energies in the first row; one spectrum, or a
+    trace without energies, as two columns."""
     stream = io.StringIO()
     if data.ndim == 1:
-        stream.write("energy,intensity\n")
-        np.savetxt(stream, np.column_stack([energy, data]), fmt="%.10g", delimiter=",")
+        name, axis = ("time", time) if energy is None else ("energy", energy)
+        stream.write(f"{name},intensity\n")
+        np.savetxt(stream, np.column_stack([axis, data]), fmt="%.10g", delimiter=",")
         return stream.getvalue()
     stream.write("time," + ",".join(f"{value:.10g}" for value in energy) + "\n")
     np.savetxt(stream, np.column_stack([time, data]), fmt="%.10g", delimiter=",")

@@ -165,7 +165,10 @@ class Simulator:
             raise DataError(f"dim must be 1 or 2, not {dim!r}")
         clean = np.asarray(self.model.evaluate(), dtype=np.float64)
         if clean.ndim < dim:
-            raise DataError("the model has no time axis: set_axes(time=...), or dim=1")
+            raise DataError(
+                f"{self.model.name} has no time axis; give it one, model.set_axes(time=...), or "
+                "ask for single spectra, dim=1"
+            )
         if clean.ndim == dim:
             return clean
         spectrum: Array = clean[row_of("t_ind", t_ind, len(clean))]
@@ -199,10 +202,12 @@ class Simulator:
         return self._simulate(2, 0)
 
     def simulate_n(
-        self, n: int, *, dim: int = 2, t_ind: int = 0, show_progress: bool = False
+        self, n: int, *, dim: int | None = None, t_ind: int = 0, show_progress: bool = False
     ) -> tuple[Array, list[Array], list[Array]]:
-        """(clean, [noisy], [noise]): the same data measured `n` times."""
+        """(clean, [noisy], [noise]): the same data measured `n` times, each of the model's
+        shape; with ``dim=1`` the spectrum of the row `t_ind`."""
         n = whole("n", n, 1, DataError)
+        dim = self.model.dimension if dim is None else dim
         clean = self._finite(dim, t_ind)
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
@@ -377,23 +382,17 @@ class Simulator:
         parameter_sweep: ParameterSweep,
         n_realizations: int,
         *,
-        dim: int = 2,
+        dim: int | None = None,
         filepath: str | Path = "ml_training_data.h5",
         show_progress: bool = False,
     ) -> Path:
-        """Writes `n_realizations` noisy data for every combination of a sweep to one HDF5 file;
-        returns its path.
+        """Writes `n_realizations` noisy data (`dim` as of :meth:`simulate_n`) for every combination
+        of a sweep to one HDF5 file; returns its path.
 
         ``parameters/<name>`` (n,), ``clean`` (n, …), ``noisy`` (n, n_realizations, …), and the
         axes; :class:`SweepDataset` reads it. The file appears when it is complete; a run that
         was stopped goes on where it was if the same sweep is started again. The model keeps its
         values.
         """
-        return run_sweep(
-            self,
-            parameter_sweep,
-            n_realizations,
-            dim=dim,
-            filepath=filepath,
-            show_progress=show_progress,
-        )
+        dim = self.model.dimension if dim is None else dim
+        return run_sweep(self, parameter_sweep, n_realizations, dim, filepath, show_progress)

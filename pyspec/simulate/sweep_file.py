@@ -35,7 +35,6 @@ def run_sweep(
     simulator: Simulator,
     sweep: ParameterSweep,
     n_realizations: int,
-    *,
     dim: int,
     filepath: str | Path,
     show_progress: bool,
@@ -100,7 +99,8 @@ def _facts(
 def _write_axes(file: Any, model: Model, dim: int) -> None:
     for name in ("energy", "time"):
         axis = getattr(model, name)
-        if axis is not None and (name == "energy" or dim == 2) and name not in file:
+        is_used = name == "energy" or dim == 2 or model.is_time_model
+        if axis is not None and is_used and name not in file:
             file[name] = axis
 
 
