@@ -50,8 +50,10 @@ the axes of its data.
 
 noise: gaussian:0.02   standard deviation, in units of the largest value
        poisson:5       counts for each unit of the data
-       counts:1e5      counts in each spectrum
+       counts:1e5      counts in each spectrum, or in a trace
        none
+
+Laws of time alone make a trace: give --time and no --energy.
 
 examples:
   pyspec simulate models.yaml --model doublet --energy 80:92:240 -o data.csv

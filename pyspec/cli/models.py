@@ -13,7 +13,15 @@ from pyspec.cli.fields import FlagError
 from pyspec.cli.job import read_job
 from pyspec.cli.prepare import job_model
 from pyspec.errors import DataError, ModelError, PassError
-from pyspec.model import Model, load_dynamics, load_model, load_models, load_profile
+from pyspec.model import (
+    Model,
+    load_dynamics,
+    load_model,
+    load_models,
+    load_profile,
+    load_time_model,
+)
+from pyspec.model.load import is_of_laws
 from pyspec.model.reader import Mapping, open_source, read
 from pyspec.passes import after
 
@@ -33,10 +41,12 @@ def is_job(path: Path) -> bool:
 def load_named(
     path: Path, name: str | None, dynamics: Sequence[str], profiles: Sequence[str]
 ) -> Model:
-    """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``."""
-    if name is None and len(found := load_models(path)) > 1:
+    """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``. Of a
+    file of laws alone, or where `name` names laws, it is that of a trace."""
+    of_laws = is_of_laws(path, name)
+    if name is None and not of_laws and len(found := load_models(path)) > 1:
         raise ModelError(f"{path}: has the models {', '.join(found)}; say which: --model NAME")
-    model = load_model(path, name)
+    model = load_time_model(path, name) if of_laws else load_model(path, name)
     for text in profiles:
         parameter, names, _ = _law(text, "--profile")
         model.add_profile(parameter, load_profile(path, names[0], parameter))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
+from collections.abc import Container
 from typing import Any
 
 from pyspec.cli.fields import FlagError
@@ -18,8 +19,6 @@ from pyspec.workflow.begin import prepared_model
 
 FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
 
-_SPECTRA = "simulated data are spectra"
-
 
 def run(given: Namespace) -> int:
     """Writes simulated data; returns the exit code."""
@@ -32,13 +31,10 @@ def run(given: Namespace) -> int:
     axes: dict[str, Any] = {
         what: axis_of(text, f"--{what}") for what, text in texts.items() if text is not None
     }
+    _refuse_unused(model, axes)
     if axes:
         model.set_axes(**axes)
-    if model.energy is None:
-        raise FlagError("which energies? give --energy from:to:points, such as --energy 0:20:400")
-    moved = [par.name for par in model.parameters.values() if par.dynamics is not None]
-    if moved and model.time is None:
-        raise FlagError(f"{moved[0]} moves; give --time from:to:points, such as --time -10:90:200")
+    _need_axes(model)
     set_named(model, given.set)
     simulator = _simulator(model, given.noise, given.seed)
     _, noisy, _ = simulator.simulate()
@@ -62,6 +58,30 @@ def run(given: Namespace) -> int:
     return 0
 
 
+def _refuse_unused(model: Model, axes: Container[str]) -> None:
+    """Raises :class:`FlagError` for an axis that the data would not have."""
+    if "aux" in axes and all(par.profile is None for par in model.parameters.values()):
+        raise FlagError(
+            f"--aux: no parameter of {model.name} has a profile along it; add one, --profile "
+            "GLP_01_A=depth, or leave --aux out"
+        )
+    if "energy" in axes and model.is_time_model:
+        raise FlagError(
+            f"--energy: {model.name} has laws of time alone and makes a trace; leave --energy out, "
+            "or name a model of spectra and let a parameter move, --dynamics GLP_01_A="
+            f"{model.name}"
+        )
+
+
+def _need_axes(model: Model) -> None:
+    moved = [par.name for par in model.parameters.values() if par.dynamics is not None]
+    if model.energy is None and not model.is_time_model:
+        raise FlagError("which energies? give --energy from:to:points, such as --energy 0:20:400")
+    if model.time is None and (moved or model.is_time_model):
+        what = moved[0] if moved else model.name
+        raise FlagError(f"{what} moves; give --time from:to:points, such as --time -10:90:200")
+
+
 def _model(given: Namespace) -> Model:
     if not is_job(given.path):
         return load_named(given.path, given.model, given.dynamics, given.profile)
@@ -71,15 +91,13 @@ def _model(given: Namespace) -> Model:
         )
     job = read_job(given.path)
     if given.energy is not None and (given.time is not None or not job.dynamics):
-        model = job_model(job)
-        if model.is_time_model:
-            raise job.fields.wrong("models", f"{model.name} is of times alone; {_SPECTRA}")
-        return model
-    dataset = load_data(job)
-    if dataset.energy is None:
-        raise job.data.fields.wrong("path", f"is a trace over time; {_SPECTRA}")
-    file = file_of(job, dataset)
-    return prepared_model(file, file.select_model().name)
+        return job_model(job)
+    file = file_of(job, load_data(job))
+    model = file.select_model()
+    if not model.is_time_model:
+        return prepared_model(file, model.name)
+    model.set_axes(time=file.time, inputs=dict(file.inputs) or None)
+    return model
 
 
 def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:

@@ -150,6 +150,16 @@ def load_time_model(source: str | Path, name: str | None = None) -> Model:
     return model
 
 
+def is_of_laws(source: str | Path, name: str | None = None) -> bool:
+    """Whether the named model of a file, or without a name each of them, is made of laws of time
+    and moves a parameter or is a trace: what :func:`load_time_model` takes."""
+    file, entries, _, _ = _split(open_source(source))
+    chosen = entries.values() if name is None else [_find(file, entries, name)]
+    return all(
+        not _domain(file, body) and _only_laws(file, body, but_kernels=True) for _, body in chosen
+    )
+
+
 def _split(
     file: Source,
 ) -> tuple[Source, dict[str, Entry], Entry | None, dict[str, Mapping]]:

@@ -146,15 +146,18 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("axis", [[], ["--time", "0:9:5"], ["--energy", "0:9:5"]])
-def test_a_trace_is_not_simulated(
-    trace: Path, axis: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("axis", "n"), [([], 111), (["--time", "0:9:5"], 5)])
+def test_a_trace_is_simulated_at_the_times_of_its_job(
+    trace: Path, axis: list[str], n: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With an energy axis the command asked for an axis of times, which it does not take then."""
-    Path("m.yaml").write_text(DECAY)
+    """It used to be refused: "simulated data are spectra"."""
     Path("job.yaml").write_text(TRACE)
-    assert main(["simulate", "job.yaml", *axis]) == 1
-    assert capsys.readouterr().err.endswith("; simulated data are spectra\n")
+    assert main(["simulate", "job.yaml", "-o", "s.csv", *axis]) == 0
+    assert f"{n} points" in capsys.readouterr().out
+    found = read("s.csv")
+    assert (found.dims, found.shape) == (("time",), (n,))
+    assert main(["simulate", "job.yaml", "--energy", "0:9:5"]) == 1
+    assert "has laws of time alone and makes a trace; leave --energy" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

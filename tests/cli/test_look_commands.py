@@ -158,6 +158,39 @@ def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert message in capsys.readouterr().err
 
 
+def test_laws_alone_are_simulated_as_a_trace(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were refused with "load them with load_dynamics", a call of Python's."""
+    out = folder / "trace.csv"
+    (folder / "laws.yaml").write_text(
+        "fade:\n  expFun: {A: [5, True], tau: [4, True], t0: [0, False]}\n"
+    )
+    command = ["simulate", str(folder / "laws.yaml"), "--noise", "none", "-o", str(out)]
+    assert main([*command, "--time", "-2:8:21", "--picture"]) == 0
+    found = read(out)
+    np.testing.assert_allclose(found.time, np.linspace(-2, 8, 21), atol=1e-9)
+    expected = np.where(found.time < 0, 0.0, 5 * np.exp(-found.time / 4))
+    np.testing.assert_allclose(found.data, expected, atol=1e-8)
+    assert out.with_suffix(".png").is_file()
+    capsys.readouterr()
+    for arguments, message in (
+        (command, "fade moves; give --time from:to:points"),
+        ([*command, "--energy", "0:9:5"], "leave --energy out, or name a model of spectra"),
+    ):
+        assert main(arguments) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_an_auxiliary_axis_without_a_profile_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was silently ignored."""
+    command = ["simulate", str(folder / "models.yaml"), "--energy", "0:20:50", "--aux", "0:3:5"]
+    assert main(command) == 1
+    assert "has a profile along it; add one, --profile" in capsys.readouterr().err
+
+
 def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, picture = str(folder / "data.csv"), folder / "look.png"
     assert main(["show", data, "-o", str(picture)]) == 0
