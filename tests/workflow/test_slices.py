@@ -147,7 +147,7 @@ def test_seeds(file: File) -> None:
     ):
         with pytest.raises(FitError, match=message):
             file.fit_slice_by_slice("peak", **options)
-    with pytest.raises(ModelError, match="did you mean 'Gauss_01_x0'"):
+    with pytest.raises(FitError, match="did you mean 'Gauss_01_x0'"):
         file.fit_slice_by_slice("peak", seed_values={"Gauss_1_x0": 3.0})
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, real
-from pyspec.errors import FitError, ModelError, suggest
+from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.batch.run import run_batch
@@ -20,7 +20,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
 from pyspec.fit.slices.results import SliceResults
 from pyspec.fit.solve.methods import checked_how
-from pyspec.fit.starts import check_numbers, check_starts
+from pyspec.fit.starts import check_numbers, check_seeds, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
@@ -138,12 +138,9 @@ def _check_seeds(model: Model, seeds: Sequence[Mapping[str, float]], n_rows: int
         raise FitError(
             f"{model.name}: {len(seeds)} sets of seed values for {n_rows} slices; give one a slice"
         )
-    known = [par.name for par in model.parameters.values() if par.formula is None]
-    for name in dict.fromkeys(name for seed in seeds for name in seed):
-        if name not in known:
-            raise ModelError(
-                f"{model.name}: seed values for {name!r}, which is no free or fixed parameter"
-                f"{suggest(name, known)}; there are {', '.join(known)}"
-            )
+    by_names = {tuple(seed): seed for seed in seeds if isinstance(seed, Mapping)}
+    others = [seed for seed in seeds if not isinstance(seed, Mapping)]
+    for seed in (*others, *by_names.values()):
+        check_seeds(model, seed)
     for seed in seeds:
         check_numbers(model.name, seed)
