@@ -30,7 +30,7 @@ def answered(thing: Thing) -> Thing:
 
     Arguments that do not fit raise :class:`CallError`, names that are not there
     :class:`NoSuchNameError`; both with the nearest name, or what `pyspec.calls.instead` knows. So
-    does a value that is given to an attribute of a frozen class.
+    does a value that is given to an attribute of a frozen class, or to a property.
     """
     if not isinstance(thing, type):
         return _function(thing, getattr(thing, "__name__", ""))  # type: ignore[return-value, arg-type]
@@ -44,6 +44,8 @@ def answered(thing: Thing) -> Thing:
             setattr(thing, name, _function(held, label))
         elif isinstance(held, (classmethod, staticmethod)):
             setattr(thing, name, type(held)(_function(held.__func__, label)))
+        elif isinstance(held, property) and held.fset is None:
+            setattr(thing, name, held.setter(_read_only(name)))
     if not hasattr(thing, "__getattr__"):
         setattr(thing, "__getattr__", _no_such_name)  # noqa: B010
     if not hasattr(thing, "__getitem__"):
@@ -63,8 +65,8 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
         except (*_OF_PYTHON, PyspecError) as error:
             if isinstance(error, CallError) and error.of_kind:
                 cause = error.__cause__  # of a call further in: what the user wrote is named
-            elif isinstance(error, PyspecError):
-                raise
+            elif isinstance(error, PyspecError) and not isinstance(error, NoSuchNameError):
+                raise  # a Model in the place of a graph lacks names of it, and says so itself
             else:
                 cause = error
             if not isinstance(error, TypeError) or _ran(error, depth):
@@ -169,6 +171,19 @@ def _not_set(self: Any, name: str, value: object) -> None:
         hint = f"make another: dataclasses.replace({kind.lower()}, {name}=...)"
     hint = hint or suggest(name, names).removeprefix("; ") or f"it has {', '.join(names)}"
     raise NoSuchNameError(f"a {kind} stays as it was made, {name!r} cannot be set; {hint}")
+
+
+def _read_only(name: str) -> Callable[[Any, object], None]:
+    def set_nothing(self: Any, value: object) -> None:
+        for base in type(self).__mro__:
+            if name in SETS.get(base.__name__, {}):
+                hint = SETS[base.__name__][name]
+                break
+        else:
+            hint = f"see help({type(self).__name__}) for what changes it"
+        raise NoSuchNameError(f"{type(self).__name__}.{name} cannot be set; {hint}")
+
+    return set_nothing
 
 
 def _no_items(self: Any, key: object) -> Any:

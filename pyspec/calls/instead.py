@@ -310,6 +310,28 @@ ITEMS: dict[str, str] = {
 
 #: Class → attribute that cannot be set → what to write.
 SETS: dict[str, dict[str, str]] = {
+    "File": {
+        "name": "give it as the file is made: File(project, name='scan 2', ...)",
+        "path": "give it as the file is made: File(project, path='scan 2.csv', ...)",
+        "keep": _MASK,
+        **dict.fromkeys(
+            ("noise", "noise_type", "noise_scale", "sigma_data", "sigma_type"),
+            "call set_noise('gaussian', sigma=0.3), or set_noise('poisson', scale=1)",
+        ),
+        **dict.fromkeys(
+            ("aux_axis", "aux_weights", "inputs"),
+            "give it as the file is made: File(project, data=..., energy=..., ...)",
+        ),
+        **dict.fromkeys(
+            ("labels", "units"), "give it as the file is made: File(..., units={'energy': 'eV'})"
+        ),
+        **dict.fromkeys(("e_lim", "e_lim_abs", "t_lim", "t_lim_abs"), _WINDOW),
+        **dict.fromkeys(("model_active", "models"), "call load_model, add_model or select_model"),
+    },
+    "Model": {
+        "values": "call set_values({'GLP_01_x0': 84}), or set('GLP_01_x0', 84, min=80, max=90)",
+        "aux_axis": "call set_axes(energy=energy, aux=depth)",
+    },
     "Dataset": {
         axis: f"scan = scan.shift({axis}=-0.3) calibrates; other values: "
         f"dataclasses.replace(scan, axes={{**scan.axes, '{axis}': {axis}}})"

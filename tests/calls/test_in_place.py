@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, show_config
+from pyspec import File, Measurement, load_model, show_config
 from pyspec.errors import CallError, DataError, NoSuchNameError
 from pyspec.io import Dataset
 
@@ -69,6 +69,21 @@ def test_an_attribute_that_cannot_be_set_says_what_to_write() -> None:
     with pytest.raises(NoSuchNameError, match=r"dataclasses\.replace\(measurement, weight="):
         Measurement(np.ones(101)).weight = 2.0  # type: ignore[misc]
     assert isinstance(told.value, AttributeError)
+
+
+def test_a_property_that_cannot_be_set_says_what_to_write(file: File) -> None:
+    """It used to be "AttributeError: property 'name' of 'File' object has no setter"."""
+    with pytest.raises(NoSuchNameError, match=r"File\.name cannot be set; .*File\(project, name="):
+        file.name = "scan 2"  # type: ignore[misc]
+    with pytest.raises(NoSuchNameError, match=r"File\.noise cannot be set; call set_noise\("):
+        file.noise = 0.3  # type: ignore[misc, assignment]
+    with pytest.raises(NoSuchNameError, match=r"File\.e_lim cannot be set; .*set_fit_limits\("):
+        file.e_lim = [82, 88]  # type: ignore[misc, assignment]
+    with pytest.raises(NoSuchNameError, match=r"File\.results cannot be set; see help\(File\)"):
+        file.results = []  # type: ignore[misc]
+    model = load_model("peak: {Offset: {y0: [1, True]}}", "peak")
+    with pytest.raises(NoSuchNameError, match=r"Model\.values cannot be set; call set_values\("):
+        model.values = {"Offset_y0": 2.0}  # type: ignore[misc]
 
 
 def test_show_config_answers_what_it_does_not_take() -> None:
