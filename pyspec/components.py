@@ -85,7 +85,7 @@ def free(
     With `positive` it is not negative; in the ranges `zero`, ends included, it is held at 0; with
     `shared` it is the same in all files of a project.
     """
-    if axis not in ("energy", "time"):
+    if not isinstance(axis, str) or axis not in ("energy", "time"):
         raise ModelError(f"free takes 'energy' or 'time', not {axis!r}")
     try:
         ranges = tuple((float(begin), float(end)) for begin, end in zero)

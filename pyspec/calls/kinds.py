@@ -28,6 +28,9 @@ _NUMBERS: dict[Any, tuple[type, ...]] = {
     float: (int, float, np.integer, np.floating),
     complex: (int, float, complex, np.number),
 }
+#: Where the kinds are that an array may stand for: lists, tuples, Sequence, Collection, ....
+_LISTS = ("builtins", "collections.abc")
+
 _WORDS: dict[Any, str] = {
     bool: "True or False",
     int: "a whole number",
@@ -97,9 +100,10 @@ def _holds(value: object, kind: type, inner: tuple[Any, ...]) -> bool:
     """Whether a value is of a class, and its items of theirs."""
     if issubclass(kind, Iterable) and not issubclass(kind, (str, Mapping)):
         if isinstance(value, (str, bytes)):
-            return not inner  # a text is a list of texts to Python alone
+            return not inner and isinstance(value, kind)  # a list of texts to Python alone
         if isinstance(value, np.ndarray):
-            return value.ndim > 0 and all(fits(one, inner[0]) for one in value[:MOST] if inner)
+            is_list = value.size > 0 and value.ndim > 0 and kind.__module__ in _LISTS
+            return is_list and all(fits(one, inner[0]) for one in value[:MOST] if inner)
         if kind is tuple and isinstance(value, list):
             value = tuple(value)
     try:
@@ -163,7 +167,7 @@ def words(hint: Any) -> str:
         return "a path"
     if kind.__name__ == "Callable":
         return "a function"
-    if issubclass(kind, Collection | Iterable):
+    if issubclass(kind, Collection | Iterable) and kind.__module__ in _LISTS:
         items = f" of {words(inner[0]).partition(' ')[2]}s" if inner[:1] == (str,) else ""
         return f"a list{items}"
     return article(kind.__name__)

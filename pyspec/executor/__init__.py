@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import BackendError, shortened, suggest
+from pyspec.calls import answered
+from pyspec.errors import BackendError, DataError, shortened, suggest
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.compare import AGREEMENT, CompareExecutor, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
@@ -87,6 +88,7 @@ def make_plan(model: Model, without: Collection[str] | str = ()) -> ScheduledPla
     return lower(model, without).plan(model)
 
 
+@answered
 def make_executor(
     model: Model, measurement: Measurement | None = None, backend: str = "compiled"
 ) -> Executor:
@@ -166,6 +168,7 @@ def _check_source(model: Model, measurement: Measurement | None, backend: str) -
         )
 
 
+@answered
 def make_joint_executor(
     parts: Sequence[tuple[Model, Measurement | None]], backend: str = "compiled"
 ) -> JointExecutor:
@@ -176,6 +179,7 @@ def make_joint_executor(
     return joint(executors, names)
 
 
+@answered
 def evaluate_1d(
     plan: ScheduledPlan1D,
     theta: Values,
@@ -187,6 +191,7 @@ def evaluate_1d(
     return CompiledExecutor(plan.with_values_of(inputs)).run(theta, fixed)
 
 
+@answered
 def evaluate_2d(
     plan: ScheduledPlan2D,
     theta: Values,
@@ -198,11 +203,18 @@ def evaluate_2d(
     return CompiledExecutor(plan.with_values_of(inputs)).run(theta, fixed)
 
 
-def extract_theta(plan: ScheduledPlan, params: Any) -> Array:
-    """The values of `params` (lmfit.Parameters, or a mapping by name) in the plan's order."""
-    return np.array(
-        [float(getattr(params[name], "value", params[name])) for name in plan.opt_param_names]
-    )
+@answered
+def extract_theta(plan: ScheduledPlan, params: Mapping[str, Any]) -> Array:
+    """The values of `params` (lmfit.Parameters, or a mapping by name) in the plan's order. Raises
+    :class:`DataError` where one is missing."""
+    names = plan.opt_param_names
+    missing = [name for name in names if name not in params]
+    if missing:
+        raise DataError(
+            f"{plan.name}: params have no {missing[0]!r}; give a value for each of "
+            f"plan.opt_param_names, {', '.join(names)}"
+        )
+    return np.array([float(getattr(params[name], "value", params[name])) for name in names])
 
 
 def _register() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from pyspec._version import VERSION
+from pyspec.calls import answered, one_of
 from pyspec.errors import DataError, one_line, shortened
 from pyspec.io import header
 from pyspec.io.atomic import folder_lock, plain_path, replacing
@@ -26,6 +27,7 @@ from pyspec.io.steady import written
 MODES = ("append", "new", "replace")
 
 
+@answered
 def save_archive(
     path: str | Path,
     contents: Mapping[str, Any] | Sequence[Mapping[str, Any]],
@@ -49,9 +51,14 @@ def save_archive(
     Raises :class:`DataError` where the file is no archive, is damaged, or cannot be written.
     """
     h5py = need("h5py", "an archive of fits")
-    if mode not in MODES:
-        raise DataError(f"mode must be one of {', '.join(MODES)}, not {shortened(mode)}")
+    one_of("mode", mode, MODES, DataError)
     fits = [contents] if isinstance(contents, Mapping) else list(contents)
+    for k, one in enumerate(fits):
+        if not isinstance(one, Mapping):
+            raise DataError(
+                f"contents[{k}] is {shortened(one)}; give a dict for each fit; of results "
+                "save_fit(path, fits) makes them"
+            )
     target = plain_path(path).resolve()
     with folder_lock(target):
         exists = target.exists()
@@ -128,6 +135,7 @@ def check_archive(path: Path) -> bool:
     return True
 
 
+@answered
 def load_archive(
     path: str | Path, *, skip: bool = False
 ) -> tuple[list[dict[str, Any]], Arrays, Report | None]:

@@ -20,11 +20,13 @@ from pyspec.model.digest import digest
 from pyspec.model.units import parameter_units
 
 
+@answered
 def parameters_csv(table: ParameterTable) -> str:
     """One line for each parameter, all digits; a cell without a value is empty."""
     return _csv(table.columns, (row.values() for row in table.to_dict()))
 
 
+@answered
 def parameters_json(table: ParameterTable) -> str:
     """``{"title": …, "parameters": [{"name": …, "value": …, …}, …]}``, all digits; an open bound
     is null."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspec.calls import answered
 from pyspec.io import header
 from pyspec.io.archive import check_archive, existing
 from pyspec.io.optional import need
@@ -54,6 +55,7 @@ class Verification:
         return "\n".join(lines)
 
 
+@answered
 def verify_archive(path: str | Path) -> Verification:
     """Reads a whole archive and says which of its fits and arrays are as they were written.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pyspec.calls import answered
 from pyspec.errors import ModelError
 from pyspec.formula import parse
 from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
@@ -17,6 +18,7 @@ from pyspec.model.instruments import SHARE, SHIFT, argument, seen_by, share_text
 from pyspec.model.resolved import as_seen
 
 
+@answered
 def build_graph(model: Model) -> GraphIR:
     """The graph of `model` on the axes it has been given.
 

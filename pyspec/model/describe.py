@@ -121,6 +121,8 @@ class Registered(Description):
     __slots__ = ()
 
     def __init__(self, function: str, /, *values: Any, **named: Any) -> None:
+        if not isinstance(function, str):
+            raise ModelError(f"{shortened(function)} is no name of a function; give it as a text")
         if function not in rows():
             raise ModelError(
                 f"there is no function {function!r}{similar(function, list(rows()))}; register it "

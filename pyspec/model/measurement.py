@@ -320,7 +320,13 @@ class Measurement:
     def of_points(self, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Weights or a mask for each point of the window, of a measurement with data."""
         assert self.data is not None
-        return self.window(np.broadcast_to(beside, self.data.shape))
+        try:
+            return self.window(np.broadcast_to(beside, self.data.shape))
+        except ValueError:
+            raise DataError(
+                f"what is given for each point has shape {np.shape(beside)}, the data "
+                f"{self.data.shape}; give an array of the shape of the data"
+            ) from None
 
 
 def square_of(measurement: Measurement) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pyspec.calls import answered
 from pyspec.formula import find_op
 from pyspec.functions.response_rows import response
 from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
@@ -47,11 +48,13 @@ class Lowering:
         return "cannot be lowered:\n  " + "\n  ".join(str(reason) for reason in self.reasons)
 
 
+@answered
 def can_lower_1d(graph: GraphIR) -> Lowering:
     """Whether :func:`schedule_1d` can compile `graph`: a spectrum, or a trace over time."""
     return _can_lower(graph, (DomainKind.ENERGY_1D, DomainKind.TIME_1D))
 
 
+@answered
 def can_lower_2d(graph: GraphIR) -> Lowering:
     """Whether :func:`schedule_2d` can compile `graph`."""
     return _can_lower(graph, (DomainKind.ENERGY_TIME_2D,))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
 from pyspec._library.memory import address, record
+from pyspec.calls import answered
 from pyspec.errors import PlanError
 from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Pace
@@ -260,6 +261,7 @@ class _Packer:
         return begin
 
 
+@answered
 def pack(plan: ScheduledPlan) -> PackedPlan:
     """Packs and checks a plan. Raises PlanError that names the node and field at fault."""
     packer = _Packer(plan)

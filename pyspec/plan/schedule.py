@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyspec._library import OPS, OpDef
+from pyspec.calls import answered
 from pyspec.errors import PlanError
 from pyspec.formula import find_op, op_of
 from pyspec.functions.response_rows import WIDTH, response, response_order
@@ -33,6 +34,7 @@ from pyspec.plan.scheduled import (
 from pyspec.plan.slots import assign_slots
 
 
+@answered
 def schedule_1d(graph: GraphIR, without: Collection[str] | str = ()) -> ScheduledPlan1D:
     """Compiles a graph with one axis only, after the passes but those in `without`.
 
@@ -43,6 +45,7 @@ def schedule_1d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
     return ScheduledPlan1D(**_Scheduler(graph, facts).fields())
 
 
+@answered
 def schedule_2d(graph: GraphIR, without: Collection[str] | str = ()) -> ScheduledPlan2D:
     """Compiles a graph with an energy and a time axis, after the passes but those in `without`.
 

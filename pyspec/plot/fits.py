@@ -155,6 +155,8 @@ def _chosen(values: Mapping[str, Any], params: Sequence[str] | None) -> dict[str
         raise PlotError("no parameter moves: add dynamics, or fit slice by slice")
     if params is None:
         return dict(values)
+    if len(params) == 0:
+        raise PlotError("params is empty; name some, or leave it out for all")
     for name in params:
         if name not in values:
             hint = suggest(name, list(values))

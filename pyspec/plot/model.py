@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered
 from pyspec.errors import DataError
 from pyspec.fit.components import background_curve, component_curves, component_traces
 from pyspec.model import Model
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
+@answered
 def plot_model_1d(
     model: Model,
     t_ind: int = 0,
@@ -39,6 +41,7 @@ def plot_model_1d(
     return _draw(model, curves, title, options)
 
 
+@answered
 def plot_model_2d(model: Model, **options: Any) -> Any:
     """Draws the map of a model over energy and time; returns the Figure. Options as of
     :func:`pyspec.plot.plot_data`."""

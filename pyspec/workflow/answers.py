@@ -96,7 +96,7 @@ class FileAnswers:
         if not isinstance(model, (str, type(None))):
             raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
         if not self.results:
-            raise FitError("no fit yet; call fit_baseline, fit_spectrum or fit_2d first")
+            raise FitError("no fit yet; call fit_2d, fit_spectrum, fit_baseline or fit_trace first")
         for result in reversed(self.results):
             if handle is not None and not (
                 handle_of(result).startswith(handle) or label_of(result) == handle

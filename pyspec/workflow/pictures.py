@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyspec.errors import FitError
 from pyspec.plot import plot_chain, plot_evolution, plot_fit
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.stack import plot_stack
@@ -24,7 +25,13 @@ def given_look(options: Mapping[str, Any], config: PlotConfig | None, show: bool
 
 
 def draw_evolution(slices: Any, params: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
-    """Parameters of slices against time, the free ones without `params`."""
+    """Parameters of slices against time, the free ones without `params`. Raises
+    :class:`FitError` for any other fit."""
+    if slices.fit_type != "sbs":
+        raise FitError(
+            f"the {slices.fit_type} fit of {slices.model_name} has one value for each parameter; "
+            "values over time are those of slices, fit_type='sbs', of fit_slice_by_slice"
+        )
     chosen = list(params) if params is not None else list(slices.free_names)
     given = {"params": chosen, "source": slices, **options}
     return plot_evolution(slices.time, slices.values, slices.stderr, **given)
