@@ -105,6 +105,7 @@ def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     else:
         space_ticks(ax)
     _limit(ax, "x", axis, config.x_lim, log=log)
+    need_overlap("limits", config.x_lim, axis, "energies")
     if falls(axis, config.x_dir) != ax.xaxis_inverted():
         ax.invert_xaxis()
 
@@ -134,6 +135,7 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
     elif which == "x":
         space_ticks(ax)
     _limit(ax, which, axis, config.y_lim, log=kind == "log")
+    need_overlap("limits", config.y_lim, axis, "times")
     if falls(axis, config.y_dir) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
 
@@ -155,6 +157,19 @@ def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
         limits = float(seen.min()), float(seen.max())
     low, high = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
     getattr(ax, f"set_{which}lim")(low, high)
+
+
+def need_overlap(name: str, limits: Any, values: Any, what: str) -> None:
+    """Raises :class:`PlotError` for limits that a picture would be empty within."""
+    seen = finite_of(values)
+    if limits is None or not seen.size:
+        return
+    (low, high), least, most = sorted(limits), float(seen.min()), float(seen.max())
+    if low > most or high < least:
+        raise PlotError(
+            f"{name} ({low:g}, {high:g}): no {what} lie there, they run from {least:g} to "
+            f"{most:g}; give limits that hold some"
+        )
 
 
 def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
@@ -253,6 +268,7 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
         least = np.array([float(ax.dataLim.minposy) / 1.3])
         ends = above_zero_ends("z_lim", config.z_lim, least) if log else sorted(config.z_lim)
         ax.set_ylim(*ends)
+        need_overlap("z_lim", config.z_lim, [ax.dataLim.y0, ax.dataLim.y1], "values")
         return
     low, high = float(ax.dataLim.y0), float(ax.dataLim.y1)
     if not (np.isfinite(low) and np.isfinite(high)):

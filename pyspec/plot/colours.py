@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.plot.axes import above_zero_ends, finite_of
+from pyspec.plot.axes import above_zero_ends, finite_of, need_overlap
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import matplotlib
 
@@ -60,6 +60,7 @@ def data_colours(values: Any, config: PlotConfig) -> dict[str, Any]:
     name = "viridis" if auto else config.z_colormap
     if config.z_type == "log" and (finite_of(values) > 0).any():
         return _log_colours(values, config, name)
+    need_overlap("z_lim", config.z_lim, values, "values")
     if config.z_lim is not None:
         low, high = sorted(config.z_lim)
         two_sided = auto and low == -high

@@ -21,8 +21,9 @@ Array = npt.NDArray[np.float64]
 #: The colours of a residual span this many standard deviations.
 SPAN = 4.0
 
-#: In a narrower figure, in inches, what the residual is does not fit beside its heading.
-NARROW = 7.5
+#: In a narrower figure, in inches, what the residual is does not fit beside its heading; nor in a
+#: narrower column.
+NARROW, NARROW_COLUMN = 7.5, 3.2
 
 
 def draw_map(
@@ -92,12 +93,12 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         limit = residual_limit(found, seen, config)
         two_sided = {"vmin": -limit, "vmax": limit, "cmap": config.z_colormap_res}
         last = draw_map(axes[2], seen.energy, seen.time, found.values, config, **two_sided)
-        label, is_narrow = found.label, figure.bbox.width / figure.dpi < NARROW
+        label, width = found.label, figure.bbox.width / figure.dpi
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
             ax.set_title(name, fontweight="bold")
         for ax in axes[2:] if below else axes:
             ax.set_xlabel(config.x_label)
-        if is_narrow and not below:
+        if width < (NARROW_COLUMN if below else NARROW):
             label = f"{label},  {found.note}"
         else:
             axes[2].set_title(found.note, loc="right", fontsize=8.5, color=MUTED)
