@@ -203,6 +203,8 @@ class PlotConfig:
                 raise PlotError(f"PlotConfig: {field.name} is {value!r}; give {wanted}")
             if str(field.type).startswith("tuple") and value is not None:
                 setattr(self, field.name, (float(value[0]), float(value[1])))
+            if str(field.type).startswith("list") and isinstance(value, np.ndarray):
+                setattr(self, field.name, value.tolist())  # which is true or false, and JSON
         for name, known in (
             *((name, DIRECTIONS) for name in ("x_dir", "y_dir")),
             ("y_type", TIME_SCALES),
@@ -213,6 +215,8 @@ class PlotConfig:
             one_of(f"PlotConfig: {name}", getattr(self, name), known, PlotError)
         if min(self.panel_size) <= 0 or self.dpi_plot <= 0 or self.dpi_save <= 0:
             raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
+        if self.res_mult <= 0:
+            raise PlotError(f"PlotConfig: res_mult is {self.res_mult:g}; give a number above 0")
         if self.ticksize is not None and self.ticksize <= 0:
             raise PlotError(f"PlotConfig: ticksize is {self.ticksize:g}; give a size above 0")
         for name in ("x_lim", "y_lim", "z_lim"):

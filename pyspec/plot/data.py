@@ -180,7 +180,7 @@ def names_of(
     those of other pictures. Raises :class:`PlotError` where `legend`, by name, has not as many."""
     if config.legend == []:
         return [""] * len(times)
-    if legend and len(legend) < len(times):
+    if legend is not None and 0 < len(legend) < len(times):
         raise PlotError(f"legend has {len(legend)} names for {len(times)} spectra")
     names = config.legend or []
     if len(names) < len(times):

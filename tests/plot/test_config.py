@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from pyspec.plot import PlotConfig, PlotError
+from pyspec.plot import PlotConfig, PlotError, plot_waterfall
 
 
 def test_defaults_are_those_that_users_know() -> None:
@@ -44,6 +45,18 @@ def test_update_changes_copy_does_not_and_adopt_takes_all() -> None:
         config.adopt("x")  # type: ignore[arg-type]
 
 
+def test_arrays_are_lists() -> None:
+    """vlines=np.array([83, 85]) was NumPy's "truth value of an array is ambiguous"."""
+    names = np.array(["red", "blue"])
+    config = PlotConfig(vlines=np.array([83, 85]), colors=names, legend=names)  # type: ignore[arg-type]
+    assert (config.vlines, config.colors, config.legend) == ([83, 85], [*names], [*names])
+    assert PlotConfig.from_json(config.to_json()) == config
+    Text = pytest.importorskip("matplotlib.text").Text
+    data, axis = np.ones((3, 4)), np.arange(4.0)
+    figure = plot_waterfall(data, axis, axis[:3], legend=np.array(["a", "b", "c"]))  # type: ignore[arg-type]
+    assert "b" in [text.get_text() for text in figure.findobj(Text)]
+
+
 def test_json_and_back() -> None:
     config = PlotConfig(
         x_lim=(1, 2), colors=["red"], waterfall=2.5, x_dir="rev", data_slice=[[0, 2]]
@@ -58,6 +71,7 @@ def test_json_and_back() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"res_mult": 0}, "res_mult is 0; give a number above 0"),
         ({"x_lable": "a"}, "no field 'x_lable'; did you mean 'x_label'"),
         ({"x_dir": "reverse"}, "x_dir must be one of def, rev, asc"),
         ({"z_type": "symlog"}, "z_type must be one of lin, log"),
