@@ -21,6 +21,7 @@ from pyspec._library import OPS, OpDef
 from pyspec.fit import FitResult
 from pyspec.fit.doubts.bounds import other_side
 from pyspec.fit.doubts.finished import is_late
+from pyspec.fit.solve.covariance import gain_beyond
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function
 from pyspec.functions.response import expFun_gaussIRF
@@ -370,3 +371,10 @@ def test_lines_with_a_tail_on_one_side_are_known_by_their_values() -> None:
     finally:
         forget_function("Own")
     assert {key: text for key, text in found.items() if text} == TAILS
+
+
+def test_a_gain_beyond_a_bound_may_be_beyond_all_numbers() -> None:
+    """Counts of 1e300 with a parameter at its bound ended in an OverflowError."""
+    root = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert gain_beyond(root, np.array([1e200, 0.0]), 0, [0], "max") == np.inf
+    assert gain_beyond(root, np.array([3.0, 0.0]), 0, [0], "max") == 9.0

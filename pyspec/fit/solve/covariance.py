@@ -117,4 +117,4 @@ def gain_beyond(root: Array, downhill: Array, column: int, held: list[int], side
     if free:
         own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
     curvature = float(own @ own)
-    return slope**2 / curvature if curvature > least else 0.0
+    return slope * (slope / curvature) if curvature > least else 0.0
