@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OpDef
-from pyspec.errors import ModelError, suggest
+from pyspec.errors import FitError, ModelError, suggest
 from pyspec.model.reader import Mapping, Node, Sequence
 from pyspec.model.scalars import bound_of, read_number
 from pyspec.model.tree import ENERGY, Free, Par
@@ -109,6 +109,16 @@ def refuse_uses(parameters: ByName[str, Par]) -> None:
 def free_parameters(parameters: ByName[str, Par]) -> dict[str, Par]:
     """The amplitudes that are free along an axis, by name."""
     return {name: par for name, par in parameters.items() if par.free is not None}
+
+
+def refuse_free(label: str, parameters: ByName[str, Par], what: str) -> None:
+    """Raises :class:`FitError` where an amplitude is free, which `what` cannot find."""
+    for name, par in free_parameters(parameters).items():
+        assert par.free is not None
+        raise FitError(
+            f"{label}: {name} is free along {par.free.axis}, and found in a fit of all times, by "
+            f"fit_2d; {what} a model with a height of its own"
+        )
 
 
 def has_free_spectra(parameters: ByName[str, Par]) -> bool:

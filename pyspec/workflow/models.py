@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pyspec.calls import Named, meant, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.free import free_parameters
+from pyspec.model.free import free_parameters, refuse_free
 from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import name_list, one_name
@@ -110,6 +110,8 @@ class FileModels:
         """A copy of a model on the axes of the file, for one fit; without `time` it is at rest, for
         one spectrum."""
         chosen = self.select_model(model_name)
+        if not time:
+            refuse_free(chosen.name, chosen.parameters, "one spectrum needs")
         model = copy.deepcopy(chosen) if time else chosen.at_rest()
         axis = self.data.need_axis("time") if time else None
         model.set_axes(energy=self.data.need_axis("energy"), time=axis)

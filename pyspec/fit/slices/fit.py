@@ -23,7 +23,7 @@ from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
-from pyspec.model.free import free_parameters
+from pyspec.model.free import refuse_free
 from pyspec.model.measurement import row_of
 
 if TYPE_CHECKING:
@@ -85,12 +85,7 @@ def fit_slices(
     how = checked_how(model.name, in_turn, options, max_nfev, max_seconds, scale_covar)
     if series.data is None or series.data.ndim != 2:
         raise FitError(f"{model.name}: slices need data of shape (time, energy)")
-    free = next(iter(free_parameters(model.parameters).values()), None)
-    if free is not None and free.free is not None:
-        raise FitError(
-            f"{model.name}: {free.name} is free along {free.free.axis}, and found in a fit of all "
-            "times, by fit_2d; slices need a model with a height of its own"
-        )
+    refuse_free(model.name, model.parameters, "slices need")
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
     one_of("workers", workers, ("processes", "threads"), FitError)
