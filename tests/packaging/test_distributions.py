@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -174,3 +175,12 @@ def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "the C compiler 'no-such-compiler' is not there. Install one" in done.stderr
+
+
+def test_no_system_is_claimed_that_is_not_tested() -> None:
+    """The metadata named macOS, of which README says that it is not tested."""
+    systems = re.findall(
+        r'"Operating System :: (.*)"', (ROOT / "pyproject.toml").read_text("utf-8")
+    )
+    assert systems == ["POSIX :: Linux"]
+    assert "macOS is not tested" in (ROOT / "README.md").read_text("utf-8")
