@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
-from pyspec.io.text import Table, cells, is_comment, lines_of, style_of
+from pyspec.io.lines import cells
+from pyspec.io.text import Table, is_comment, lines_of, style_of
 
 #: A table has so many rows at least.
 _LEAST_ROWS = 3

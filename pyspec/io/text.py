@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +14,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.cells import common_words, number
-from pyspec.io.rows import begins, foot, has_words, n_empty, refuse_remark, turned
+from pyspec.io.lines import COMMA, Lines, cells
+from pyspec.io.rows import begins, foot, n_empty, refuse_remark, turned
 
 Array = npt.NDArray[np.float64]
 
@@ -33,8 +32,6 @@ STYLES: tuple[tuple[str | None, str], ...] = (
     (",", ","),
 )
 NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
-#: A comma that is a decimal sign.
-_COMMA = re.compile(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)")
 #: A number that may have a sign between thousands.
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,])")
 #: The minus sign of Unicode, which spreadsheets and plot programs write.
@@ -104,22 +101,6 @@ def read_text(path: Path, *, nul: bool = False) -> str:
 def lines_of(text: str) -> list[str]:
     """The lines of a text, with hyphens for the minus signs of Unicode."""
     return text.replace(_MINUS, "-").splitlines()
-
-
-def cells(line: str, separator: str | None, decimal: str) -> list[str]:
-    """The cells of a line, without quotes."""
-    if separator == decimal == ",":  # decimal commas stand in quotes: "295,00",31
-        return [_COMMA.sub(".", cell) for cell in cells(line, separator, ".")]
-    if decimal == ",":
-        line = _COMMA.sub(".", line)
-    if separator is None:
-        return line.split()
-    if '"' in line:
-        try:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
-        except csv.Error:  # such as a line of a million characters, of a file that is no table
-            pass
-    return [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
 
 
 def _numeric(row: Sequence[str], words: Sequence[int] = ()) -> bool:
@@ -207,48 +188,48 @@ def read_table(
     Raises :class:`DataError` with file and line for rows of unequal length and for words among
     the numbers.
     """
-    every = list(enumerate(lines_of(text), 1))
-    kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
+    every = lines_of(text)
+    numbers = [at for at, line in enumerate(every, 1) if not is_comment(line)]
+    kept = [_without_remark(every[at - 1]) for at in numbers]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
     try:
-        sep, sign, width, found = style_of(path, [line for _, line in kept], separator, decimal)
+        sep, sign, width, found = style_of(path, kept, separator, decimal)
     except DataError:
-        named = _of_named_rows(path, kept, separator, decimal)
+        named = _of_named_rows(path, numbers[0], kept, separator, decimal)
         if named is None:
             raise
         return named
-    rows = [(at, cells(line, sep, sign)) for at, line in kept]
+    rows = Lines(numbers, kept, sep, sign)
     first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row, found))
     first = first if found else begins(rows, first, width)
     words = dict.fromkeys(found, "")
-    header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
+    header = [
+        rows[k] if sep is not None else _spaced(numbers[k], kept[k], width) for k in range(first)
+    ]
     _check_header(path, header, width)
     refuse_remark(path, rows, first, width)
     below = 0 if found else foot(rows[first:], width)
     body = rows[first : len(rows) - below]
-    values = np.empty((len(body), width))
-    for k, (at, row) in enumerate(body):
-        values[k] = _row(path, at, row, width, words, body)
+    values = body.values(path, width, words)
     values[:, list(words)] = np.nan
     words = {at: words[at] for at in sorted(words)}
     if sign == ",":
-        _refuse_thousands(path, kept[first:], sep)
+        _refuse_thousands(path, list(zip(numbers[first:], kept[first:], strict=True)), sep)
     for side, rest in ((-1, slice(None, -1)), (0, slice(1, None))):  # separators at the ends
         if sep is not None and values.shape[1] > 1 and not any(row[side] for _, row in body):
             header = [(at, row[rest] if len(row) == width else row) for at, row in header]
             values, width = values[:, rest], width - 1
             words = {at - (side == 0): word for at, word in words.items()}
-    start = body[0][0]
     comments = [
         line.strip().lstrip("#%/!").strip()
-        for at, line in every
-        if at < start and is_comment(line) and line.strip()
+        for line in every[: body.at[0] - 1]
+        if is_comment(line) and line.strip()
     ]
-    lines, empty = [at for at, _ in body], n_empty(body)
+    lines, empty = list(body.at), n_empty(body)
     table = Table(path, values, lines, header, comments, sep, sign, words=words, n_empty=empty)
     return _with_foot(
-        table, [line.strip().rstrip(sep or " ") for _, line in kept[len(kept) - below :]]
+        table, [line.strip().rstrip(sep or " ") for line in kept[len(kept) - below :]]
     )
 
 
@@ -262,18 +243,17 @@ def _with_foot(table: Table, lines: list[str]) -> Table:
 
 
 def _of_named_rows(
-    path: Path, lines: list[tuple[int, str]], separator: str | None, decimal: str | None
+    path: Path, at: int, lines: Sequence[str], separator: str | None, decimal: str | None
 ) -> Table | None:
-    """The table of lines that are named by their first cells, below a line of an axis: its columns
-    are these lines."""
+    """The table of lines that are named by their first cells, below a line of an axis, the one
+    `at`: its columns are these lines."""
     for sep, sign in STYLES:
         if separator not in (None, sep) or decimal not in (None, sign) or sep == sign:
             continue
-        columns = turned([cells(line, sep, sign) for _, line in lines])
+        columns = turned([cells(line, sep, sign) for line in lines])
         if columns is not None:
             head, *body = columns
             values = [[math.nan if (v := number(c)) is None else v for c in row] for row in body]
-            at = lines[0][0]
             table = Table(path, np.array(values), [at] * len(body), [(at, head)], [], sep, sign)
             table.notes.append("each line is named by its first cell; the first one is the axis")
             return table
@@ -290,7 +270,7 @@ def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str |
         return
     words = [(at, word) for at, line in lines for word in cells(line, separator, ".")]
     pointed = [(at, word) for at, word in words if "." in word]
-    with_comma = [(at, word) for at, word in words if _COMMA.search(word)]
+    with_comma = [(at, word) for at, word in words if COMMA.search(word)]
     if not pointed or not with_comma:
         return
     if not any(_THOUSANDS.search(word) for _, word in (*pointed, *with_comma)):
@@ -321,38 +301,6 @@ def _without_remark(line: str) -> str:
     """A line without the remark behind its numbers: "84.5 120 # spike"."""
     found = _REMARK.match(line) if "#" in line else None
     return found[1].rstrip() if found else line
-
-
-def _row(
-    path: Path,
-    at: int,
-    row: list[str],
-    width: int,
-    words: dict[int, str],
-    body: list[tuple[int, list[str]]],
-) -> list[float]:
-    """The numbers of a row, NaN in columns of text; one that has no number in all of `body`, such
-    as that of remarks on some rows, is added to `words`."""
-    if len(row) != width:
-        raise DataError(
-            f"{path}:{at}: the row has {len(row)} values, the others have {width}; complete it, "
-            "or put # in front of what is no data"
-        )
-    with suppress(ValueError):
-        if not any("_" in cell for cell in row):
-            return list(map(float, row))
-    found = []
-    for column, cell in enumerate(row):
-        value = number(cell)
-        if value is None and not words.get(column):
-            if column not in words and not has_words(body, column, width - len(words)):
-                raise DataError(
-                    f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
-                    "the line if it is no data"
-                )
-            words[column] = cell
-        found.append(math.nan if value is None else value)
-    return found
 
 
 def _check_header(path: Path, header: list[tuple[int, list[str]]], width: int) -> None:
