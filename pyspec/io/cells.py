@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,9 @@ def numbers_of(path: Path, at: int, line: str) -> list[float]:
 
     Raises :class:`DataError` with file and line where one of its words is none.
     """
+    with suppress(ValueError):
+        if "_" not in line:
+            return list(map(float, line.split()))
     found = []
     for word in line.split():
         value = number(word)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io.cells import number
+from pyspec.io.cells import number, numbers_of
 from pyspec.io.lines import Lines, cells
 from pyspec.io.text import read_table
 
@@ -73,3 +73,14 @@ def test_a_table_takes_no_string_for_each_cell() -> None:
         tracemalloc.stop()
     assert table.values.shape == (20_000, 3)
     assert peak < 12 * len(text)
+
+
+@pytest.mark.parametrize("word", [*(one for one in UNUSUAL if one), "1_0", "0x1p3", "two"])
+def test_a_line_between_white_space_has_the_same_numbers(word: str) -> None:
+    parts = f"1 {word} 3".split()
+    values = [number(part) for part in parts]
+    if None in values:
+        with pytest.raises(DataError, match=r"table\.csv:7: .* is not a number"):
+            numbers_of(FILE, 7, f"1 {word} 3")
+    else:
+        np.testing.assert_array_equal(numbers_of(FILE, 7, f"1 {word} 3"), values)
