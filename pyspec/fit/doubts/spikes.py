@@ -48,14 +48,16 @@ def far_points(
     n_fitted : how many values were fitted
     quantum : counts for each unit of data that are known to be counts; None of others
     """
-    kept = np.flatnonzero(np.isfinite(residual))
+    kept = np.isfinite(residual).ravel()
+    n_points = int(np.count_nonzero(kept))
     none = np.empty(0, np.intp), np.empty(0)
-    n_free = kept.size - n_fitted
+    n_free = n_points - n_fitted
     if n_free < LEAST:
         return none
-    y, f = data.ravel()[kept], fit.ravel()[kept]
+    flat = data.ravel(), fit.ravel(), residual.ravel()
+    y, f, r = flat if n_points == kept.size else [one[kept] for one in flat]
     if quantum is None:
-        deviations = _scaled(np.abs(residual.ravel()[kept]))
+        deviations = _scaled(np.abs(r))
         if deviations is None:
             return none
         if y.min() >= 0.0 and (f > 0.0).all():
@@ -65,16 +67,16 @@ def far_points(
                 deviations = np.minimum(deviations, of_counts)
             if y.any() and np.mean(y == 0.0) > ZEROS:
                 deviations = np.minimum(deviations, root / np.sqrt(y[y > 0.0].min()))
-        limit = _limit(kept.size, n_free, float(deviations.max()))
+        limit = _limit(n_points, n_free, float(deviations.max()))
     else:
         known = np.maximum(f, np.finfo(np.float64).tiny)
         root = np.sqrt(quantum) * _deviance(y, known)
         deviations = root / max(1.0, float(_scale(root)))
-        limit = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * kept.size / CHANCE))))
+        limit = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
     far = np.flatnonzero(deviations > limit)
-    if not 0 < far.size <= max(1, int(SHARE * kept.size)):
+    if not 0 < far.size <= max(1, int(SHARE * n_points)):
         return none
-    return kept[far], deviations[far]
+    return np.flatnonzero(kept)[far], deviations[far]
 
 
 def _deviance(y: Array, f: Array) -> Array:
