@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -161,3 +163,19 @@ def test_a_fit_that_ends_where_a_model_of_counts_becomes_negative_says_so(data: 
     bounded = fit_model(made, seen)
     assert bounded.success
     assert "The model is 0" not in bounded.message
+
+
+def test_moments_of_many_points_take_the_memory_of_their_answer() -> None:
+    """They took six times that of the data, and are those of each point alone."""
+    expected = np.geomspace(1e-9, 80.0, 100_000).reshape(100, 1000)
+    deviance_moments(expected[:1])  # makes the table
+    tracemalloc.start()
+    try:
+        mean, variance = deviance_moments(expected)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * expected.nbytes
+    for place in [(0, 0), (16, 383), (16, 384), (99, 999)]:
+        alone = deviance_moments(expected[place].reshape(1))
+        assert (mean[place], variance[place]) == (alone[0][0], alone[1][0])
