@@ -80,9 +80,11 @@ class Lines(Sequence[Row]):
         for begin in range(0, len(self), _AT_ONCE):
             some = self[begin : begin + _AT_ONCE]
             found = some._numbers(width)
-            if found is None:
-                found = [_row(path, at, row, width, words, self) for at, row in some]
-            values[begin : begin + _AT_ONCE] = found
+            values[begin : begin + _AT_ONCE] = (
+                [_row(path, at, row, width, words, self) for at, row in some]
+                if found is None
+                else found
+            )
         return values
 
     def _numbers(self, width: int) -> Array | None:
