@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,54 +143,52 @@ def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
 def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None) -> Model:
     """Peaks on a background, at what can be read off the spectrum. Those of a series have heights
     of their own at each time."""
-    count = n_peaks or count_peaks(spectrum)
+    names = [f"GLP_{k:02}" for k in range(1, (n_peaks or count_peaks(spectrum)) + 1)]
     has_loss = losses_last(dataset.labels, energy) == "" and _falls(spectrum)
-    ends, fwhm = _ends(energy), float(np.ptp(energy)) / (2 * count)
+    places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
     start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
-    for k, place in enumerate(np.linspace(*ends, count + 2)[1:-1], 1):
-        start |= {f"GLP_{k:02}_A": 1.0, f"GLP_{k:02}_x0": float(place), f"GLP_{k:02}_F": fwhm}
-    guessed = Model(MODEL, _components(start, count, energy, has_loss))
+    for name, place in zip(names, places, strict=True):
+        start |= {f"{name}_A": 1.0, f"{name}_x0": float(place)}
+        start |= {f"{name}_F": float(np.ptp(energy)) / (2 * len(names))}
+    guessed = Model(MODEL, _components(start, names, energy, has_loss))
     guessed.set_axes(energy)
-    values = start | {name: _round(value) for name, value in guessed.guess(spectrum).items()}
+    for name, value in guessed.guess(spectrum).items():
+        start[name] = _on(energy, value) if name.endswith("_x0") else _round(value)
     if "time" not in dataset.dims:
-        return Model(MODEL, _components(values, count, energy, has_loss))
+        return Model(MODEL, _components(start, names, energy, has_loss))
     positive = bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
-    return Model(MODEL, _components(values, count, energy, has_loss, positive))
+    height = free("time", positive=positive)
+    return Model(MODEL, _components(start, names, energy, has_loss, height))
 
 
 def _components(
-    values: Mapping[str, float],
-    count: int,
+    start: Mapping[str, float],
+    names: Sequence[str],
     energy: Array,
     has_loss: bool,
-    positive: bool | None = None,
+    height: Any = None,
 ) -> list[Any]:
-    """Components of these values; with `positive` heights are free at each time, and not negative
-    where it is True."""
-    step, ends = float(np.median(np.abs(np.diff(energy)))), _ends(energy)
-    limits = {"xStart": fixed(ends[0]), "xStop": fixed(ends[1])}
-    is_free = positive is not None
-    level, slope = values["Offset_y0"], values["LinBack_m"]
-    line = LinBack(
-        m=free("time") if is_free else slope,
-        b=free("time") if is_free else values["LinBack_b"],
-        **limits,
-    )
-    loss = [
-        Offset(free("time") if is_free else level),
-        Shirley((values["Shirley_pShirley"], 0, None)),
-    ]
-    height = free("time", positive=bool(positive))
+    """Components of these start values; with `height`, which is free at each time, that is the one
+    of all peaks, and backgrounds are free too."""
+    level: Any = None if height is None else free("time")
+    low, high = _ends(energy)
+    widest, narrowest = _round((high - low) / 2), _round(2 * _step(energy))
+    if has_loss:
+        shirley = Shirley((start["Shirley_pShirley"], 0, None))
+        ground = [Offset(level or start["Offset_y0"]), shirley]
+    else:
+        slope, value = level or start["LinBack_m"], level or start["LinBack_b"]
+        ground = [LinBack(m=slope, b=value, xStart=fixed(low), xStop=fixed(high))]
     peaks = [
         GLP(
-            A=height if is_free else (values[f"{peak}_A"], 0, None),
-            x0=(values[f"{peak}_x0"], *ends),
-            F=(values[f"{peak}_F"], _round(2 * step), _round((ends[1] - ends[0]) / 2)),
+            A=height or (start[f"{name}_A"], 0, None),
+            x0=(start[f"{name}_x0"], low, high),
+            F=(start[f"{name}_F"], narrowest, widest),
             m=(0.3, 0, 1),
         )
-        for peak in (f"GLP_{k:02}" for k in range(1, count + 1))
+        for name in names
     ]
-    return [*(loss if has_loss else [line]), *peaks]
+    return [*ground, *peaks]
 
 
 def _falls(spectrum: Array) -> bool:
@@ -212,9 +211,9 @@ def _motion(dataset: Dataset, x0: float) -> str:
         level=_round(float(before.mean())),
         height=_round(float(moved[np.argmax(np.abs(moved))])),
         tau=_round(span / 4.0),
-        least=_round(float(np.median(np.diff(time))) / 10.0),
+        least=_round(_step(time) / 10.0),
         most=_round(10.0 * span),
-        onset=_round(onset),
+        onset=_on(time, onset),
     )
 
 
@@ -254,8 +253,17 @@ def _entry(value: Any) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-def _ends(axis: Array) -> list[float]:
-    return [_round(float(axis.min())), _round(float(axis.max()))]
+def _ends(axis: Array) -> tuple[float, float]:
+    return _on(axis, float(axis.min())), _on(axis, float(axis.max()))
+
+
+def _step(axis: Array) -> float:
+    return float(np.median(np.abs(np.diff(axis))))
+
+
+def _on(axis: Array, value: float) -> float:
+    """A place on an axis, to about a hundredth of a step."""
+    return round(value, 2 - math.floor(math.log10(_step(axis))))
 
 
 def _round(value: float) -> float:

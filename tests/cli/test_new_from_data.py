@@ -146,3 +146,14 @@ def test_files_that_are_there_stay(single: Path, capsys: pytest.CaptureFixture[s
     assert "holds job.yaml, models.yaml already" in capsys.readouterr().err
     assert Path("au/models.yaml").read_text() == "mine"
     assert main(["new", "au", str(single), "--force"]) == 0
+
+
+def test_places_are_written_to_a_part_of_a_step(tmp_path: Path) -> None:
+    # To four digits 1486.63 is 1487, half of the axis away.
+    kinetic = np.linspace(1486.0, 1487.2, 121)
+    data = 10.0 + 200.0 * np.exp(-(((kinetic - 1486.63) / 0.1) ** 2))
+    np.savetxt(tmp_path / "line.csv", np.c_[kinetic, data], "%.4f,%.4f", header="KE (eV),counts")
+    assert main(["new", str(tmp_path / "k"), str(tmp_path / "line.csv")]) == 0
+    model = yaml.safe_load((tmp_path / "k" / "models.yaml").read_text())["peaks"]
+    assert abs(model["GLP"]["x0"][0] - 1486.63) < 0.02
+    assert model["GLP"]["x0"][2:] == [1486.0, 1487.2]
