@@ -149,7 +149,7 @@ def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int 
     start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
     for name, place in zip(names, places, strict=True):
         start |= {f"{name}_A": 1.0, f"{name}_x0": float(place)}
-        start |= {f"{name}_F": float(np.ptp(energy)) / (2 * len(names))}
+        start |= {f"{name}_F": float(np.ptp(energy)) / (4 * len(names))}
     guessed = Model(MODEL, _components(start, names, energy, has_loss))
     guessed.set_axes(energy)
     for name, value in guessed.guess(spectrum).items():
