@@ -58,8 +58,8 @@ SERIES = """\
 
 # baseline: [from, to]            # these times are averaged and fitted first, as the start
 
-# The heights are free at each time: results/fit.png shows how they move. With a law for them in
-# models.yaml:
+# The heights are free at each time: results/report.html draws them. With the law for one of them in
+# models.yaml, or where the residual shows that a line moves, for its place (GLP_01_x0):
 # dynamics:
 #   - {{parameter: GLP_01_A, model: {law}}}
 """
