@@ -100,6 +100,7 @@ def texts_for(given: Namespace) -> dict[str, str]:
     dataset = part_of(read(given.data_path, **options), given)
     _check(dataset)
     energy, spectrum = _mean_spectrum(dataset)
+    _check_size(dataset, energy.size, given.peaks or 1)
     model = _first_model(dataset, energy, spectrum, given.peaks)
     source = Path(dataset.source or given.data_path).name
     is_series = "time" in dataset.dims
@@ -132,24 +133,48 @@ def _check(dataset: Dataset) -> None:
         )
 
 
+def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
+    if n_energies >= _least_points(n_peaks):
+        return
+    what = (
+        "a peak on a background needs" if n_peaks == 1 else f"{n_peaks} peaks on a background need"
+    )
+    raise FlagError(
+        f"{dataset.source}: has values at {n_energies} energies, and {what} "
+        f"{_least_points(n_peaks)} at least"
+    )
+
+
+def _least_points(n_peaks: int) -> int:
+    """One more than parameters: two of the background, four of each peak."""
+    return 4 * n_peaks + 3
+
+
 def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
-    """(energy, mean over time) where all values are finite."""
+    """(energy, mean over time) of the values that are finite, where there are any."""
     data = np.asarray(dataset.data, dtype=np.float64)
     rows = data if data.ndim == 2 else data[None, :]
-    finite = np.isfinite(rows).all(axis=0)
-    return np.asarray(dataset.axes["energy"], np.float64)[finite], rows[:, finite].mean(axis=0)
+    finite = np.isfinite(rows)
+    count = finite.sum(axis=0)
+    seen = count > 0
+    means = np.where(finite, rows, 0.0).sum(axis=0)[seen] / count[seen]
+    return np.asarray(dataset.axes["energy"], np.float64)[seen], means
 
 
 def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None) -> Model:
     """Peaks on a background, at what can be read off the spectrum. Those of a series have heights
     of their own at each time."""
-    names = [f"GLP_{k:02}" for k in range(1, (n_peaks or count_peaks(spectrum)) + 1)]
+    if n_peaks is None:
+        n_peaks = count_peaks(spectrum)
+        while energy.size < _least_points(n_peaks):
+            n_peaks -= 1
+    names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
     has_loss = losses_last(dataset.labels, energy) == "" and _falls(spectrum)
     places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
     start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
     for name, place in zip(names, places, strict=True):
         start |= {f"{name}_A": 1.0, f"{name}_x0": float(place)}
-        start |= {f"{name}_F": float(np.ptp(energy)) / (4 * len(names))}
+        start[f"{name}_F"] = float(np.clip(np.ptp(energy) / (4 * n_peaks), *_widths(energy)))
     guessed = Model(MODEL, _components(start, names, energy, has_loss))
     guessed.set_axes(energy)
     for name, value in guessed.guess(spectrum).items():
@@ -172,7 +197,7 @@ def _components(
     of all peaks, and backgrounds are free too."""
     level: Any = None if height is None else free("time")
     low, high = _ends(energy)
-    widest, narrowest = _round((high - low) / 2), _round(2 * _step(energy))
+    narrowest, widest = _widths(energy)
     if has_loss:
         shirley = Shirley((start["Shirley_pShirley"], 0, None))
         ground = [Offset(level or start["Offset_y0"]), shirley]
@@ -201,15 +226,19 @@ def _falls(spectrum: Array) -> bool:
 def _motion(dataset: Dataset, x0: float) -> str:
     """A law for the height of the first peak, from the trace at its place."""
     time, energy = dataset.axes["time"], dataset.axes["energy"]
-    trace = np.nan_to_num(np.asarray(dataset.data[:, int(np.argmin(np.abs(energy - x0)))], float))
+    data = np.asarray(dataset.data, np.float64)
+    known = np.isfinite(data)
+    columns = np.flatnonzero(known.any(axis=0))
+    at = int(columns[np.argmin(np.abs(energy[columns] - x0))])
+    trace, times = data[known[:, at], at], time[known[:, at]]
     onset = 0.0 if time[0] < 0.0 < time[-1] else float(time[0])
-    before = trace[time < onset] if (time < onset).any() else trace[-1:]
-    moved = trace[time >= onset] - before.mean()
+    before = trace[times < onset] if (times < onset).any() else trace[-1:]
+    moved = trace[times >= onset] - before.mean()
     span = float(time[-1]) - onset
     return MOTION.format(
         law=LAW,
         level=_round(float(before.mean())),
-        height=_round(float(moved[np.argmax(np.abs(moved))])),
+        height=_round(float(max(moved, key=abs, default=0.0))),
         tau=_round(span / 4.0),
         least=_round(_step(time) / 10.0),
         most=_round(10.0 * span),
@@ -255,6 +284,12 @@ def _entry(value: Any) -> str:
 
 def _ends(axis: Array) -> tuple[float, float]:
     return _on(axis, float(axis.min())), _on(axis, float(axis.max()))
+
+
+def _widths(energy: Array) -> tuple[float, float]:
+    """Between which widths a peak can be told from a background."""
+    span = float(np.ptp(energy))
+    return _round(min(2 * _step(energy), span / 4)), _round(span / 2)
 
 
 def _step(axis: Array) -> float:

@@ -116,6 +116,41 @@ def test_values_that_are_nan_are_left_out(single: Path) -> None:
     assert main(["fit", "au/job.yaml", "--quiet"]) == 0
 
 
+def test_times_and_energies_without_values_are_left_out(
+    series: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = series[0]
+    stored = dict(np.load(path))
+    stored["data"][7] = np.nan  # a whole time, before which the first line is as after it
+    stored["data"][:, 40] = np.nan
+    np.savez(path, **stored)
+    assert main(["new", "au", str(path)]) == 0
+    model = Path("au/models.yaml").read_text()
+    assert model.count("GLP:") == 2
+    law = yaml.safe_load(model[model.index("\ndecay:") :])["decay"]["expFun"]
+    assert 70.0 < law["A"][0] < 110.0
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n", [7, 8, 9, 12, 15])
+def test_few_points_are_fitted_with_as_many_peaks_as_they_allow(n: int, single: Path) -> None:
+    energy = np.linspace(80.0, 92.0, n)
+    np.savetxt("few.csv", np.c_[energy, np.where(np.arange(n) % 4 == 2, 400.0, 100.0)], "%.5f")
+    assert main(["new", "au", "few.csv"]) == 0
+    assert Path("au/models.yaml").read_text().count("GLP:") <= (n - 3) // 4
+    assert main(["fit", "au/job.yaml", "--check"]) == 0
+
+
+def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
+    for energy in (np.linspace(80.0, 92.0, 21), np.array([80, 80.1, 80.2, 81.2, 82.2, 83.2, 84.2])):
+        peaks = "4" if energy.size > 20 else "1"
+        data = np.exp(-((energy - 82.0) ** 2))
+        np.savetxt("few.csv", np.c_[energy, data], "%.5f")
+        assert main(["new", "au", "few.csv", "--peaks", peaks, "--force"]) == 0
+        assert main(["fit", "au/job.yaml", "--check"]) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -125,6 +160,15 @@ def test_values_that_are_nan_are_left_out(single: Path) -> None:
         (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
         (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
         (["au", "trace.csv", "--rename", "energy=time"], "has no energy axis"),
+        (
+            ["au", "scans/gold.csv", "--select", "energy=84:84.05"],
+            "and a peak on a background needs",
+        ),
+        (
+            ["au", "map.npz"],
+            "has values at 5 energies, and a peak on a background needs 7 at least",
+        ),
+        (["au", "bad.npz"], "has values at 0 energies"),
         (["au", "map.npz", "--rename", "time=x"], "take one place, --at x=1, or --mean x"),
     ],
 )
@@ -134,6 +178,7 @@ def test_what_cannot_be_done_is_said(
     (tmp_path / "trace.csv").write_text(single.read_text())
     axes = {"energy": np.arange(5.0), "time": np.arange(3.0)}
     np.savez(tmp_path / "map.npz", data=np.ones((3, 5)), **axes)
+    np.savez(tmp_path / "bad.npz", data=np.full((3, 5), np.nan), **axes)
     assert main(["new", *words]) == 1
     assert says in capsys.readouterr().err
     assert not (tmp_path / "au").exists()
