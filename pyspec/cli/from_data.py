@@ -125,6 +125,13 @@ def _check(dataset: Dataset) -> None:
             f"{dataset.source}: has no energy axis, and start values are read off spectra; for a "
             "trace over time write a job of 'type: trace', as docs/job_file.md shows"
         )
+    if dataset.extra == ("column",):
+        raise FlagError(
+            f"{dataset.source}: has more than one column beside the axis, "
+            f"{dataset.labels.get('column', 'column')}; choose with --columns x y, by name or "
+            "number from 0, and --errors name if one holds standard errors; or say --rename "
+            "column=time if each is a time"
+        )
     if dataset.extra:
         middle = " ".join(f"--at {dim}={dataset.axes[dim].size // 2}" for dim in dataset.extra)
         raise FlagError(

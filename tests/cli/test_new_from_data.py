@@ -159,6 +159,7 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
         (["au", "--peaks", "2"], "--peaks is for data that are read; name their file"),
         (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
         (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
+        (["au", "wide.csv"], "choose with --columns x y, by name or number from 0, and --errors"),
         (["au", "trace.csv", "--rename", "energy=time"], "has no energy axis"),
         (
             ["au", "scans/gold.csv", "--select", "energy=84:84.05"],
@@ -178,6 +179,7 @@ def test_what_cannot_be_done_is_said(
     (tmp_path / "trace.csv").write_text(single.read_text())
     axes = {"energy": np.arange(5.0), "time": np.arange(3.0)}
     np.savez(tmp_path / "map.npz", data=np.ones((3, 5)), **axes)
+    (tmp_path / "wide.csv").write_text("BE,a,b,s\n" + "".join(f"{k},1,3,2\n" for k in range(9)))
     np.savez(tmp_path / "bad.npz", data=np.full((3, 5), np.nan), **axes)
     assert main(["new", *words]) == 1
     assert says in capsys.readouterr().err
