@@ -161,7 +161,7 @@ def run(given: Namespace) -> int:
 
 def _refuse_idle(given: Namespace) -> None:
     """Refuses how to read a file where none is named."""
-    names = ("peaks", "select", "at", "rename", "mean", *READING)
+    names = ("peaks", "select", "at", "rename", "mean", "units", *READING)
     idle = [name for name in names if vars(given)[name]]
     if idle:
         data = given.data if given.data and Path(given.data).is_file() else "DATA"

@@ -157,6 +157,7 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
         (["scans/gold.csv"], "is a file, and the job needs a folder; write 'pyspec new my_fit "),
         (["au", "scans/none.csv"], "no such file"),
         (["au", "--peaks", "2"], "--peaks is for data that are read; name their file"),
+        (["au", "--units", "energy=eV"], "--units is for data that are read; name their file"),
         (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
         (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
         (["au", "wide.csv"], "choose with --columns x y, by name or number from 0, and --errors"),
