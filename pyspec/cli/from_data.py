@@ -46,12 +46,18 @@ model: {model}
 # limits:                         # fit only this; both ends count
 #   energy: {energy}
 {series}
-# noise: {{type: poisson}}          # for counts; or {{type: gaussian, sigma: 0.4}}, known noise
+{noise}
 
 fit:
   type: {kind}
 output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
 """
+
+NOISE = (
+    "# noise: {type: poisson}          # for counts; or {type: gaussian, sigma: 0.4}, known noise"
+)
+
+NO_ERRORS = "noise: {type: none}               # not all standard errors of the file are above 0"
 
 SERIES = """\
 #   time: {time}
@@ -114,6 +120,7 @@ def texts_for(given: Namespace) -> dict[str, str]:
         series=SERIES.format(time=_entry(_ends(dataset.axes["time"])), law=LAW)
         if is_series
         else "",
+        noise=NOISE if _errors_hold(dataset) else NO_ERRORS,
         kind="2d" if is_series else "spectrum",
     )
     return {"job.yaml": job, "models.yaml": f"{head}\n{model.to_yaml()}{motion}"}
@@ -155,6 +162,14 @@ def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
 def _least_points(n_peaks: int) -> int:
     """One more than parameters: two of the background, four of each peak."""
     return 4 * n_peaks + 3
+
+
+def _errors_hold(dataset: Dataset) -> bool:
+    """Whether a fit can take the standard errors that were read, if any were."""
+    if dataset.errors is None:
+        return True
+    errors = np.asarray(dataset.errors, np.float64)[np.isfinite(np.asarray(dataset.data))]
+    return bool((np.isfinite(errors) & (errors > 0.0)).all())
 
 
 def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:

@@ -133,6 +133,19 @@ def test_times_and_energies_without_values_are_left_out(
     assert "warning" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("zeros", [0, 1, 301])
+def test_standard_errors_of_zero_are_left_out(zeros: int, single: Path) -> None:
+    rows = np.loadtxt(single, delimiter=",")
+    errors = np.full(ENERGY.size, 3.0)
+    errors[:zeros] = 0.0
+    table = np.c_[rows, errors]
+    np.savetxt(single, table, "%.4f", ",", header="binding energy (eV),counts,sigma", comments="")
+    assert main(["new", "au", str(single)]) == 0
+    noise = yaml.safe_load(Path("au/job.yaml").read_text()).get("noise")
+    assert noise == ({"type": "none"} if zeros else None)
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+
+
 @pytest.mark.parametrize("n", [7, 8, 9, 12, 15])
 def test_few_points_are_fitted_with_as_many_peaks_as_they_allow(n: int, single: Path) -> None:
     energy = np.linspace(80.0, 92.0, n)
