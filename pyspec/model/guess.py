@@ -113,13 +113,14 @@ def _background(
 
 def count_peaks(spectrum: npt.ArrayLike) -> int:
     """How many peaks stand out of a spectrum, (n_energy,): one at least, four at most."""
-    found = len(_tops(np.asarray(spectrum, np.float64))[1])
-    return min(max(found, 1), MAX_PEAKS)
+    given = np.asarray(spectrum, np.float64)
+    inside = [top for top in _tops(given)[1] if 0 < top < given.size - 1]
+    return min(max(len(inside), 1), MAX_PEAKS)
 
 
 def _tops(above: Array) -> tuple[Array, list[int]]:
     """The spectrum without much of its noise, and where its maxima are that stand out, the
-    strongest first."""
+    strongest first; an end of the axis, which may be background, after all others."""
     from scipy.ndimage import gaussian_filter1d
     from scipy.signal import find_peaks
 
@@ -127,8 +128,9 @@ def _tops(above: Array) -> tuple[Array, list[int]]:
     smooth = gaussian_filter1d(above, max(1.0, above.size / 200))
     least = max(SHARE * float(np.ptp(smooth)), NOISE * noise / 2.0)
     tops, facts = find_peaks(np.concatenate([[-np.inf], smooth, [-np.inf]]), prominence=least)
-    strongest = sorted(zip(facts["prominences"], tops - 1, strict=True), reverse=True)
-    return smooth, [int(top) for _, top in strongest]
+    inside = (tops > 1) & (tops < above.size)
+    strongest = sorted(zip(inside, facts["prominences"], tops - 1, strict=True), reverse=True)
+    return smooth, [int(top) for *_, top in strongest]
 
 
 def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:

@@ -133,6 +133,18 @@ def test_times_and_energies_without_values_are_left_out(
     assert "warning" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("slope", [8.0, 25.0, -8.0, -25.0])
+def test_the_higher_end_of_a_background_is_no_peak(slope: float, single: Path) -> None:
+    data = spectrum((400.0, 250.0)) + slope * (ENERGY - 80.0) + 400.0
+    np.savetxt("slope.csv", np.c_[ENERGY, data], "%.4f", ",")
+    assert main(["new", "au", "slope.csv"]) == 0
+    assert Path("au/models.yaml").read_text().count("GLP:") == 2
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    result = load_fit("au/results/fits.h5").to_result()
+    assert abs(result.values["GLP_01_x0"] - 84.0) < 0.2
+    assert abs(result.values["GLP_02_x0"] - 87.7) < 0.2
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 301])
 def test_standard_errors_of_zero_are_left_out(zeros: int, single: Path) -> None:
     rows = np.loadtxt(single, delimiter=",")
