@@ -29,6 +29,9 @@ MODEL, LAW = "peaks", "decay"
 #: Digits of start values.
 DIGITS = 4
 
+#: A spectrum has two signs where each reaches this share of the other.
+DIPS = 0.2
+
 #: A Shirley is worth its parameter where a spectrum falls by this share of its range.
 LITTLE = 0.02
 
@@ -153,8 +156,9 @@ def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
     what = (
         "a peak on a background needs" if n_peaks == 1 else f"{n_peaks} peaks on a background need"
     )
+    word = "energy" if n_energies == 1 else "energies"
     raise FlagError(
-        f"{dataset.source}: has values at {n_energies} energies, and {what} "
+        f"{dataset.source}: has values at {n_energies} {word}, and {what} "
         f"{_least_points(n_peaks)} at least"
     )
 
@@ -184,22 +188,39 @@ def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
 
 
 def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None) -> Model:
-    """Peaks on a background, at what can be read off the spectrum. Those of a series have heights
-    of their own at each time."""
+    """Peaks on a background, at what can be read off the spectrum, with dips below 0 as peaks of
+    negative height. Those of a series have heights of their own at each time."""
+    above, below = max(float(spectrum.max()), 0.0), max(float(-spectrum.min()), 0.0)
+    is_mirrored = below > 0.0 and above <= DIPS * below
+    has_both = not is_mirrored and below > DIPS * above
+    shape = np.abs(spectrum) if has_both else -spectrum if is_mirrored else spectrum
     if n_peaks is None:
-        n_peaks = count_peaks(spectrum)
+        n_peaks = count_peaks(shape)
         while energy.size < _least_points(n_peaks):
             n_peaks -= 1
     names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
-    has_loss = losses_last(dataset.labels, energy) == "" and _falls(spectrum)
+    has_loss = (
+        not is_mirrored
+        and not has_both
+        and losses_last(dataset.labels, energy) == ""
+        and _falls(spectrum)
+    )
     places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
     start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
     for name, place in zip(names, places, strict=True):
         start |= {f"{name}_A": 1.0, f"{name}_x0": float(place)}
         start[f"{name}_F"] = float(np.clip(np.ptp(energy) / (4 * n_peaks), *_widths(energy)))
-    guessed = Model(MODEL, _components(start, names, energy, has_loss))
+    components = _components(start, names, energy, has_loss)
+    guessed = Model(MODEL, components[1:] if has_both else components)  # there 0 is the background
     guessed.set_axes(energy)
-    for name, value in guessed.guess(spectrum).items():
+    found = guessed.guess(shape)
+    for name, value in found.items():
+        if is_mirrored and name.startswith("LinBack"):
+            found[name] = -value
+        elif name.endswith("_A") and (is_mirrored or has_both):
+            at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
+            found[name] = math.copysign(value, -1.0 if is_mirrored else spectrum[at])
+    for name, value in found.items():
         start[name] = _on(energy, value) if name.endswith("_x0") else _round(value)
     if "time" not in dataset.dims:
         return Model(MODEL, _components(start, names, energy, has_loss))
@@ -228,7 +249,7 @@ def _components(
         ground = [LinBack(m=slope, b=value, xStart=fixed(low), xStop=fixed(high))]
     peaks = [
         GLP(
-            A=height or (start[f"{name}_A"], 0, None),
+            A=height or _one_sided(start[f"{name}_A"]),
             x0=(start[f"{name}_x0"], low, high),
             F=(start[f"{name}_F"], narrowest, widest),
             m=(0.3, 0, 1),
@@ -236,6 +257,11 @@ def _components(
         for name in names
     ]
     return [*ground, *peaks]
+
+
+def _one_sided(height: float) -> tuple[float, float | None, float | None]:
+    """A height that keeps its sign: that of a line, or of a dip."""
+    return (height, None, 0) if height < 0 else (height, 0, None)
 
 
 def _falls(spectrum: Array) -> bool:

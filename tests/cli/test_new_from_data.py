@@ -145,6 +145,27 @@ def test_the_higher_end_of_a_background_is_no_peak(slope: float, single: Path) -
     assert abs(result.values["GLP_02_x0"] - 87.7) < 0.2
 
 
+@pytest.mark.parametrize("signs", [(-1.0, -1.0), (1.0, -1.0), (-1.0, 0.5)])
+@pytest.mark.parametrize("times", [0, 12])
+def test_dips_below_zero_are_peaks_of_negative_height(
+    signs: tuple[float, float], times: int, single: Path
+) -> None:
+    data = 1e-3 * (signs[0] * line(84.0, 1.2) + signs[1] * line(88.0, 1.5))
+    data = data + np.random.default_rng(2).normal(0, 1e-5, (max(times, 1), ENERGY.size))
+    path = Path("dips.npz")
+    axes = {"energy": ENERGY, "time": np.arange(12.0)} if times else {"energy": ENERGY}
+    np.savez(path, data=data if times else data[0], **axes)
+    assert main(["new", "au", str(path)]) == 0
+    assert Path("au/models.yaml").read_text().count("GLP:") == 2
+    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
+    result = load_fit("au/results/fits.h5").to_result()
+    truth = {"GLP_01_x0": 84.0, "GLP_02_x0": 88.0, "GLP_01_F": 1.2, "GLP_02_F": 1.5}
+    if not times:
+        truth |= {"GLP_01_A": 1e-3 * signs[0], "GLP_02_A": 1e-3 * signs[1]}
+    for name, value in truth.items():
+        assert abs(result.values[name] / value - 1.0) < 0.05
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 301])
 def test_standard_errors_of_zero_are_left_out(zeros: int, single: Path) -> None:
     rows = np.loadtxt(single, delimiter=",")
