@@ -301,9 +301,14 @@ def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) 
     for axis in ("energy", "time"):
         if axis in options and Path(options[axis]).is_file():
             fields[axis] = _seen_from(path.parent, Path(options[axis]))
-    for key, pairs in (("select", given.select), ("at", given.at), ("rename", given.rename)):
+    for key, pairs, value_of in (
+        ("select", given.select, _place),
+        ("at", given.at, int),
+        ("rename", given.rename, str),
+    ):
         if pairs:
-            fields[key] = dict(_pair(text) for text in pairs)
+            split = [text.partition("=") for text in pairs]
+            fields[key] = {axis.strip(): value_of(value) for axis, _, value in split}
     if given.mean:
         fields["mean"] = list(given.mean)
     if dataset.n_bad:
@@ -316,12 +321,11 @@ def _seen_from(folder: Path, path: Path) -> str:
     return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _pair(text: str) -> tuple[str, Any]:
-    """An option such as x=0.35, energy=281:292 or y=time as a job has it."""
-    axis, _, value = text.partition("=")
-    words = value.split(":")
-    read_as = [yaml.safe_load(word) for word in words]
-    return axis.strip(), read_as[0] if len(words) == 1 else read_as
+def _place(value: str) -> Any:
+    """What --select takes, 10, 0.09 or 281:292, as a job has it."""
+    words = [word.strip() for word in value.split(":")]
+    numbers = [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words]
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _entry(value: Any) -> str:

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import yaml
 
-from pyspec import load_fit
+from pyspec import load_fit, read
 from pyspec.cli import main
+from pyspec.cli.arguments import build_parser
 from pyspec.cli.job import read_job
+from pyspec.cli.prepare import load_data
+from pyspec.cli.show import part_of
 
 ENERGY = np.linspace(95.0, 80.0, 301)  # binding energies, which fall
 
@@ -105,6 +108,25 @@ def test_how_the_file_was_read_stands_in_the_job(tmp_path: Path, single: Path) -
     }
     assert Path("au/models.yaml").read_text().count("GLP:") == 1
     assert main(["fit", "au/job.yaml", "--check"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["--at", "time=010"], {"at": {"time": 10}}),
+        (["--select", "time=010."], {"select": {"time": 10.0}}),
+        (["--select", "energy=082:+9e1"], {"select": {"energy": [82, 90.0]}}),
+    ],
+)
+def test_the_job_reads_what_the_options_read(
+    words: list[str], field: object, series: tuple[Path, np.ndarray]
+) -> None:
+    assert main(["new", "au", str(series[0]), *words]) == 0
+    data = yaml.safe_load(Path("au/job.yaml").read_text())["data"]
+    assert {key: value for key, value in data.items() if key != "path"} == field
+    given = build_parser().parse_args(["new", "au", str(series[0]), *words])
+    told, fitted = part_of(read(series[0]), given), load_data(read_job("au/job.yaml"))
+    assert np.array_equal(told.data, fitted.data)
 
 
 def test_values_that_are_nan_are_left_out(single: Path) -> None:
