@@ -148,7 +148,7 @@ def run(given: Namespace) -> int:
         print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
     for command, what in (
         (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
-        (f"pyspec show {_word(data)}", "see the data"),
+        (" ".join(["pyspec show", _word(data), *_options(given)]), "see the data"),
         (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
     ):
         print(f"  {command:36}  # {what}")
@@ -157,6 +157,20 @@ def run(given: Namespace) -> int:
             f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml."
         )
     return 0
+
+
+def _options(given: Namespace) -> list[str]:
+    """How data are read, as words of a command."""
+    words = []
+    for name in ("select", "at", "rename", "mean", "units", *READING):
+        flag, value = f"--{name.replace('_', '-')}", vars(given)[name]
+        if name in ("select", "at", "rename", "units"):
+            words += [word for one in value for word in (flag, _word(one))]
+        elif value is True:
+            words.append(flag)
+        elif value not in (None, False):
+            words += [flag, *map(_word, value if isinstance(value, list) else [value])]
+    return words
 
 
 def _refuse_idle(given: Namespace) -> None:
@@ -198,8 +212,8 @@ def write_folder(folder: Path, texts: Mapping[str, str], force: bool) -> None:
         write_text(folder / name, text)
 
 
-def _word(path: str | Path) -> str:
-    """A path as a shell takes it: in quotes where there are spaces."""
+def _word(path: object) -> str:
+    """A path, or an option, as a shell takes it: in quotes where there are spaces."""
     return shlex.quote(str(path))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,20 @@ def test_how_the_file_was_read_stands_in_the_job(tmp_path: Path, single: Path) -
     }
     assert Path("au/models.yaml").read_text().count("GLP:") == 1
     assert main(["fit", "au/job.yaml", "--check"]) == 0
+
+
+def test_what_shows_the_data_has_the_same_options(
+    series: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--units", "energy=eV", "--select", "energy=81:93", "--at", "time=3", "--sort"]
+    words += ["--select", "energy=82:90", "--energy", "energy", "--data", "data"]
+    assert main(["new", "my au", "scan.npz", *words]) == 0
+    line = next(text for text in capsys.readouterr().out.splitlines() if "pyspec show" in text)
+    told = shlex.split(line, comments=True)[1:]
+    assert main([*told, "--no-picture"]) == 0
+    parse = build_parser().parse_args
+    asked = vars(parse(["show", "scan.npz", *words]))
+    assert vars(parse(told)) == asked
 
 
 @pytest.mark.parametrize(
