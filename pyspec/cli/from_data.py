@@ -14,7 +14,7 @@ import numpy.typing as npt
 import yaml
 
 from pyspec.cli.fields import FlagError
-from pyspec.cli.show import part_of, reading_options
+from pyspec.cli.show import part_of, reading_options, refuse_yaml
 from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
 from pyspec.io import Dataset, read
 from pyspec.model import Model
@@ -105,6 +105,7 @@ def texts_for(given: Namespace) -> dict[str, str]:
             f"--peaks {given.peaks}: start values are read off a spectrum for {MAX_PEAKS} peaks at "
             "most; add others in models.yaml"
         )
+    refuse_yaml(given.data_path)
     options = reading_options(given)
     dataset = part_of(read(given.data_path, **options), given)
     _check(dataset)

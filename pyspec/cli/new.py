@@ -131,11 +131,14 @@ NOISE_SD = 0.4
 def run(given: Namespace) -> int:
     """Writes the files of a new job and says what to do next; returns the exit code."""
     folder = given.folder
+    if given.data_path is not None and not given.data_path.strip():
+        raise FlagError("DATA is empty; name a file, or leave it out for an example")
     if not given.data_path:
         _refuse_idle(given)
     if folder.is_file():
         raise FlagError(
-            f"{folder}: is a file, and the job needs a folder; write 'pyspec new my_fit {folder}'"
+            f"{folder}: is a file, and the job needs a folder; write: pyspec new my_fit "
+            f"{_word(folder)}"
         )
     texts = own_texts(given) if given.data_path else example_texts()
     write_folder(folder, texts, given.force)

@@ -22,11 +22,7 @@ def run(given: Namespace) -> int:
     if picture is not None and draw:
         check_suffix(picture)  # before a large file is read
         check_folder(picture)
-    if Path(path).suffix.lower() in (".yaml", ".yml") and Path(path).is_file():
-        raise FlagError(
-            f"{path}: is YAML, no data; 'pyspec fit' runs a job, 'pyspec explain' says what a "
-            "model means"
-        )
+    refuse_yaml(path)
     dataset = part_of(read(path, **reading_options(given)), given)
     print(for_flags(str(dataset)))
     given.facts.update(data_facts(dataset, for_flags))
@@ -41,6 +37,15 @@ def run(given: Namespace) -> int:
     given.facts["picture"] = target
     print(f"\nPicture: {target}")
     return 0
+
+
+def refuse_yaml(path: str) -> None:
+    """Raises :class:`FlagError` for a job, or a file of models, in place of data."""
+    if Path(path).suffix.lower() in (".yaml", ".yml") and Path(path).is_file():
+        raise FlagError(
+            f"{path}: is YAML, no data; 'pyspec fit' runs a job, 'pyspec explain' says what a "
+            "model means"
+        )
 
 
 def reading_options(given: Namespace) -> dict[str, Any]:

@@ -237,7 +237,10 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["scans/gold.csv"], "is a file, and the job needs a folder; write 'pyspec new my_fit "),
+        (["scans/gold.csv"], "is a file, and the job needs a folder; write: pyspec new my_fit sc"),
+        (["my scan.csv"], "write: pyspec new my_fit 'my scan.csv'"),
+        (["au", " "], "DATA is empty; name a file, or leave it out for an example"),
+        (["au", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
         (["au", "scans/none.csv"], "no such file"),
         (["au", "--peaks", "2"], "--peaks is for data that are read; name their file"),
         (["au", "--units", "energy=eV"], "--units is for data that are read; name their file"),
@@ -264,6 +267,8 @@ def test_what_cannot_be_done_is_said(
     axes = {"energy": np.arange(5.0), "time": np.arange(3.0)}
     np.savez(tmp_path / "map.npz", data=np.ones((3, 5)), **axes)
     (tmp_path / "wide.csv").write_text("BE,a,b,s\n" + "".join(f"{k},1,3,2\n" for k in range(9)))
+    (tmp_path / "my scan.csv").write_text("1,2\n")
+    (tmp_path / "job.yaml").write_text("model: a\n")
     np.savez(tmp_path / "bad.npz", data=np.full((3, 5), np.nan), **axes)
     assert main(["new", *words]) == 1
     assert says in capsys.readouterr().err
