@@ -142,20 +142,38 @@ static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, cons
     return found;
 }
 
+/* Whether a parameter lies nearer to its lower bound than to its upper one. */
+static int is_low(const pyspec_solver *s, int64_t j)
+{
+    return s->theta[j] - s->lower[j] < s->lower[s->n + j] - s->theta[j];
+}
+
 /* The way to a bound where a parameter lies, or so near that the data cannot tell: it is a small part of
  * the way between the bounds, and on it chi^2 changes by less than its variance, even if all others stood
  * still. HUGE_VAL: there is none. */
 static double way_to_bound(const pyspec_solver *s, const solver_work *w, int64_t j)
 {
     const double down = s->lower[j] - s->theta[j], up = s->lower[s->n + j] - s->theta[j];
-    const double way = -down < up ? down : up;
+    const double way = is_low(s, j) ? down : up;
     const int is_near = fabs(way) <= NEXT_TO * (up - down) && up - down < HUGE_VAL;
     return way == 0.0 || (is_near && w->norm[j] * fabs(way) < sqrt(variance(s))) ? way : HUGE_VAL;
 }
 
+/* Whether a step leaves a gradient by a parameter away from the bound next to it, of one that lies at the
+ * bound beyond rounding. However small that is beside the column, the gain may be large: what others leave
+ * of the column is small, too. */
+static int gains_inside(const pyspec_solver *s, const solver_work *w, int64_t j, const double *step)
+{
+    const double size = step[j] == 0.0 ? sqrt(s->chisqr) + sqrt(s->data_square) : 0.0;
+    double left = w->gradient[j];
+    for (int64_t k = 0; k < s->n; k++)
+        left -= w->curvature[j * s->n + k] * step[k];
+    return (is_low(s, j) ? left : -left) > 8.0 * DBL_EPSILON * w->norm[j] * size;
+}
+
 /* Parameters at a bound, or next to it, that others can stand in for, as the width of a GLP can for its
- * mixing m at m = 0, where the columns of both are parallel: such a one gains nothing away from the
- * bound, and goes there. Returns whether any does. */
+ * mixing m at m = 0, where the columns of both are parallel: such a one goes to the bound, unless chi^2 falls
+ * away from there. Returns whether there were any to look at, and the step is to be found anew. */
 static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double damping,
                             double *step)
 {
@@ -171,18 +189,21 @@ static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double
         any = 1;
     }
     /* Where the others alone are bad, it is not for these. */
-    const int others = any && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
-    any = 0;
-    for (int64_t j = 0; j < n; j++) {
+    int holds = any && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
+    for (int64_t j = 0; holds && j < n; j++) {
         if (way[j] == HUGE_VAL)
             continue;
         w->held[j] = 0.0;
-        if (others && !(pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT)) {
+        if (!(pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT)) {
             step[j] = way[j];
             w->held[j] = 1.0;
-            any = 1;
         }
     }
+    holds = holds && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
+    for (int64_t j = 0; holds && j < n; j++)
+        holds = way[j] == HUGE_VAL || w->held[j] == 0.0 || !gains_inside(s, w, j, step);
+    for (int64_t j = 0; !holds && j < n; j++)
+        w->held[j] = way[j] == HUGE_VAL ? w->held[j] : 0.0;
     return any;
 }
 

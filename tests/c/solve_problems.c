@@ -242,20 +242,41 @@ small_problem twin_problem(void)
     return q;
 }
 
-/* A line between Gauss and Lorentz, of height theta[0], width theta[1] and mixing theta[2], fitted to one
- * that is steeper than a Gauss. At m = 0 the slopes by width and mixing are parallel. */
-static void mixed(const small_problem *p, const double *theta, double *r, double (*slopes)[MAX_N])
+/* A line between Gauss and Lorentz, of height theta[0], width theta[1] and mixing theta[2], fitted to
+ * another. At m = 0 the slopes by width and mixing are parallel. */
+static void mixed_to(const small_problem *p, double (*data)(double), const double *theta, double *r,
+                     double (*slopes)[MAX_N])
 {
     const double c = 4.0 * log(2.0);
     for (int i = 0; i < p->m; i++) {
         const double x = 0.2 * i - 1.9, u = x / theta[1], m = theta[2];
         const double wing = 1.0 + 4.0 * m * u * u, shape = exp(-c * (1.0 - m) * u * u) / wing;
         const double by_square = -c * (1.0 - m) - 4.0 * m / wing;
-        r[i] = exp(-pow(c * x * x, 1.1)) + 0.01 * wiggle(i) - theta[0] * shape;
+        r[i] = data(x) + 0.01 * wiggle(i) - theta[0] * shape;
         slopes[i][0] = -shape;
         slopes[i][1] = theta[0] * shape * by_square * 2.0 * u * u / theta[1];
         slopes[i][2] = -theta[0] * shape * (c * u * u - 4.0 * u * u / wing);
     }
+}
+
+static double steep_line(double x)
+{
+    return exp(-pow(4.0 * log(2.0) * x * x, 1.1));
+}
+
+static double half_line(double x)
+{
+    return exp(-2.0 * log(2.0) * x * x) / (1.0 + 2.0 * x * x);
+}
+
+static void mixed(const small_problem *p, const double *theta, double *r, double (*slopes)[MAX_N])
+{
+    mixed_to(p, steep_line, theta, r, slopes);
+}
+
+static void half(const small_problem *p, const double *theta, double *r, double (*slopes)[MAX_N])
+{
+    mixed_to(p, half_line, theta, r, slopes);
 }
 
 small_problem mixed_problem(void)
@@ -266,6 +287,14 @@ small_problem mixed_problem(void)
     p.lower[0] = p.lower[2] = 0.0;
     p.lower[1] = 0.01;
     p.upper[2] = 1.0;
+    return p;
+}
+
+small_problem half_problem(void)
+{
+    small_problem p = mixed_problem();
+    p.name = "half";
+    p.function = half;
     return p;
 }
 

@@ -32,6 +32,7 @@ small_problem decay_problem(void);      /* A exp(-k t) of A = 2.5, k = 0.8, with
 small_problem idle_problem(int place);  /* the decay and a parameter without effect there       */
 small_problem twin_problem(void);       /* (A + B) exp(-k t), theta = A, k, B                   */
 small_problem mixed_problem(void);      /* a line between Gauss and Lorentz, which ends as a Gauss */
+small_problem half_problem(void);       /* such a line, which ends with a mixing of a half     */
 small_problem logarithm_problem(void);  /* ln(x) t + y: NaN for x < 0, where the first step ends */
 
 /* a u + b (u + 1e-6 v), and the solution. */

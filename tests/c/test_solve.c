@@ -317,6 +317,28 @@ static void what_others_do_not_stand_in_for_leaves_its_bound(void)
     CHECK(fabs(f.theta[0] + f.theta[2] - open.theta[0]) < 1e-6);
 }
 
+/* It leaves a place next to a bound where chi^2 falls away from there, by a slope that is as small as the
+ * place is near: on the way there, and where all others are at their best. */
+static void what_gains_away_from_its_bound_leaves_it(void)
+{
+    small_problem p = half_problem();
+    const fit best = check_solved(&p, 30);
+    CHECK(best.theta[2] > 0.3 && best.theta[2] < 0.7);
+    for (int away = 4; away < 10; away++) {
+        const double place = pow(10.0, -away);
+        for (int k = 0; k < 3; k++) {
+            small_problem near = p, held = p;
+            held.start[2] = held.lower[2] = held.upper[2] = place;
+            const fit others = check_solved(&held, 30);
+            near.start[0] = k == 2 ? others.theta[0] : 0.8 + 0.1 * k;
+            near.start[1] = k == 2 ? others.theta[1] : 0.92 + 0.06 * k;
+            near.start[2] = place;
+            const fit f = check_solved(&near, 100);
+            CHECK(fabs(f.theta[2] - best.theta[2]) < 1e-4);
+        }
+    }
+}
+
 /* ---- where there is no value, or no time ------------------------------------------------------ */
 
 static void steps_to_where_there_is_no_value_are_refused(void)
@@ -449,6 +471,7 @@ int main(void)
     RUN(an_optimum_may_lie_in_a_corner);
     RUN(what_others_stand_in_for_stays_at_its_bound);
     RUN(what_others_do_not_stand_in_for_leaves_its_bound);
+    RUN(what_gains_away_from_its_bound_leaves_it);
     RUN(a_start_may_lie_on_a_bound);
     RUN(a_start_outside_of_the_bounds_is_moved_inside);
     RUN(steps_to_where_there_is_no_value_are_refused);
