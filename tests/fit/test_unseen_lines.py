@@ -30,6 +30,10 @@ resolved:
   Gauss: {A: [10, True, 0, 1000], x0: [5, True, 4, 6], SD: [0.02, False]}
 free:
   Gauss: {A: {free: time}, x0: [5, True, 4, 6], SD: [0.02, False]}
+follower:
+  Offset: {y0: [3, True]}
+  Gauss: {A: [10, True, 0, 1000], x0: [3, True, 2, 4], SD: [0.3, False]}
+  Gauss: {A: ["2 * Gauss_01_A_expFun_01_A"], x0: [7.02, True, 6, 8], SD: [0.02, False]}
 rise:
   gaussIRF: {SD: [0.5, False]}
   expFun: {A: [20, True], tau: [4, True, 0.1, 100], t0: [0, True, -2, 2]}
@@ -206,3 +210,16 @@ def test_heights_that_are_free_are_not_looked_at() -> None:
     data += np.random.default_rng(0).normal(0, 0.1, data.shape)
     assert not said(fit_model(model, Measurement(data)))
     assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)
+
+
+def test_a_height_that_follows_the_law_of_another_line() -> None:
+    """A line alone takes along what its height follows; asking for cautions raised a ModelError."""
+    model = line(name="follower")
+    model.set_axes(time=np.arange(-5, 20, 0.5))
+    model.add_dynamics("Gauss_01_A", load_dynamics(MODELS, "rise", "Gauss_01_A"))
+    data = model.evaluate()
+    noise = np.random.default_rng(0).normal(0, 3.0, data.shape)
+    result = fit_model(model, Measurement(data + noise))
+    assert "Gauss_02_x0" in said(result)[0]
+    parts = result.eval_components()
+    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-10)

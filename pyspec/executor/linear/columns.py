@@ -22,6 +22,7 @@ from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers, used_names
 from pyspec.model.inputs import inputs_of
+from pyspec.model.parts import with_parts
 from pyspec.model.sizes import Sizes
 from pyspec.model.windows import slice_of
 
@@ -196,7 +197,7 @@ class Planned:
 
 def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str, float]) -> Model:
     """A model of some components, with some parameters held at numbers; what they refer to in
-    other components, and to quantities, remains as quantities."""
+    other components, in their laws and profiles, and to quantities, remains as quantities."""
     names = {component.name for component in components}
     whole = copy.deepcopy(model)
     kept = [component for component in whole.components if component.name in names]
@@ -212,9 +213,12 @@ def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str,
             if par.name in numbers:
                 par.free, par.formula, par.vary, par.scope = None, None, False, "static"
                 par.value = numbers[par.name]
-    known = {par.name: par for par in (*referred, *whole.quantities)}
+    others = [*referred, *whole.quantities]
+    known = with_parts(others)
     used = used_names((par for component in kept for par in component.parameters), known)
-    found = [par for name, par in known.items() if name in used]
+    found = [par for par in others if par.name in used]
+    brought = with_parts(found)  # with their laws and profiles, of which some are used alone
+    found += [known[name] for name in known if name in used and name not in brought]
     part = Model(whole.name, kept, quantities=found)
     part.inputs = whole.inputs
     return part
