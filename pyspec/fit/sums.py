@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.normal import pack_triangle
+from pyspec.executor.protocol import each_by_itself
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -19,10 +20,12 @@ Array = npt.NDArray[np.float64]
 
 @contextmanager
 def sums_of(
-    problem: FitProblem, bounds: Sequence[tuple[float, float]]
+    problem: FitProblem, bounds: Sequence[tuple[float, float]], *, each: bool = False
 ) -> Iterator[Callable[[Array, str], Array]]:
     """What gives the triangle of [J r], or chi² alone, at a point: (theta, form) → triangle; valid
-    inside of the `with` block. Where chi² is not finite it may be all there is."""
+    inside of the `with` block. Where chi² is not finite it may be all there is. With `each` it is
+    that of the point alone, whatever was asked for before: the same bits for data in memory, by
+    reference and on a cluster."""
     executor, fixed = problem.executor, problem.fixed
     if not problem.in_c:
 
@@ -34,7 +37,7 @@ def sums_of(
         with executor.parts(fixed) as parts:
             yield parts.sum
     else:
-        with executor.sums(fixed) as sums:
+        with each_by_itself(executor, fixed) if each else executor.sums(fixed) as sums:
             yield sums
 
 

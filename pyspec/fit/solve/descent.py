@@ -156,7 +156,8 @@ class Descent:
     ) -> Array:
         """The end of a fit that solves for some parameters, or its best after `most` points."""
         problem, (lower, upper) = self.problem, bounds
-        with sums_of(problem, list(zip(lower.tolist(), upper.tolist(), strict=True))) as sums:
+        pairs = list(zip(lower.tolist(), upper.tolist(), strict=True))
+        with sums_of(problem, pairs, each=True) as sums:
             reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
             try:
                 return reduced.run(start, most)

@@ -136,7 +136,7 @@ class Elimination:
         account.left()
         squares = self.problem.of_squares()
         bounds = list(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
-        with sums_of(squares, bounds) as sums:
+        with sums_of(squares, bounds, each=True) as sums:
             root = _root_of(sums(start, "gram"), "gram")
         account.count += 1
         self.problem.progress.update(account.count, first, account.best)
