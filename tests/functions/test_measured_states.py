@@ -116,7 +116,7 @@ def test_values_solve_the_equations(body: str, state: str, rates: str, name: str
     [
         pytest.param("apart", marks=pytest.mark.slow),
         "equal",
-        "fast",
+        pytest.param("fast", marks=pytest.mark.slow),
         pytest.param("turning", marks=pytest.mark.slow),
     ],
 )
@@ -150,7 +150,10 @@ FAR: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize(
+    "name",
+    ["three", *(pytest.param(one, marks=pytest.mark.slow) for one in ("a pair", "two ways"))],
+)
 def test_slopes_keep_their_digits_at_rates_far_apart(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
