@@ -9,9 +9,6 @@
  * (J. J. Moré, Lecture Notes in Mathematics 630 (1978) 105). */
 #include "solver.h"
 
-/* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
-static const double CONDITION_LIMIT = 1e8;
-
 /* The largest norms of the columns are forgotten by this factor a step: in a long valley the norms
  * change by decades, and what they were at its beginning must not shorten the steps at its end. */
 static const double FADING = 0.5;

@@ -5,9 +5,6 @@
 /* A direction in which the scaled J is this small is not determined by the data. */
 static const double UNDETERMINED = 1e-12;
 
-/* Below this pivot of the scaled JtJ a parameter is what others make of it. */
-static const double LEAST_PIVOT = 1e-8;
-
 /* A parameter is next to a bound within this part of the way between both. */
 static const double NEXT_TO = 1e-3;
 
@@ -142,6 +139,12 @@ static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, cons
     return found;
 }
 
+/* Whether JtJ of this least pivot is good enough; below it a parameter is what others make of it. */
+static int is_good(double pivot)
+{
+    return pivot * CONDITION_LIMIT > 1.0;
+}
+
 /* Whether a parameter lies nearer to its lower bound than to its upper one. */
 static int is_low(const pyspec_solver *s, int64_t j)
 {
@@ -189,17 +192,17 @@ static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double
         any = 1;
     }
     /* Where the others alone are bad, it is not for these. */
-    int holds = any && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
+    int holds = any && is_good(pyspec_solve_gram(s, w, damping, step));
     for (int64_t j = 0; holds && j < n; j++) {
         if (way[j] == HUGE_VAL)
             continue;
         w->held[j] = 0.0;
-        if (!(pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT)) {
+        if (!is_good(pyspec_solve_gram(s, w, damping, step))) {
             step[j] = way[j];
             w->held[j] = 1.0;
         }
     }
-    holds = holds && pyspec_solve_gram(s, w, damping, step) > LEAST_PIVOT;
+    holds = holds && is_good(pyspec_solve_gram(s, w, damping, step));
     for (int64_t j = 0; holds && j < n; j++)
         holds = way[j] == HUGE_VAL || w->held[j] == 0.0 || !gains_inside(s, w, j, step);
     for (int64_t j = 0; !holds && j < n; j++)
@@ -222,7 +225,7 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
     do {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : pyspec_solve_gram(s, &w, damping, step);
-        if (!has_factor(s) && !(least > LEAST_PIVOT) && hold_replaceable(s, &w, damping, step))
+        if (!has_factor(s) && !is_good(least) && hold_replaceable(s, &w, damping, step))
             least = pyspec_solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
         leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;

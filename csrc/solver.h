@@ -6,6 +6,9 @@
 
 #include <float.h>
 
+/* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
+static const double CONDITION_LIMIT = 1e8;
+
 /* What the next step does. */
 enum {
     PYSPEC_PHASE_START,

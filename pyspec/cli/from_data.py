@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +13,23 @@ import numpy.typing as npt
 import yaml
 
 from pyspec.cli.fields import FlagError
-from pyspec.cli.show import part_of, reading_options, refuse_yaml
-from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
+from pyspec.cli.first_model import (
+    ends_of,
+    first_model,
+    least_points,
+    mean_spectrum,
+    on_axis,
+    rounded,
+    step_of,
+)
+from pyspec.cli.show import part_of, place_of, reading_options, refuse_yaml
 from pyspec.io import Dataset, read
-from pyspec.model import Model
-from pyspec.model.guess import MAX_PEAKS, count_peaks
-from pyspec.model.scales import losses_last
+from pyspec.model.guess import MAX_PEAKS
 
 Array = npt.NDArray[np.float64]
 
 #: The model in models.yaml, and the law of a series.
 MODEL, LAW = "peaks", "decay"
-
-#: Digits of start values.
-DIGITS = 4
-
-#: A spectrum has two signs where each reaches this share of the other.
-DIPS = 0.2
-
-#: A Shirley is worth its parameter where a spectrum falls by this share of its range.
-LITTLE = 0.02
 
 JOB = """\
 # What to fit, and how. Run it with:   pyspec fit job.yaml
@@ -109,9 +105,9 @@ def texts_for(given: Namespace) -> dict[str, str]:
     options = reading_options(given)
     dataset = part_of(read(given.data_path, **options), given)
     _check(dataset)
-    energy, spectrum = _mean_spectrum(dataset)
+    energy, spectrum = mean_spectrum(dataset)
     _check_size(dataset, energy.size, given.peaks or 1)
-    model = _first_model(dataset, energy, spectrum, given.peaks)
+    model = first_model(MODEL, dataset, energy, spectrum, given.peaks)
     source = Path(dataset.source or given.data_path).name
     is_series = "time" in dataset.dims
     head = HEAD.format(source=source) + (FREE if is_series else "")
@@ -120,8 +116,8 @@ def texts_for(given: Namespace) -> dict[str, str]:
         name=_entry(dataset.name),
         data=_data_lines(given, options, dataset),
         model=MODEL,
-        energy=_entry(_ends(energy)),
-        series=SERIES.format(time=_entry(_ends(dataset.axes["time"])), law=LAW)
+        energy=_entry(ends_of(energy)),
+        series=SERIES.format(time=_entry(ends_of(dataset.axes["time"])), law=LAW)
         if is_series
         else "",
         noise=NOISE if _errors_hold(dataset) else NO_ERRORS,
@@ -152,7 +148,7 @@ def _check(dataset: Dataset) -> None:
 
 
 def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
-    if n_energies >= _least_points(n_peaks):
+    if n_energies >= least_points(n_peaks):
         return
     what = (
         "a peak on a background needs" if n_peaks == 1 else f"{n_peaks} peaks on a background need"
@@ -160,13 +156,8 @@ def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
     word = "energy" if n_energies == 1 else "energies"
     raise FlagError(
         f"{dataset.source}: has values at {n_energies} {word}, and {what} "
-        f"{_least_points(n_peaks)} at least"
+        f"{least_points(n_peaks)} at least"
     )
-
-
-def _least_points(n_peaks: int) -> int:
-    """One more than parameters: two of the background, four of each peak."""
-    return 4 * n_peaks + 3
 
 
 def _errors_hold(dataset: Dataset) -> bool:
@@ -175,101 +166,6 @@ def _errors_hold(dataset: Dataset) -> bool:
         return True
     errors = np.asarray(dataset.errors, np.float64)[np.isfinite(np.asarray(dataset.data))]
     return bool((np.isfinite(errors) & (errors > 0.0)).all())
-
-
-def _mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
-    """(energy, mean over time) of the values that are finite, where there are any."""
-    data = np.asarray(dataset.data, dtype=np.float64)
-    rows = data if data.ndim == 2 else data[None, :]
-    finite = np.isfinite(rows)
-    count = finite.sum(axis=0)
-    seen = count > 0
-    means = np.where(finite, rows, 0.0).sum(axis=0)[seen] / count[seen]
-    return np.asarray(dataset.axes["energy"], np.float64)[seen], means
-
-
-def _first_model(dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None) -> Model:
-    """Peaks on a background, at what can be read off the spectrum, with dips below 0 as peaks of
-    negative height. Those of a series have heights of their own at each time."""
-    above, below = max(float(spectrum.max()), 0.0), max(float(-spectrum.min()), 0.0)
-    is_mirrored = below > 0.0 and above <= DIPS * below
-    has_both = not is_mirrored and below > DIPS * above
-    shape = np.abs(spectrum) if has_both else -spectrum if is_mirrored else spectrum
-    if n_peaks is None:
-        n_peaks = count_peaks(shape)
-        while energy.size < _least_points(n_peaks):
-            n_peaks -= 1
-    names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
-    has_loss = (
-        not is_mirrored
-        and not has_both
-        and losses_last(dataset.labels, energy) == ""
-        and _falls(spectrum)
-    )
-    places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
-    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
-    for name, place in zip(names, places, strict=True):
-        start |= {f"{name}_A": 1.0, f"{name}_x0": float(place)}
-        start[f"{name}_F"] = float(np.clip(np.ptp(energy) / (4 * n_peaks), *_widths(energy)))
-    components = _components(start, names, energy, has_loss)
-    guessed = Model(MODEL, components[1:] if has_both else components)  # there 0 is the background
-    guessed.set_axes(energy)
-    found = guessed.guess(shape)
-    for name, value in found.items():
-        if is_mirrored and name.startswith("LinBack"):
-            found[name] = -value
-        elif name.endswith("_A") and (is_mirrored or has_both):
-            at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
-            found[name] = math.copysign(value, -1.0 if is_mirrored else spectrum[at])
-    for name, value in found.items():
-        start[name] = _on(energy, value) if name.endswith("_x0") else _round(value)
-    if "time" not in dataset.dims:
-        return Model(MODEL, _components(start, names, energy, has_loss))
-    positive = bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
-    height = free("time", positive=positive)
-    return Model(MODEL, _components(start, names, energy, has_loss, height))
-
-
-def _components(
-    start: Mapping[str, float],
-    names: Sequence[str],
-    energy: Array,
-    has_loss: bool,
-    height: Any = None,
-) -> list[Any]:
-    """Components of these start values; with `height`, which is free at each time, that is the one
-    of all peaks, and backgrounds are free too."""
-    level: Any = None if height is None else free("time")
-    low, high = _ends(energy)
-    narrowest, widest = _widths(energy)
-    if has_loss:
-        shirley = Shirley((start["Shirley_pShirley"], 0, None))
-        ground = [Offset(level or start["Offset_y0"]), shirley]
-    else:
-        slope, value = level or start["LinBack_m"], level or start["LinBack_b"]
-        ground = [LinBack(m=slope, b=value, xStart=fixed(low), xStop=fixed(high))]
-    peaks = [
-        GLP(
-            A=height or _one_sided(start[f"{name}_A"]),
-            x0=(start[f"{name}_x0"], low, high),
-            F=(start[f"{name}_F"], narrowest, widest),
-            m=(0.3, 0, 1),
-        )
-        for name in names
-    ]
-    return [*ground, *peaks]
-
-
-def _one_sided(height: float) -> tuple[float, float | None, float | None]:
-    """A height that keeps its sign: that of a line, or of a dip."""
-    return (height, None, 0) if height < 0 else (height, 0, None)
-
-
-def _falls(spectrum: Array) -> bool:
-    """Whether a spectrum ends lower than it begins, by more than little."""
-    edge = max(2, spectrum.size // 20)
-    first, last = float(np.median(spectrum[:edge])), float(np.median(spectrum[-edge:]))
-    return first - last > LITTLE * float(np.ptp(spectrum))
 
 
 def _motion(dataset: Dataset, x0: float) -> str:
@@ -286,12 +182,12 @@ def _motion(dataset: Dataset, x0: float) -> str:
     span = float(time[-1]) - onset
     return MOTION.format(
         law=LAW,
-        level=_round(float(before.mean())),
-        height=_round(float(max(moved, key=abs, default=0.0))),
-        tau=_round(span / 4.0),
-        least=_round(_step(time) / 10.0),
-        most=_round(10.0 * span),
-        onset=_on(time, onset),
+        level=rounded(float(before.mean())),
+        height=rounded(float(max(moved, key=abs, default=0.0))),
+        tau=rounded(span / 4.0),
+        least=rounded(step_of(time) / 10.0),
+        most=rounded(10.0 * span),
+        onset=on_axis(time, onset),
     )
 
 
@@ -303,13 +199,13 @@ def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) 
         if axis in options and Path(options[axis]).is_file():
             fields[axis] = _seen_from(path.parent, Path(options[axis]))
     for key, pairs, value_of in (
-        ("select", given.select, _place),
-        ("at", given.at, int),
-        ("rename", given.rename, str),
+        ("select", given.select, place_of),
+        ("at", given.at, lambda _, value: int(value)),
+        ("rename", given.rename, lambda _, value: value),
     ):
         if pairs:
-            split = [text.partition("=") for text in pairs]
-            fields[key] = {axis.strip(): value_of(value) for axis, _, value in split}
+            split = [(text, *text.partition("=")[::2]) for text in pairs]
+            fields[key] = {axis.strip(): value_of(text, value) for text, axis, value in split}
     if given.mean:
         fields["mean"] = list(given.mean)
     if dataset.n_bad:
@@ -322,37 +218,7 @@ def _seen_from(folder: Path, path: Path) -> str:
     return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _place(value: str) -> Any:
-    """What --select takes, 10, 0.09 or 281:292, as a job has it."""
-    words = [word.strip() for word in value.split(":")]
-    numbers = [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words]
-    return numbers[0] if len(numbers) == 1 else numbers
-
-
 def _entry(value: Any) -> str:
     """A value on one line of YAML."""
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
     return text.removesuffix("\n").removesuffix("\n...")
-
-
-def _ends(axis: Array) -> tuple[float, float]:
-    return _on(axis, float(axis.min())), _on(axis, float(axis.max()))
-
-
-def _widths(energy: Array) -> tuple[float, float]:
-    """Between which widths a peak can be told from a background."""
-    span = float(np.ptp(energy))
-    return _round(min(2 * _step(energy), span / 4)), _round(span / 2)
-
-
-def _step(axis: Array) -> float:
-    return float(np.median(np.abs(np.diff(axis))))
-
-
-def _on(axis: Array, value: float) -> float:
-    """A place on an axis, to about a hundredth of a step."""
-    return round(value, 2 - math.floor(math.log10(_step(axis))))
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -68,7 +68,7 @@ def part_of(dataset: Dataset, given: Namespace) -> Dataset:
     """The part that --select, --at, --mean and --rename ask for."""
     for text in given.select:
         axis, _, value = text.partition("=")
-        dataset = select(dataset, axis.strip(), _place(text, value), at="--at {axis}={value}")
+        dataset = select(dataset, axis.strip(), place_of(text, value), at="--at {axis}={value}")
     for text in given.at:
         axis, _, value = text.partition("=")
         if not value.strip().isdigit():
@@ -80,8 +80,8 @@ def part_of(dataset: Dataset, given: Namespace) -> Dataset:
     return dataset.rename(**{old: new for old, _, new in pairs}) if pairs else dataset
 
 
-def _place(text: str, value: str) -> Any:
-    """ "10", "0.09" or "281:292"."""
+def place_of(text: str, value: str) -> Any:
+    """The value of --select, "10", "0.09" or "281:292"; `text` is all of it."""
     try:
         if ":" in value:
             low, high = (float(part) for part in value.split(":"))

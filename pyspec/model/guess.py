@@ -79,11 +79,10 @@ def _background(
     components: Sequence[Component], energy: Array, spectrum: Array
 ) -> tuple[dict[str, float], Array]:
     """Values of the backgrounds and their sum, (n_energy,)."""
-    edge = max(2, energy.size // 20)
     from scipy.ndimage import gaussian_filter1d  # heavy: imported by the first guess
 
     smooth = gaussian_filter1d(spectrum, max(1.0, energy.size / 200))
-    first, last = float(np.median(spectrum[:edge])), float(np.median(spectrum[-edge:]))
+    first, last = levels(spectrum)
     by_function = {one.function: one.name for one in components if one.op.kind != "PEAK"}
     found: dict[str, float] = {}
     if "LinBack" in by_function:
@@ -109,6 +108,12 @@ def _background(
         ground = floor + share * sums
     found[f"{by_function['Shirley']}_pShirley"] = share
     return found, ground
+
+
+def levels(spectrum: Array) -> tuple[float, float]:
+    """Where a spectrum begins and ends: medians of a twentieth of its points."""
+    edge = max(2, spectrum.size // 20)
+    return float(np.median(spectrum[:edge])), float(np.median(spectrum[-edge:]))
 
 
 def count_peaks(spectrum: npt.ArrayLike) -> int:

@@ -1,0 +1,165 @@
+"""The first model of a spectrum: peaks on a background, at what can be read off it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
+from pyspec.io import Dataset
+from pyspec.model import Model
+from pyspec.model.guess import count_peaks, levels
+from pyspec.model.scales import losses_last
+
+Array = npt.NDArray[np.float64]
+
+#: Digits of start values.
+DIGITS = 4
+
+#: A spectrum has two signs where each reaches this share of the other.
+DIPS = 0.2
+
+#: A Shirley is worth its parameter where a spectrum falls by this share of its range.
+LITTLE = 0.02
+
+
+def mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
+    """(energy, mean over time) of the values that are finite, where there are any."""
+    data = np.asarray(dataset.data, dtype=np.float64)
+    rows = data if data.ndim == 2 else data[None, :]
+    finite = np.isfinite(rows)
+    count = finite.sum(axis=0)
+    seen = count > 0
+    means = np.where(finite, rows, 0.0).sum(axis=0)[seen] / count[seen]
+    return np.asarray(dataset.axes["energy"], np.float64)[seen], means
+
+
+def first_model(
+    name: str, dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None
+) -> Model:
+    """Peaks on a background, at what is read off the mean `spectrum`, with dips below 0 as peaks
+    of negative height. Those of a series have heights of their own at each time."""
+    signs = _signs(spectrum)
+    has_loss = signs == 1 and losses_last(dataset.labels, energy) == "" and _falls(spectrum)
+    if n_peaks is None:
+        n_peaks = count_peaks(_upright(spectrum, signs))
+        while energy.size < least_points(n_peaks):
+            n_peaks -= 1
+    names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
+    start = _start(names, energy, spectrum, signs, has_loss)
+    if "time" not in dataset.dims:
+        return Model(name, _components(start, names, energy, has_loss))
+    positive = bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
+    height = free("time", positive=positive)
+    return Model(name, _components(start, names, energy, has_loss, height))
+
+
+def least_points(n_peaks: int) -> int:
+    """One more than parameters: two of the background, four of each peak."""
+    return 4 * n_peaks + 3
+
+
+def _signs(spectrum: Array) -> int:
+    """1 for peaks that rise from a background, -1 for dips, 0 for both beside each other."""
+    above, below = max(float(spectrum.max()), 0.0), max(float(-spectrum.min()), 0.0)
+    if below > 0.0 and above <= DIPS * below:
+        return -1
+    return 0 if below > DIPS * above else 1
+
+
+def _upright(spectrum: Array, signs: int) -> Array:
+    """The spectrum with all of its peaks above 0."""
+    return signs * spectrum if signs else np.abs(spectrum)
+
+
+def _start(
+    names: Sequence[str], energy: Array, spectrum: Array, signs: int, has_loss: bool
+) -> dict[str, float]:
+    """Start values of the backgrounds and of the peaks of these names."""
+    places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
+    width = float(np.clip(np.ptp(energy) / (4 * len(names)), *_widths(energy)))
+    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
+    for name, place in zip(names, places, strict=True):
+        start |= {f"{name}_A": 1.0, f"{name}_x0": float(place), f"{name}_F": width}
+    components = _components(start, names, energy, has_loss)
+    # Between peaks and dips the background is 0.
+    model = Model("guess", components if signs else components[1:])
+    model.set_axes(energy)
+    found = model.guess(_upright(spectrum, signs))
+    for name, value in found.items():
+        if name.endswith("_x0"):
+            start[name] = on_axis(energy, value)
+        elif name.endswith("_A"):
+            at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
+            start[name] = rounded(math.copysign(value, signs or spectrum[at]))
+        else:
+            start[name] = rounded(signs * value if name.startswith("LinBack") else value)
+    return start
+
+
+def _components(
+    start: Mapping[str, float],
+    names: Sequence[str],
+    energy: Array,
+    has_loss: bool,
+    height: Any = None,
+) -> list[Any]:
+    """Components of these start values; with `height`, which is free at each time, that is the one
+    of all peaks, and backgrounds are free too."""
+    level: Any = None if height is None else free("time")
+    low, high = ends_of(energy)
+    narrowest, widest = _widths(energy)
+    if has_loss:
+        shirley = Shirley((start["Shirley_pShirley"], 0, None))
+        ground = [Offset(level or start["Offset_y0"]), shirley]
+    else:
+        slope, value = level or start["LinBack_m"], level or start["LinBack_b"]
+        ground = [LinBack(m=slope, b=value, xStart=fixed(low), xStop=fixed(high))]
+    peaks = [
+        GLP(
+            A=height or _one_sided(start[f"{name}_A"]),
+            x0=(start[f"{name}_x0"], low, high),
+            F=(start[f"{name}_F"], narrowest, widest),
+            m=(0.3, 0, 1),
+        )
+        for name in names
+    ]
+    return [*ground, *peaks]
+
+
+def _one_sided(height: float) -> tuple[float, float | None, float | None]:
+    """A height that keeps its sign: that of a line, or of a dip."""
+    return (height, None, 0) if height < 0 else (height, 0, None)
+
+
+def _falls(spectrum: Array) -> bool:
+    """Whether a spectrum ends lower than it begins, by more than little."""
+    first, last = levels(spectrum)
+    return first - last > LITTLE * float(np.ptp(spectrum))
+
+
+def ends_of(axis: Array) -> tuple[float, float]:
+    return on_axis(axis, float(axis.min())), on_axis(axis, float(axis.max()))
+
+
+def _widths(energy: Array) -> tuple[float, float]:
+    """Between which widths a peak can be told from a background."""
+    span = float(np.ptp(energy))
+    return rounded(min(2 * step_of(energy), span / 4)), rounded(span / 2)
+
+
+def step_of(axis: Array) -> float:
+    return float(np.median(np.abs(np.diff(axis))))
+
+
+def on_axis(axis: Array, value: float) -> float:
+    """A place on an axis, to about a hundredth of a step."""
+    return round(value, 2 - math.floor(math.log10(step_of(axis))))
+
+
+def rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
