@@ -38,6 +38,7 @@ from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
+from pyspec.fit.solve.covariance import left_by_others
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
 from pyspec.fit.solve.native import TOLERANCE
@@ -105,7 +106,6 @@ class ProfileLikelihood:
         self.better: tuple[float, Array] | None = None
         self.lower, self.upper = bounds = problem.bounds_of(result._params)
         self.frozen = Jumps.of(problem, bounds).frozen(self.best)
-        self.sizes = [self._size(result, k) for k in range(self.best.size)]
         #: Of each value that was tried: the parameters, and the probability that it is beyond.
         self.tried: list[tuple[Array, float]] = []
         if scaled and not (self.n_rest > 0 and self.chisqr > 0):
@@ -114,15 +114,29 @@ class ProfileLikelihood:
                 "noise from; declare the noise (weights or sigma)"
             )
         self.unit = self.chisqr / self.n_rest if scaled else 1.0
+        self.held = [self.names.index(name) for name in (*result.at_bound, *result.intervals)]
+        self.sizes = [self._size(result, k) for k in range(self.best.size)]
 
     def _size(self, result: FitResult, k: int) -> float:
-        """A first step: the standard error, half of a jump's interval, a tenth of the value."""
+        """A first step: the standard error, half of a jump's interval, where there is neither what
+        the slope and the curvature of chi² say."""
         error = result.stderr.get(self.names[k])
         if error:
             return float(error)
         low, high = result.intervals.get(self.names[k], (0.0, 0.0))
         width = 0.5 * (high - low)
-        return float(width) if 0 < width < np.inf else 0.1 * abs(float(self.best[k])) or 1.0
+        return float(width) if 0 < width < np.inf else self._by_slope(k)
+
+    def _by_slope(self, k: int) -> float:
+        """How far a parameter goes from a bound until chi² has risen by the variance of a point,
+        2 g d + S d², with the slope g of half of chi² and the curvature S that the others leave; a
+        tenth of the value where chi² has neither."""
+        bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
+        root, downhill = self.problem.information(self.best, bounds)
+        slope, curvature = abs(float(downhill[k])), left_by_others(root, k, self.held)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            size = self.unit / (slope + np.sqrt(slope**2 + self.unit * curvature))
+        return float(size) if 0 < size < np.inf else 0.1 * abs(float(self.best[k])) or 1.0
 
     def rise(self, probability: float) -> float:
         """By what chi² rises at the end of an interval that holds with this probability."""
@@ -188,21 +202,22 @@ class _Side:
 
     def __init__(self, profile: ProfileLikelihood, k: int, side: float, room: float) -> None:
         self.profile, self.k, self.side, self.room = profile, k, side, room
-        self.last: tuple[float, Array] = (0.0, profile.best)
-        #: Distances whose root of the rise is known.
+        #: Distances whose root of the rise is known, and the points there.
         self.known: dict[float, float] = {0.0: 0.0}
+        self.points: dict[float, Array] = {0.0: profile.best}
 
     def root(self, away: float) -> float:
         """The root of chi²'s rise so far away. The others begin where a straight line through the
-        best point and the last one leads."""
+        best point and the nearest known one before leads: beyond it they may be in another
+        optimum."""
         if away in self.known:
             return self.known[away]
-        best, (distance, theta) = self.profile.best, self.last
-        start = best + (theta - best) * (away / distance if distance else 0.0)
+        best, before = self.profile.best, max(d for d in self.points if d < away)
+        start = best + (self.points[before] - best) * (away / before if before else 0.0)
         value = float(best[self.k]) + self.side * away
         chisqr, found = self.profile.fit_at(self.k, value, start)
         if np.isfinite(chisqr):
-            self.last = away, found
+            self.points[away] = found
         root = float(np.sqrt(max(chisqr - self.profile.chisqr, 0.0)))
         self.known[away] = root
         return root
@@ -225,11 +240,12 @@ class _Side:
         )
 
     def _bracket(self, wanted: float) -> tuple[float, float | None]:
-        """The nearest known distances below and beyond; (room or inf, None) without the latter."""
-        away = max(d for d, root in self.known.items() if root < wanted)
-        beyond = [d for d, root in self.known.items() if root >= wanted]
-        if beyond:
-            return away, min(beyond)
+        """The nearest known distance at which the root is `wanted` or more, and the one before;
+        (room or inf, None) without the former."""
+        beyond = min((d for d, root in self.known.items() if root >= wanted), default=np.inf)
+        away = max(d for d in self.known if d < beyond)  # chi² may fall again further out
+        if beyond < np.inf:
+            return away, beyond
         step = self.profile.sizes[self.k] * wanted / np.sqrt(self.profile.unit)
         for _ in range(MOST_STEPS):
             root = self.known[away]

@@ -103,18 +103,24 @@ def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
 THEIRS = 1e-16
 
 
-def gain_beyond(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
-    """How much chi² would fall without the bound of one column, if the model were linear:
-    g² / S, g its slope and S its curvature once the free columns have followed; 0 where chi² does
-    not fall beyond the bound, and where the free columns do all that this one does, as the width
-    of a GLP does at m = 0."""
-    slope = float(downhill[column])
-    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
-        return 0.0
-    free = [k for k in range(root.shape[1]) if k not in held]
+def left_by_others(root: Array, column: int, held: list[int]) -> float:
+    """S, the curvature of chi² along one column once the others have followed, but for those that
+    are `held`; 0 where they do all that this one does, as the width of a GLP does at m = 0."""
     own = root[:, column]
     least = THEIRS * float(own @ own)
+    free = [k for k in range(root.shape[1]) if k not in held and k != column]
     if free:
         own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
     curvature = float(own @ own)
-    return slope * (slope / curvature) if curvature > least else 0.0
+    return curvature if curvature > least else 0.0
+
+
+def gain_beyond(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
+    """How much chi² would fall without the bound of one column, if the model were linear:
+    g² / S, g its slope and S what :func:`left_by_others` gives; 0 where chi² does not fall beyond
+    the bound, and where S is 0."""
+    slope = float(downhill[column])
+    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
+        return 0.0
+    curvature = left_by_others(root, column, held)
+    return slope * (slope / curvature) if curvature > 0.0 else 0.0
