@@ -12,7 +12,7 @@ from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
 from pyspec.io.parameters import slices_csv
-from pyspec.workflow.compare import comparison, metric, refuse_missing
+from pyspec.workflow.compare import best_of, comparison, refuse_missing
 from pyspec.workflow.frames import correlation_answer, interval_frame, parameter_answer
 from pyspec.workflow.identity import (
     FIT_TYPES,
@@ -37,7 +37,8 @@ def select_fits(
     by: str | None = None,
 ) -> list[Any]:
     """The fits of these models and types: "all", or of each pair the "latest" or the "best" (of
-    the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none."""
+    the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none, and for the best of
+    fits to different data."""
     one_of("select", select, SELECTIONS, FitError)
     models, types = (None if one is None else name_list(one) for one in (model, fit_type))
     for one in types or ():
@@ -47,16 +48,12 @@ def select_fits(
         raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")
     if select == "all":
         return chosen
-    kept: dict[tuple[str, str], Any] = {}
+    groups: dict[tuple[str, str], list[Any]] = {}
     for result in chosen:
-        key = result.model_name, result.fit_type
-        if (
-            select == "latest"
-            or key not in kept
-            or metric(result, by or "aic") < metric(kept[key], by or "aic")
-        ):
-            kept[key] = result
-    return list(kept.values())
+        groups.setdefault((result.model_name, result.fit_type), []).append(result)
+    if select == "latest":
+        return [group[-1] for group in groups.values()]
+    return [best_of(group, by or "aic") for group in groups.values()]
 
 
 def export_slices(slices: SliceResults, path: Path) -> None:
@@ -182,8 +179,9 @@ class FileAnswers:
         `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
         sigma_eff (the standard deviation of a point, where it is the same for all); by default
         those that are known. Before them stand `n_free`, the number of fitted parameters, and
-        `success`. The metrics of slices are aggregated: "median", "mean", "sum", or
-        "long" for one row a slice, with its `slice_index`. ``project.results.compare_models()`` has
+        `success`. The metrics of slices are aggregated over those that have a result in all fits of
+        slices: "median", "mean", "sum" (r2 as of one fit), or "long" for one row a slice, with its
+        `slice_index`. ``project.results.compare_models()`` has
         all fits, not the last ones only.
 
         Raises :class:`FitError` for a model without such a fit, where fits of one type saw

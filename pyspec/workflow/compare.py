@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
 from pyspec.fit.table import need_pandas
@@ -20,6 +21,8 @@ from pyspec.workflow.identity import (
     selection_of,
     sigma_of,
 )
+
+Array = npt.NDArray[np.float64]
 
 METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
 
@@ -56,11 +59,26 @@ def _default_metrics(fits: Sequence[Any]) -> list[str]:
     return list(WEIGHTED if known else PLAIN)
 
 
-def metric(fit: Any, name: str) -> float:
-    """One metric of a fit, lower is better; of slices the sum."""
-    wanted = _check_metrics([name])[0].lower()
-    sign = -1.0 if wanted == "r2" else 1.0
-    return sign * float(np.nansum([one.statistics[wanted] for one in _parts(fit)]))
+def best_of(fits: Sequence[Any], by: str) -> Any:
+    """The fit of the lowest metric, or highest r2; of slices of their sum, among the fits that have
+    results of most slices, as a sum over fewer is lower.
+
+    Raises :class:`FitError` where metrics say nothing about which is best: fits to different data,
+    or a metric that is not known of them.
+    """
+    name = _check_metrics([by])[0]
+    if len(fits) > 1:
+        _refuse_what_differs(fits, [name], "select='latest' takes the last one")
+    most = max(len(_parts(fit)) for fit in fits)
+    whole = [fit for fit in fits if len(_parts(fit)) == most]
+    sign = -1.0 if name.lower() == "r2" else 1.0
+    found = [sign * _row(fit, [name], "sum", None)[name] for fit in whole]
+    if len(whole) > 1 and np.isnan(found).all():
+        raise FitError(
+            f"{name} is not known of the {whole[0].fit_type} fits of {whole[0].model_name}, so no "
+            "one is the best; name another metric: by='aic'"
+        )
+    return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
 
 
 def _parts(fit: Any) -> list[Any]:
@@ -88,6 +106,7 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
     pandas = need_pandas()
     long = aggregation == "long"
     rows: list[dict[str, Any]] = []
+    counted = _in_all(fits)
     for fit in fits:
         head = {
             "file": fit.file_name,
@@ -99,7 +118,8 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
         if long:
             rows += [{**head, **row} for row in _long(fit, metrics)]
         else:
-            rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation)})
+            own = counted.get(fit.file_name)
+            rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation, own)})
     columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
     if not long:
         return pandas.DataFrame(rows, columns=columns)
@@ -135,15 +155,31 @@ def _n_free(fit: Any) -> int:
     return int(fit.statistics["n_free"] if found is None else found)
 
 
-def _row(fit: Any, metrics: Sequence[str], aggregation: str) -> dict[str, float]:
+def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
+    """Of each file the slices that have a result in all of its slice-by-slice fits, but for fits
+    that have none at all: sums over other slices could not be compared."""
+    found: dict[str, set[int]] = {}
+    for fit in fits:
+        own = {one.index for one in fit if one.result is not None} if is_slices(fit) else set()
+        if own:
+            found[fit.file_name] = found.get(fit.file_name, own) & own
+    return found
+
+
+def _row(
+    fit: Any, metrics: Sequence[str], aggregation: str, counted: set[int] | None
+) -> dict[str, float]:
+    """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
     if not is_slices(fit):
         return _of(fit.statistics, metrics, sigma_of(fit))
-    parts = _parts(fit)
+    known = [one for one in fit if one.result is not None]
+    parts = [one.result for one in known if counted is None or one.index in counted]
     table = {key: np.array([one.statistics[key] for one in parts]) for key in METRICS[:-1]}
     if aggregation == "sum":  # of all slices as one fit
         left = sum(one.n_data - one.n_free for one in parts)
         for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
             table[key] = np.array([table[of].sum() / max(left, 1)])
+        table["r2"] = np.array([_r2_of_all(table["chi2_raw"], table["r2"])])
     function = AGGREGATIONS[aggregation]
     assert function is not None
     found = {
@@ -153,6 +189,14 @@ def _row(fit: Any, metrics: Sequence[str], aggregation: str) -> dict[str, float]
     return _of(found, metrics, sigma_of(fit))
 
 
+def _r2_of_all(squares: Array, r2: Array) -> float:
+    """R² of all slices as one fit, from the sum of squares and the R² of each: about the mean of
+    each slice."""
+    known = r2 < 1.0
+    total = float(np.sum(squares[known] / (1.0 - r2[known])))
+    return 1.0 - float(np.sum(squares[known])) / total if total > 0.0 else float("nan")
+
+
 def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> dict[str, float]:
     known = {**statistics, "sigma_eff": sigma}
     return {name: float(known[name.lower()]) for name in metrics}
@@ -160,6 +204,12 @@ def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> d
 
 #: Metrics that mean the same whatever is known of the noise.
 _OF_SQUARES = ("chi2_raw", "chi2_red_raw", "r2", "sigma_eff")
+
+#: What to do where sums differ.
+_SAME_SUMS = (
+    "fit both with the same noise (set_noise), or ask for what means the same in both: "
+    f"metrics={list(_OF_SQUARES[1:3])}"
+)
 
 
 def _noise_of(fit: Any) -> str:
@@ -183,9 +233,10 @@ def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[A
     raise FitError(f"no fits to compare{hint}; fits so far: {kinds_of(made)}")
 
 
-def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
+def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str], remedy: str = "") -> None:
     """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
-    by different sums: their metrics say nothing about which model is better."""
+    by different sums: their metrics say nothing about which model is better. `remedy` says what to
+    do, in place of what suits a comparison of models."""
     seen: dict[tuple[str, str], Any] = {}
     told = {name.lower() for name in metrics} - {*_OF_SQUARES}
     for fit in fits:
@@ -195,23 +246,30 @@ def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
                 f"{fit.file_name} have other sums, {here} and {there}, so their chi2, AIC and BIC "
-                "cannot be compared; fit both with the same noise (set_noise), or ask for what "
-                f"means the same in both: metrics={list(_OF_SQUARES[1:3])}"
+                "cannot be compared; " + (remedy or _SAME_SUMS)
             )
-        if selection_of(first) != selection_of(fit):
+        if _window(first) != _window(fit):
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
                 f"{fit.file_name} saw different windows, {selection_of(first)} and "
-                f"{selection_of(fit)}, so their metrics cannot be compared; name models that were "
-                "fitted to the same data"
+                f"{selection_of(fit)}, so their metrics cannot be compared; "
+                + (remedy or "name models that were fitted to the same data")
             )
         other = _other_data(first, fit, judged=bool(told))
         if other:
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                f"{fit.file_name} saw {other}, so their metrics cannot be compared; fit both again "
-                "to the same data, mask and noise"
+                f"{fit.file_name} saw {other}, so their metrics cannot be compared; "
+                + (remedy or "fit both again to the same data, mask and noise")
             )
+
+
+def _window(fit: Any) -> list[tuple[int, ...]]:
+    """The ranges of rows and columns of a fit, whole axes with their lengths."""
+    measured = measured_by(fit)
+    shape = measured.data.shape
+    given = (measured.rows, measured.columns)[-len(shape) :]
+    return [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)]
 
 
 def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
@@ -223,6 +281,10 @@ def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     if None not in points and points[0] != points[1]:
         return f"{points[0]} and {points[1]} points (other masks)"
     measured = [measured_by(one) for one in (first, fit)]
+    if all(source_of(one.keep) is None for one in measured):
+        masks = [np.True_ if one.keep is None else one.window(one.keep) for one in measured]
+        if not np.array_equal(*np.broadcast_arrays(*masks)):
+            return "different points (other masks)"
     if not judged or any(source_of(one.weight) is not None for one in measured):
         return ""
     if measured[0].loss_scale != measured[1].loss_scale:

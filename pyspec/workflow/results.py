@@ -207,8 +207,9 @@ class FitResults(list[Any]):
         `n_free`, the number of fitted parameters, and `success`.
 
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
-        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), or with "long"
-        have a row each, with their `slice_index`. Raises :class:`FitError` where only some of
+        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), over those that
+        have a result in all fits of slices of the file, or with "long" have a row each, with their
+        `slice_index`. Raises :class:`FitError` where only some of
         the models named have such fits, fits of one type saw different data, or chi2, AIC or BIC
         are sums of different kinds.
         """

@@ -1,0 +1,116 @@
+"""Which fits can be ranked: those to the same data, and of slices the same slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, FitError, Project, SliceResults, load_fits
+
+pytest.importorskip("pandas")
+pytest.importorskip("h5py")
+
+ENERGY, TIME = np.linspace(80.0, 90.0, 61), np.linspace(-2.0, 9.0, 12)
+
+MODELS = """
+one:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
+two:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
+  Gauss: {A: [1.0, True, 0, 50], x0: [87.0, True, 86, 89], SD: ["Gauss_01_SD"]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> File:
+    shape = np.exp(-(((ENERGY - 84.4) / 1.0) ** 2) / 2) * 20 + 1
+    data = shape + np.random.default_rng(7).normal(0, 0.3, (TIME.size, ENERGY.size))
+    file = File(Project(tmp_path, show_output=0), "scan", data=data, energy=ENERGY, time=TIME)
+    for name in ("one", "two"):
+        file.load_model(MODELS, name)
+    return file
+
+
+def interrupted(file: File, done: int) -> SliceResults:
+    """Slices that Ctrl-C ended after so many."""
+
+    def stop(n: int, total: int) -> None:
+        if n == done:
+            raise KeyboardInterrupt
+
+    slices = file.fit_slice_by_slice("one", progress=stop)
+    assert slices.status.count("not run") == TIME.size - done
+    return slices
+
+
+def test_the_best_slices_are_not_those_that_were_interrupted(file: File) -> None:
+    """Their chi² is a sum over fewer slices, so that it was lower, and the whole fit was lost."""
+    file.fit_slice_by_slice("one")
+    interrupted(file, 3)
+    path = file.save_fit("best.h5", select="best", by="chi2_raw")
+    (kept,) = load_fits(path)
+    assert kept.status == ("converged",) * TIME.size
+
+
+def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
+    whole = file.fit_slice_by_slice("two")
+    interrupted(file, 3)
+    frame = file.compare_models(sbs_aggregation="sum", metrics=["chi2_raw", "r2"])
+    frame = frame.set_index("model")
+    expected = sum(one.result.statistics["chi2_raw"] for one in whole[:3])
+    assert frame.loc["two", "chi2_raw"] == pytest.approx(expected, rel=1e-12)
+    assert frame.loc["two", "chi2_raw"] < frame.loc["one", "chi2_raw"]
+    alone = file.compare_models("two", sbs_aggregation="sum", metrics=["chi2_raw"])
+    assert alone["chi2_raw"][0] == pytest.approx(np.sum(whole.residual**2), rel=1e-9)
+
+
+def test_the_r2_of_all_slices_is_that_of_one_fit(file: File) -> None:
+    """It was the sum of those of the slices, such as 11.9."""
+    slices = file.fit_slice_by_slice("one")
+    (r2,) = file.compare_models(sbs_aggregation="sum")["r2"]
+    apart = slices.data - slices.data.mean(axis=1, keepdims=True)
+    assert r2 == pytest.approx(1 - np.sum(slices.residual**2) / np.sum(apart**2), abs=1e-12)
+
+
+def test_there_is_no_best_of_fits_to_different_data(file: File) -> None:
+    """That of more points, or of the quieter spectrum, has the lower AIC, whatever the model."""
+    for when in (0.0, 5.0):
+        file.fit_spectrum("one", time_point=when)
+    with pytest.raises(FitError, match=r"different values of the data.*select='latest'"):
+        file.save_fit("best.h5", select="best", fit_type="spectrum")
+    file.fit_2d("one")
+    file.set_fit_limits([82, 88])
+    file.fit_2d("one")
+    with pytest.raises(FitError, match=r"different windows.*select='latest'"):
+        file.save_fit("best.h5", select="best", fit_type="2d")
+    (kept,) = load_fits(file.save_fit("last.h5", select="latest", fit_type="2d"))
+    assert kept.measurement().columns == file.results[-1].measurement.columns
+
+
+def test_there_is_no_best_by_what_is_not_known(file: File) -> None:
+    """Without declared noise chi² is not known: the first fit was taken."""
+    file.fit_2d("one")
+    file.fit_2d("one", max_nfev=3)
+    with pytest.raises(FitError, match=r"chi2 is not known of the 2d fits of one.*by='aic'"):
+        file.save_fit("best.h5", select="best", by="chi2")
+
+
+def test_slices_of_other_masks_are_not_compared(file: File) -> None:
+    file.set_fit_limits(exclude=[(81, 82)])
+    file.fit_slice_by_slice("one")
+    file.set_fit_limits(exclude=[(86, 87)])
+    file.fit_slice_by_slice("two")
+    with pytest.raises(FitError, match=r"saw different points \(other masks\)"):
+        file.compare_models()
+
+
+def test_all_points_are_one_window(file: File) -> None:
+    """A fit before limits that leave out nothing saw another window than one behind them."""
+    file.fit_2d("one")
+    file.set_fit_limits([80, 90], time_limits=[None, 9])
+    file.fit_2d("two")
+    assert set(file.compare_models()["model"]) == {"one", "two"}
