@@ -139,7 +139,7 @@ def restored_slices(stored: Any, series: Measurement) -> SliceResults:
             intervals=dict(end.intervals),
         )  # fmt: skip
         fits.append(SliceFit(index, int(row), status, message, result))
-    stopped = any(fit.status == "interrupted" for fit in fits)
+    stopped = any(fit.status in ("interrupted", "not run") for fit in fits)
     then = checksum_of(series)
     time = np.asarray(stored.time)
     return SliceResults(fits, model, series, time, backend, float("nan"), stopped, then)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -24,6 +23,7 @@ from pyspec.fit import (
     fit_model,
     fit_slices,
 )
+from pyspec.fit.batch.fits import states_of
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.statistics import state_of, title_of
@@ -378,10 +378,9 @@ class StoredSlices(Stored):
         return result
 
     def _lines(self) -> list[str]:
-        counts = ", ".join(f"{n} {status}" for status, n in Counter(self.status).items())
         return [
             f"{self.settings['method']} on {self.settings['backend']}: {len(self)} slices, "
-            f"{counts}; pyspec {self.versions.get('pyspec')}",
+            f"{states_of(self.status)}; pyspec {self.versions.get('pyspec')}",
             *(f"Caution: {text}" for text in self.cautions),
         ]
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
+from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.io.atomic import file_name
 from pyspec.plot import PlotError, plot_evolution, plot_fit
@@ -138,8 +139,11 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
         "label": label_of(fit) or "",
         "timestamp": stamp_of(fit),
         "pyspec_version": VERSION,
+        "success": bool(np.all(fit.success)),
     }
-    folder.table("fit_info.csv", ["field", "value"], facts.items())
+    ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
+    rows = [*facts.items(), ("message", ended), *(("caution", text) for text in fit.cautions)]
+    folder.table("fit_info.csv", ["field", "value"], rows)
 
 
 def _write_numbers(fit: FitResult, folder: Folder) -> None:
@@ -156,12 +160,12 @@ def _write_slices(fit: Any, folder: Folder) -> None:
     folder.columns("params.csv", fit.values)
     folder.columns("params_stderr.csv", fit.stderr)
     folder.columns("fit_pars.csv", {"index": range(len(fit)), "time": fit.time, **fit.values})
-    rows = [
-        (one.index, *(one.result.statistics[name] for name in METRICS))
-        for one in fit
-        if one.result is not None
-    ]
-    folder.table("metrics_per_slice.csv", ["slice", *METRICS], rows)
+    rows = []
+    for one in fit:
+        known = {} if one.result is None else one.result.statistics
+        message = " ".join(one.message.split())
+        rows.append((one.index, *(known.get(name) for name in METRICS), one.status, message))
+    folder.table("metrics_per_slice.csv", ["slice", *METRICS, "status", "message"], rows)
 
 
 def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:

@@ -82,13 +82,14 @@ class FileOutput:
         overwrite : whether to replace what is there
         pictures : whether to draw the fit too
 
-        The folder holds ``params.csv``, ``metrics.csv``, ``correl.csv``, ``fit_info.csv``; data,
+        The folder holds ``params.csv``, ``metrics.csv``, ``correl.csv``, and in ``fit_info.csv``
+        what was fitted, whether the fit converged, and its cautions; data,
         fit, residual and components of one spectrum in ``fit_1d.csv``; of a time series
         ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv`` and ``time.csv``; where spectra or
         traces are free, these with their errors in ``amplitudes.csv``, the populations or laws that
         they are multiplied with in ``basis.csv`` unless these differ along the spectrum, and of a
-        kinetic scheme ``das.csv`` and ``eas.csv``; of slices ``fit_pars.csv`` and
-        ``metrics_per_slice.csv``.
+        kinetic scheme ``das.csv`` and ``eas.csv``; of slices ``fit_pars.csv``, and
+        ``metrics_per_slice.csv`` with their status.
         """
         result = self.answers.by_reference(ref)
         path = self.project.output(filepath, "")

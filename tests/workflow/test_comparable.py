@@ -56,6 +56,14 @@ def test_the_best_slices_are_not_those_that_were_interrupted(file: File) -> None
     assert kept.status == ("converged",) * TIME.size
 
 
+def test_slices_from_an_archive_know_that_they_were_interrupted(file: File) -> None:
+    """Only where Ctrl-C met the middle of a slice, not between two of them."""
+    slices = interrupted(file, 3)
+    (stored,) = load_fits(file.save_fit("some.h5"))
+    assert slices.interrupted
+    assert stored.to_result().interrupted
+
+
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     whole = file.fit_slice_by_slice("two")
     interrupted(file, 3)

@@ -332,6 +332,34 @@ def test_exported_folders(project: Project, tmp_path: Path) -> None:
     assert len(rows_of(slices / "metrics_per_slice.csv")) == 13
 
 
+def test_an_exported_folder_says_how_the_fit_ended(tmp_path: Path) -> None:
+    """A fit that was no success, and what it cautions about, looked like any other; slices that had
+    failed were rows without values."""
+    data = measured(3)[:4]
+    data[1, 20] = 90.0
+    file = File(Project(tmp_path, show_output=0), "scan", data=data, energy=ENERGY, time=TIME[:4])
+    file.load_model(MODELS, "one")
+    stopped = file.fit_spectrum("one", time_point=TIME[0], max_nfev=2)
+    info = rows_of(file.export_fit(pictures=False) / "fit_info.csv")
+    assert ["success", "False"] in info
+    assert ["message", " ".join(stopped.message.split())] in info
+    slices = file.fit_slice_by_slice("one", progress=lambda done, total: interrupt(done == 3))
+    folder = file.export_fit(pictures=False)
+    info = rows_of(folder / "fit_info.csv")
+    assert ["message", "3 converged, 1 not run"] in info
+    cautions = [text for field, text in info if field == "caution"]
+    assert tuple(cautions) == slices.cautions != ()
+    rows = rows_of(folder / "metrics_per_slice.csv")[1:]
+    assert [row[-2] for row in rows] == list(slices.status)
+    assert rows[3][1:-2] == [""] * 7
+    assert "before it began" in rows[3][-1]
+
+
+def interrupt(now: bool) -> None:
+    if now:
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("shown", [True, False])
 def test_an_export_of_many_fits_says_how_far_it_is(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], shown: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
@@ -15,6 +15,12 @@ from pyspec.errors import FitError, NoSuchKeyError
 Array = npt.NDArray[np.float64]
 
 STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not run")
+
+
+def states_of(status: Iterable[str]) -> str:
+    """How many fits ended how: "39 converged, 1 failed"."""
+    counts = Counter(status)
+    return ", ".join(f"{counts[one]} {one}" for one in STATUS if counts[one])
 
 
 class Ended(Protocol):
@@ -126,7 +132,5 @@ class Fits(Sequence[Fit]):
 
     def _head_of(self, what: str) -> str:
         """How many fits of what ended how, in what time."""
-        counts = Counter(self.status)
-        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
         taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
-        return f"{len(self)} {what}: {states}; {taken}on {self.backend}"
+        return f"{len(self)} {what}: {states_of(self.status)}; {taken}on {self.backend}"
