@@ -270,3 +270,20 @@ def test_a_line_whose_variance_no_double_holds_is_lost(x0: float, free: str) -> 
 def test_words_for_a_fit_without_success(lost: tuple[str, ...], message: str, state: str) -> None:
     assert state_of(False, lost, message) == state
     assert state_of(True, lost, message) == "converged"
+
+
+def test_data_of_zeros_give_no_warning_of_numpy() -> None:
+    """Spectra of a detector that was off: `invalid value encountered in multiply`."""
+    model = load_model(
+        """
+m:
+  Offset: {y0: [3, True, 0, 100]}
+  Gauss: {A: [18, True, 0, 1000], x0: [84, True, 82, 86], SD: [0.5, True, 0.02, 5]}
+  Gauss: {A: [1, True, -100, 1000], x0: [82, True, 81, 83], SD: [0.5, True, 0.02, 5]}
+""",
+        "m",
+    )
+    model.set_axes(energy=np.linspace(82.0, 86.0, 41))
+    result = fit_model(model, Measurement(np.zeros(41)))
+    assert not result.success
+    assert "do not determine" in result.message

@@ -108,7 +108,7 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
     spread = np.sqrt(point.variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         pull = np.where(size > 0.0, point.downhill / (size * spread), 0.0)
-    pushed = pull * point.sides > (NEUTRAL if spread > 0.0 else 0.0)
+        pushed = pull * point.sides > (NEUTRAL if spread > 0.0 else 0.0)  # inf · 0 is not
     rest = [k for k in range(size.size) if k not in apart]
     empty = [k for k in rest if not size[k] > 0.0 and not _is_held(point, k, chisqr)]
     free = np.array([k for k in rest if size[k] > 0.0 and not pushed[k]], dtype=np.intp)
