@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from pathlib import Path
@@ -29,6 +30,27 @@ def matplotlib() -> Any:
             "pictures need matplotlib, which is not installed: pip install 'pyspec[plot]'"
         ) from None
     return matplotlib
+
+
+#: So many cells of maps take about 300 MB in matplotlib, at 70 to 90 bytes each.
+MANY_CELLS = 4_000_000
+
+_n_cells = 0
+
+
+def count_cells(n: int) -> None:
+    """Notes that a picture has `n` cells of maps more."""
+    global _n_cells
+    _n_cells += n
+
+
+def _free_dropped() -> None:
+    """Frees pictures that nobody holds, once they had many cells. Figure and Axes of matplotlib
+    refer to each other, so that only the collector frees them, and it counts objects, not bytes."""
+    global _n_cells
+    if _n_cells >= MANY_CELLS:
+        _n_cells = 0
+        gc.collect()
 
 
 class Sheet:
@@ -246,6 +268,7 @@ def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
     matplotlib()
     from pyspec.plot.canvas import Picture, kernel
 
+    _free_dropped()
     if show and kernel() is None:
         import matplotlib.pyplot as plt
 

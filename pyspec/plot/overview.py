@@ -16,7 +16,7 @@ from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.data import draw_data
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, count_cells
 from pyspec.plot.labels import axis_label, opened, unit_of
 from pyspec.plot.maps import mark_missing
 from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
@@ -85,6 +85,7 @@ def _draw_places(
         across, _, mean = cells(x, mean, 1)
         along, _, mean = cells(y, mean, 0)
         mesh = ax.pcolormesh(across, along, mean, rasterized=True, **colours)
+        count_cells(mean.size)
         mark_missing(ax, x, y, is_known=is_known)
         add_bar(figure, mesh, ax, f"mean {look.z_label}", look)
         ax.set_xlabel(axis_label(cube, places[1], places[1]))
