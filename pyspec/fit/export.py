@@ -73,12 +73,24 @@ def fit_dataset(result: FitResult, fit: Array) -> Any:
         "nfev": result.nfev,
         "chisqr": result.chisqr,
         "redchi": result.redchi,
+        "cautions": "\n".join(result.cautions),
         "model_text": result.problem.model.text,
     }
     fitted = np.array(result.data), fit, result.residual
     arrays = dict(zip(("data", "fit", "residual"), fitted, strict=True))
     energy = None if result.is_trace else result.energy
-    return dataset_of(arrays, result.time, energy, result.table, facts, result.linear)
+    found = dataset_of(arrays, result.time, energy, result.table, facts, result.linear)
+    return labelled(found, result.labels, result.units)
+
+
+def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) -> Any:
+    """A Dataset whose axes, data and parameters say what they are, `long_name`, and their `units`,
+    where that is known by their names."""
+    for name, array in dataset.variables.items():
+        what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
+        facts = {"long_name": labels.get(what, ""), "units": units.get(what, "")}
+        array.attrs.update({key: text for key, text in facts.items() if text})
+    return dataset
 
 
 def json_row(row: Mapping[str, Any]) -> dict[str, Any]:

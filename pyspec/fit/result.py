@@ -345,8 +345,9 @@ class FitResult(LmfitNames, SlotNames):
         return goodness(self, raw, total)
 
     def to_dataset(self) -> Any:
-        """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,
-        init of the parameters; facts of the fit as attributes."""
+        """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and
+        units where these are known; value, stderr, init of the parameters; facts of the fit and
+        its cautions as attributes."""
         return fit_dataset(self, open_fit(self, np.array(self.fit)))
 
     to_xarray = to_dataset

@@ -195,3 +195,40 @@ def test_variables_that_are_no_axes_stay_where_they_are() -> None:
     assert from_xarray(shifted).dims == ("scan", "energy")
     with pytest.raises(DataError, match=r"no time axis.*The dimension 'time' has no coordinate"):
         from_xarray(shifted.rename(scan="time"))
+
+
+MODEL = """
+peak:
+  Offset: {y0: [1, True, -10, 10]}
+  Gauss: {A: [5, True, 0, 50], x0: [1.5, True, 1, 2], SD: [0.1, True, 0.01, 1]}
+"""
+
+
+def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
+    """Axes and values came out as bare numbers, of data that said what they are."""
+    energy, delay = np.linspace(1.0, 2.0, 41), np.array([-1.0, 0.0, 2.0])
+    line = 1 + 5 * np.exp(-(((energy - 1.5) / 0.1) ** 2) / 2)
+    data = line + np.random.default_rng(2).normal(0, 0.1, (3, 41))
+    axes = {
+        "delay": ("delay", delay, {"units": "ps"}),
+        "energy": ("energy", energy, {"units": "eV", "long_name": "binding energy"}),
+    }
+    given = xr.DataArray(data, axes, ("delay", "energy"), attrs={"units": "counts"})
+    file = File.from_xarray(given, Project(tmp_path, show_output=False), name="scan")
+    file.load_model(MODEL, "peak")
+    slices, fit = file.fit_slice_by_slice("peak"), file.fit_2d("peak")
+    for made in (slices.to_dataset(), fit.to_dataset()):
+        made.to_netcdf(tmp_path / "fit.nc")
+        with xr.open_dataset(tmp_path / "fit.nc") as again:
+            found = from_xarray(again["residual"])
+        known = {what: file.units[what] for what in ("energy", "time", "data")}
+        assert known == {"energy": "eV", "time": "ps", "data": "counts"}
+        assert {what: found.units[what] for what in known} == known
+        assert found.labels["energy"] == "binding energy"
+        (tmp_path / "fit.nc").unlink()
+    made = slices.to_dataset()
+    units = [made[name].attrs.get("units") for name in ("Gauss_01_A", "Gauss_01_x0_stderr")]
+    assert units == ["counts", "eV"]
+    assert made.attrs["cautions"].splitlines() == list(slices.cautions)
+    np.testing.assert_array_equal(made["residual"], slices.residual)
+    assert list(made["message"].values) == list(slices.message)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits
-from pyspec.fit.export import need_xarray
+from pyspec.fit.export import labelled, need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
 from pyspec.fit.slices.cautions import gathered, of_motion_alone
@@ -287,21 +287,23 @@ class SliceResults(Fits[SliceFit], SlotNames):
         return need_pandas().DataFrame(columns)
 
     def to_dataset(self) -> Any:
-        """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, redchi,
-        status, data, fit."""
+        """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, chisqr,
+        redchi, nfev, status, message, data, fit, residual, with labels and units where these are
+        known."""
         xarray = need_xarray()
         errors, along = self.stderr, ("time",)
         arrays: dict[str, Any] = {name: (along, array) for name, array in self.values.items()}
         arrays |= {f"{name}_stderr": (along, array) for name, array in errors.items()}
-        arrays |= {"redchi": (along, self.redchi), "status": (along, list(self.status))}
-        arrays |= {
-            "data": (("time", "energy"), np.array(self.data)),
-            "fit": (("time", "energy"), self.fit),
-        }
+        arrays |= {name: (along, getattr(self, name)) for name in ("chisqr", "redchi", "nfev")}
+        arrays |= {"status": (along, list(self.status)), "message": (along, list(self.message))}
+        data, fit = np.array(self.data), self.fit
+        maps = {"data": data, "fit": fit, "residual": np.asarray(data - fit, dtype=np.float64)}
+        arrays |= {name: (("time", "energy"), values) for name, values in maps.items()}
         facts = {"model": self.model_name, "file": self.file_name, "fit_type": "sbs"}
-        return xarray.Dataset(
-            arrays, coords={"time": self.time, "energy": self.energy}, attrs=facts
-        )
+        facts["cautions"] = "\n".join(self.cautions)
+        coords = {"time": self.time, "energy": self.energy}
+        units = {**parameter_units(self._model, self.units), **self.units}
+        return labelled(xarray.Dataset(arrays, coords=coords, attrs=facts), self.labels, units)
 
     to_xarray = to_dataset
 
