@@ -30,7 +30,7 @@ from pyspec.fit.same_data import data_of, need_same
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.solve.outcome import Ended
 from pyspec.fit.spread import Correlated, covariance_of
-from pyspec.fit.statistics import goodness, state_of, title_of
+from pyspec.fit.statistics import TOGETHER, goodness, state_of, title_of
 from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable, correlation_matrix
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
@@ -371,6 +371,7 @@ class FitResult(LmfitNames, SlotNames):
             f"{self.nfev} evaluations{time}{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
+            *([TOGETHER] if self._of_many else []),
             *([] if self.spent is None else [str(self.spent)]),
             *(f"Caution: {text}" for text in self.cautions),
         ]

@@ -41,6 +41,13 @@ def goodness(result: FitResult, raw: float, total: float) -> dict[str, float]:
     return Statistics(numbers)
 
 
+#: What is said of one file of a joint fit.
+TOGETHER = (
+    "fitted together with other files: standard errors, and parameters that the files share, are "
+    "those of all"
+)
+
+
 def not_converged(result: FitResult) -> str:
     """How a fit ended that did not converge, on one line; "" of one that did."""
     if state_of(result.success, result.without_effect, result.message) != "NOT converged":

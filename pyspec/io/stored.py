@@ -26,7 +26,7 @@ from pyspec.fit import (
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
-from pyspec.fit.statistics import state_of, title_of
+from pyspec.fit.statistics import TOGETHER, state_of, title_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.contents import Ends
@@ -287,6 +287,7 @@ class StoredFit(Stored):
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}; "
             f"{self.statistics['n_data']} points, {self.statistics['n_free']} free parameters; "
             f"pyspec {self.versions.get('pyspec')}",
+            *([TOGETHER] if self.of_joint else []),
             *(f"Caution: {text}" for text in self.cautions),
         ]
 

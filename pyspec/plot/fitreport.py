@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit.by_reference import masked_points, range_of, squares_of
-from pyspec.fit.statistics import state_of
+from pyspec.fit.statistics import TOGETHER, state_of
 from pyspec.fit.table import format_value
 from pyspec.io import contents, digest
 from pyspec.model.source import source_of
@@ -214,6 +214,8 @@ def _settings(result: Any) -> list[tuple[str, str]]:
         ("method", f"{result.method} on the {result.backend} backend"),
         ("outcome", result.message),
     ]
+    if result._of_many:
+        facts.append(("joint fit", TOGETHER))
     if result.started_from:
         facts.append(("started from", result.started_from))
     if result.starts:
@@ -249,7 +251,8 @@ def _noise_words(result: Any) -> str:
     if problem.is_poisson:
         return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
     scaled = result.settings.get("scale_covar", True)
-    how = "; errors scaled with √(reduced χ²)" if scaled else ""
+    of_all = f" of all files, {result._variance:.5g}" if result._of_many else ""
+    how = f"; errors scaled with √(reduced χ²){of_all}" if scaled else ""
     return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
 
 

@@ -18,6 +18,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
+from pyspec.fit.statistics import TOGETHER
 from pyspec.io.atomic import file_name
 from pyspec.plot import PlotError, plot_evolution, plot_fit
 from pyspec.workflow.frames import COLUMNS
@@ -131,7 +132,7 @@ def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
 
 
 def _write_info(fit: Any, folder: Folder, kind: str) -> None:
-    facts = {
+    facts: dict[str, Any] = {
         "handle": handle_of(fit),
         "file": fit.file_name,
         "model": fit.model_name,
@@ -142,6 +143,8 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
         "success": bool(np.all(fit.success)),
     }
     ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
+    if not is_slices(fit) and fit._of_many:
+        facts["joint_fit"] = TOGETHER
     rows = [*facts.items(), ("message", ended), *(("caution", text) for text in fit.cautions)]
     folder.table("fit_info.csv", ["field", "value"], rows)
 

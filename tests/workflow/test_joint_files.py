@@ -11,6 +11,7 @@ import pytest
 from pyspec import DataError, File, FitError, ModelWarning, Project, load_fits
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
+from pyspec.plot import report
 
 MODEL = """
 peak:
@@ -274,3 +275,22 @@ def test_spectra_are_fitted_together_by_fit_joint(tmp_path: Path) -> None:
     project.load_models(model_yaml="m.yaml", model_info="peak")
     with pytest.raises(DataError, match=r"file 'a' holds one spectrum .* by fit_joint\(\[\(model"):
         project.fit_2d(model_name="peak")
+
+
+def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: Path) -> None:
+    """It was printed, reported, stored and exported as a fit of one file; and where files scatter
+    differently the report named the scatter of this file as what its errors were scaled with."""
+    pytest.importorskip("h5py")
+    pytest.importorskip("matplotlib")
+    project = three_files(tmp_path)
+    alone = project[0].fit_2d("peak")
+    joint = project.fit_2d(model_name="peak")
+    part = joint["scan 1"]
+    (stored,) = load_fits(project.save_fits("all.h5"), file="scan 1")
+    told = "fitted together with other files: standard errors, and parameters that the files share"
+    info = (project[1].export_fit(pictures=False) / "fit_info.csv").read_text()
+    page = report(part, tmp_path / "part.html").read_text()
+    assert all(told in text for text in (str(part), part._repr_html_(), str(stored), info, page))
+    assert f"of all files, {joint.redchi:.5g}" in page
+    assert told not in str(alone)
+    assert told not in report(alone, tmp_path / "alone.html").read_text()
