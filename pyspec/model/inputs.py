@@ -15,7 +15,7 @@ from pyspec.errors import DataError, ModelError, shortened, suggest
 from pyspec.formula import AXES, Definition
 from pyspec.functions import reference
 from pyspec.model.axes import check_line
-from pyspec.model.tree import Component, ops_of
+from pyspec.model.tree import Component, Par, ops_of
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
@@ -37,13 +37,22 @@ def axis_of(op: OpDef) -> str:
     return AXES[op.own.domain]
 
 
-def needed_inputs(components: Sequence[Component]) -> dict[str, str]:
-    """The inputs that components and what moves their parameters read: name → axis.
+def quantities_of(model: Model) -> list[Par]:
+    """The quantities of a model that take part in it: some may move, and waiting ones do not."""
+    known = model.parameters if model.quantities else {}
+    return [par for par in model.quantities if par.name in known]
+
+
+def needed_inputs(
+    components: Sequence[Component], quantities: Sequence[Par] = ()
+) -> dict[str, str]:
+    """The inputs that components and what moves their parameters, and these quantities, read:
+    name → axis.
 
     Raises :class:`ModelError` for one that two functions have along different axes.
     """
     found: dict[str, tuple[str, str]] = {}
-    for op in ops_of(components):
+    for op in ops_of(components, quantities):
         for name in inputs_of(op):
             axis, first = found.setdefault(name, (axis_of(op), op.name))
             if axis != axis_of(op):
@@ -95,7 +104,7 @@ def _by_name(given: Any) -> Mapping[str, Any]:
 
 def own_inputs(model: Model, known: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the inputs of a file that a model reads."""
-    needed = needed_inputs(model.components) if known else {}
+    needed = needed_inputs(model.components, quantities_of(model)) if known else {}
     return {name: known[name] for name in needed if name in known}
 
 
@@ -114,7 +123,7 @@ def placed_inputs(
     """
     if given is None and not model.inputs:
         return {}
-    needed = needed_inputs(model.components)
+    needed = needed_inputs(model.components, quantities_of(model))
     old = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
     axes = {"energy": energy, "time": time, "auxiliary": aux}
     found = {}
@@ -148,15 +157,21 @@ def function_of(op: OpDef, inputs: Mapping[str, Any]) -> Callable[..., Any]:
     return partial(own, **given) if given else own
 
 
-def read_inputs(components: Sequence[Component]) -> tuple[tuple[OpDef, str], ...]:
-    """The functions that read inputs, each with one of these by name."""
-    return tuple([(op, name) for op in ops_of(components) for name in inputs_of(op)])
+def read_inputs(
+    components: Sequence[Component], quantities: Sequence[Par] = ()
+) -> tuple[tuple[OpDef, str], ...]:
+    """The functions that read inputs, each with one of these by name; quantities as of
+    :func:`needed_inputs`."""
+    ops = ops_of(components, quantities)
+    return tuple([(op, name) for op in ops for name in inputs_of(op)])
 
 
 def check_inputs(model: Model, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
     """Every input that a function reads has values; `reads` are these, where they are known.
     Raises :class:`DataError` otherwise."""
-    for op, name in read_inputs(model.components) if reads is None else reads:
+    if reads is None:
+        reads = read_inputs(model.components, quantities_of(model))
+    for op, name in reads:
         if name not in model.inputs:
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
@@ -164,7 +179,7 @@ def check_inputs(model: Model, reads: Sequence[tuple[OpDef, str]] | None = None)
 def refuse_misspelt(model: Model, known: Mapping[str, Any]) -> None:
     """Raises :class:`DataError` for an input that has no values, where the file has some of another
     name, which the model does not read: "did you mean"."""
-    reads = read_inputs(model.components)
+    reads = read_inputs(model.components, quantities_of(model))
     unread = [name for name in known if name not in {one for _, one in reads}]
     for op, name in reads:
         if name not in known and name not in model.inputs and unread:

@@ -10,7 +10,7 @@ from pyspec._library import OPS
 from pyspec.formula import Definition
 from pyspec.functions.slopes import bends
 from pyspec.model.check import PROFILE, movers, resolution_order
-from pyspec.model.inputs import read_inputs
+from pyspec.model.inputs import quantities_of, read_inputs
 from pyspec.model.kept import Kept
 from pyspec.model.structure import structure_of
 from pyspec.model.tree import Component, Dynamics, ops_of
@@ -56,9 +56,10 @@ class Outline:
 
     def __init__(self, model: Model) -> None:
         parameters, components = model.parameters, model.components
-        self._ops = ops_of(components)  # the structure knows them by their identity
+        # The structure knows them by their identity, those of quantities that wait, too.
+        self._ops = ops_of(components, model.quantities)
         self.is_time_model = model.is_time_model
-        self.reads = read_inputs(components)
+        self.reads = read_inputs(components, quantities_of(model))
         self.calls_python = any(op.external for op in self._ops)
         self.has_free = any(par.free is not None for par in parameters.values())
         self.followers = tuple([par.name for par in resolution_order(parameters)])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
-from pyspec.model.inputs import needed_inputs
+from pyspec.model.inputs import needed_inputs, quantities_of
 from pyspec.model.tree import Component
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def terms(model: Model, energy: npt.ArrayLike | None, time: npt.ArrayLike | None
 def _on(model: Model, energy: Array | None, time: Array | None) -> Model:
     placed = copy.deepcopy(model)
     moved: dict[str, Array] = {}
-    needed = needed_inputs(model.components) if model.inputs else {}
+    needed = needed_inputs(model.components, quantities_of(model)) if model.inputs else {}
     for what, own, new in (("energy", model.energy, energy), ("time", model.time, time)):
         for name, axis in needed.items():
             if axis == what and name in model.inputs and _differ(own, new):

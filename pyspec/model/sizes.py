@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,14 @@ class Sizes:
     def __init__(
         self, model: Model, data: Callable[[], npt.NDArray[Any] | None] = lambda: None
     ) -> None:
-        self._components = model.components
+        self._components, self._quantities = model.components, model.quantities
         self._data = data
         self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
 
     @cached_property
     def _owners(self) -> dict[str, tuple[Par, Component, str | None]]:
-        return {owned[0].name: owned for owned in _owned(self._components, None)}
+        owned = chain(_owned(self._components, None), _of_movers(self._quantities))
+        return {one[0].name: one for one in owned}
 
     def of(self, par: Par) -> float:
         """The size of a parameter; most have one by their value, whatever they belong to."""
@@ -51,9 +53,11 @@ class Sizes:
         return size if 0.0 < size < math.inf else self[par.name]
 
     def __getitem__(self, name: str) -> float:
-        """The size of a parameter; 1 for a quantity, which belongs to no function."""
+        """The size of a parameter; that of a quantity, which belongs to no function, is that of its
+        value, or 1."""
         if name not in self._owners:
-            return 1.0
+            values = (abs(par.value) for par in self._quantities if par.name == name)
+            return next((value for value in values if 0.0 < value < math.inf), 1.0)
         par, component, target = self._owners[name]
         size = abs(par.value)
         if size > 0.0 and math.isfinite(size):
@@ -89,6 +93,12 @@ def _owned(
     for component in components:
         for par in component.parameters:
             yield par, component, target
-            for parts in (par.dynamics, par.profile):
-                if parts is not None:
-                    yield from _owned(parts.components, par.name)
+            yield from _of_movers([par])
+
+
+def _of_movers(pars: Iterable[Par]) -> Iterator[tuple[Par, Component, str | None]]:
+    """The same of the laws and profiles of parameters."""
+    for par in pars:
+        for parts in (par.dynamics, par.profile):
+            if parts is not None:
+                yield from _owned(parts.components, par.name)

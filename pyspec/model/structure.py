@@ -27,7 +27,7 @@ def structure_of(model: Model) -> Hashable:
     _components(model.components, found, cycles)
     found.append(len(model.quantities))
     for par in model.quantities:
-        _par(par, found, set())
+        _par(par, found, cycles)
     time = None
     if model.time is not None:
         time = model.time.tobytes() if any(cycles) else True

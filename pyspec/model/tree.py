@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -234,17 +234,22 @@ T = TypeVar("T")
 Motion = TypeVar("Motion", Dynamics, Profile)
 
 
-def ops_of(components: Sequence[Component]) -> list[OpDef]:
-    """The functions of components, and of what moves their parameters."""
+def ops_of(components: Sequence[Component], quantities: Sequence[Par] = ()) -> list[OpDef]:
+    """The functions of components, and of what moves their parameters and these quantities."""
     found: list[OpDef] = []
-    waiting = list(components)
+    waiting = [*components, *_movers_of(quantities)]
     while waiting:
         component = waiting.pop()
         found.append(component.op)
-        for par in component.parameters:
-            for parts in (par.dynamics, par.profile):
-                waiting += parts.components if parts is not None else ()
+        waiting += _movers_of(component.parameters)
     return found
+
+
+def _movers_of(pars: Iterable[Par]) -> Iterator[Component]:
+    """The laws and profile functions of parameters."""
+    for par in pars:
+        for parts in (par.dynamics, par.profile):
+            yield from parts.components if parts is not None else ()
 
 
 class Copier:

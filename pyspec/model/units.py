@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pyspec.model.tree import Component
+from pyspec.model.tree import Component, Par
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
@@ -22,15 +22,16 @@ def parameter_units(model: Model, units: Mapping[str, str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     _add(found, model.components, units.get("data", ""), units)
-    own = {par.name for par in model.quantities}
+    own = {par.name: par for par in model.quantities}
     taken: dict[str, set[str]] = {}
     for par in model.parameters.values():
         if par.name not in own and par.formula is not None:
             whole = par.formula.text.strip()
             taken.setdefault(whole, set()).add(found.get(par.name, ""))
-    for name in own:
+    for name, par in own.items():
         agreed = taken.get(name, set())
         found[name] = agreed.pop() if len(agreed) == 1 else ""
+        _add_moves(found, par, units)
     return found
 
 
@@ -46,9 +47,14 @@ def _add(
             if par is None:
                 continue
             found[par.name] = unit_text(word, axis, value)
-            for motion in (par.profile, par.dynamics):
-                if motion is not None:
-                    _add(found, motion.components, found[par.name], units)
+            _add_moves(found, par, units)
+
+
+def _add_moves(found: dict[str, str], par: Par, units: Mapping[str, str]) -> None:
+    """Those of what moves a parameter whose unit is known."""
+    for motion in (par.profile, par.dynamics):
+        if motion is not None:
+            _add(found, motion.components, found[par.name], units)
 
 
 def unit_text(word: str, axis: str, value: str) -> str:

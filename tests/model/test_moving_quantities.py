@@ -1,0 +1,140 @@
+"""Quantities that move in time: their laws count as those of parameters of components do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from pyspec import components as of
+from pyspec.errors import DataError, ModelError
+from pyspec.executor import AGREEMENT, worst_difference
+from pyspec.fit import fit_model
+from pyspec.fit.known import known_of
+from pyspec.functions.external import forget_function, register_function
+from pyspec.model import Measurement, Model, load_model
+from pyspec.model.describe import Description, Moving
+from pyspec.model.inputs import own_inputs
+from pyspec.model.kept import forget
+from pyspec.model.outline import outline_of
+from pyspec.model.sizes import Sizes
+from pyspec.model.units import parameter_units
+
+Array = npt.NDArray[np.float64]
+
+ENERGY = np.linspace(80.0, 90.0, 21)
+TIME = np.linspace(-1.0, 6.0, 29)
+
+DECAY: Description = of.expFun(0.0, tau=3.0, t0=0.0)
+
+
+@pytest.fixture(autouse=True)
+def empty() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+def height(moving: Moving, name: str = "q") -> Model:
+    """A line whose height is a quantity that moves."""
+    line = of.Gauss(of.expr(name), 84.0, SD=1.0)
+    return Model("m", [of.Offset(10.0), line], quantities={name: moving})
+
+
+def alike(model: Model) -> bool:
+    """Whether the compiled plan gives what the model says."""
+    return worst_difference(model.evaluate("tree"), model.evaluate()) <= AGREEMENT
+
+
+def test_turns_of_a_quantity_are_taken_at_the_times_of_each_axis() -> None:
+    """A second file on other times had the turns of the first one's: its plan was taken over."""
+    turns = [of.expFun(1.0, tau=3.0, t0=0.0)], [of.expFun(-0.5, tau=1.0, t0=0.1)]
+    for shift in (0.01, 0.64):
+        model = height(of.moving(1.0, [of.none()], *turns, frequency=0.5))
+        model.set_axes(energy=ENERGY, time=np.linspace(0.0, 4.0, 17) + shift)
+        assert alike(model)
+
+
+FLUX = """
+functions:
+  Flux: {formula: A * ref, domain: time, inputs: ref}
+law:
+  Flux: {A: [2.0, true]}
+parameters:
+  q: [1.0, true]
+attached:
+  m:
+    q: {dynamics: [law]}
+m:
+  Offset: {y0: [1.0, true]}
+  Gauss: {A: ["2 * q"], x0: [84, true], SD: [1, true]}
+other:
+  Gauss: {A: [1.0, true], x0: [84, true], SD: [1, true]}
+"""
+
+
+def test_laws_of_a_quantity_read_inputs() -> None:
+    """That no function read one was said of an input of such a law."""
+    model, flux = load_model(FLUX, "m"), np.exp(-np.clip(TIME, 0.0, None))
+    model.set_axes(energy=ENERGY, time=TIME)
+    with pytest.raises(DataError, match="Flux reads the input 'ref'"):
+        model.evaluate()
+    assert list(own_inputs(model, {"ref": flux, "other": flux})) == ["ref"]
+    model.set_axes(inputs={"ref": flux})
+    assert alike(model)
+    there = np.linspace(0.1, 5.0, 7)
+    assert model.predict(time=there) == pytest.approx(
+        np.array([np.interp(there, TIME, column) for column in model.evaluate().T]).T, abs=1e-12
+    )
+
+
+def test_a_quantity_that_takes_no_part_reads_nothing() -> None:
+    model = load_model(FLUX, "other")
+    model.set_axes(energy=ENERGY, time=TIME)
+    assert model.evaluate().shape == (29, 21)
+    with pytest.raises(ModelError, match="it reads none"):
+        model.set_axes(inputs={"ref": TIME})
+
+
+def test_a_registered_function_of_a_quantity_is_not_known_from_before() -> None:
+    def law(t: Array, A: float, tau: float) -> Array:
+        return np.where(t < 0.0, 0.0, A * np.exp(-np.clip(t, 0.0, None) / tau))
+
+    def wrong(t: Array, A: float, tau: float) -> float:
+        raise RuntimeError("no detector")
+
+    def model() -> Model:
+        line = of.Gauss(of.expr("2 * q"), 84.0, SD=1.0)
+        moving = of.moving(1.0, [of.registered("Own", 2.0, 3.0)])
+        found = Model("m", [of.Offset(10.0), line], quantities={"q": moving})
+        found.set_axes(energy=ENERGY, time=TIME)
+        return found
+
+    register_function("Own", law, "A, tau>0", domain="time")
+    try:
+        assert outline_of(model()).calls_python
+        assert known_of(model()) is None
+        data = model().evaluate() + np.random.default_rng(0).normal(0.0, 0.01, (29, 21))
+        assert fit_model(model(), Measurement(data=data)).values["q_Own_01_tau"] == pytest.approx(
+            3.0, rel=0.01
+        )
+        forget_function("Own")
+        register_function("Own", wrong, "A, tau>0", domain="time")
+        with pytest.raises(ModelError, match="Own fails at the start values: RuntimeError"):
+            fit_model(model(), Measurement(data=data))
+    finally:
+        forget_function("Own")
+
+
+def test_sizes_and_units_of_what_moves_a_quantity() -> None:
+    """Each had the size 1, whatever the axes are in, and no unit."""
+    model = height(of.moving(20.0, [DECAY]))
+    model.set_axes(energy=ENERGY, time=1e-12 * TIME)
+    sizes = Sizes(model)
+    assert sizes["q_expFun_01_A"] == sizes["q"] == 20.0
+    assert sizes["q_expFun_01_t0"] == pytest.approx(7e-12)
+    units = parameter_units(model, {"energy": "eV", "time": "s", "data": "counts"})
+    assert [units[f"q_expFun_01_{name}"] for name in ("A", "tau", "t0")] == ["counts", "s", "s"]
+    assert units["q"] == "counts"
