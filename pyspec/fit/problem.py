@@ -26,7 +26,6 @@ from pyspec.fit.known import Known, jumps_of
 from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.refusals import check_registered, refuse_idle
-from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.places import Places
@@ -44,7 +43,7 @@ Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
 _MADE_AGAIN = {
-    "_executor", "_executors", "_known", "_layout", "outline", "progress", "_pool",
+    "_executor", "_executors", "_known", "_layout", "outline", "progress",
     "_params", "_gather", "_kept",
 }  # fmt: skip
 
@@ -119,7 +118,6 @@ class FitProblem(Columns):
         return Executors(self.model, self.backend, self.parameters, self.outline)(self.measurement)
 
     progress: Silent = Silent()
-    _pool: BufferPool | None = None
     _params: Any = None
     _gather: Sequence[Any] = ()
 
@@ -179,7 +177,7 @@ class FitProblem(Columns):
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
-        self._pool = self._known = self._layout = None
+        self._known = self._layout = None
         self._kept = {}
         self.__dict__.pop("outline", None)
         if self._executor is not None:
@@ -286,10 +284,6 @@ class FitProblem(Columns):
 
     # what an optimizer calls
 
-    def reuse_buffer(self, reuse: bool) -> None:
-        """Whether residual arrays come from a pool: only for an optimizer that copies them."""
-        self._pool = BufferPool(self.n_residuals) if reuse else None
-
     def theta_of(self, values: Mapping[str, float]) -> Array:
         """The values of the free parameters, in the order of the plan."""
         return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
@@ -313,8 +307,7 @@ class FitProblem(Columns):
         evaluations = self.evaluations
         evaluations.left()
         evaluations.check_end()
-        out = None if self._pool is None else self._pool.take()
-        residual: Array = self.executor.residual(theta, self.fixed, out=out)
+        residual: Array = self.executor.residual(theta, self.fixed)
         evaluations.count += 1
         # One pass: chi², and a look for NaN and inf. BLAS would start threads that idle after it.
         chisqr = float(np.einsum("i,i", residual, residual))

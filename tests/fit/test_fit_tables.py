@@ -1,4 +1,4 @@
-"""Tables, progress reporters and the buffer pool."""
+"""Tables, progress reporters, and arrays of residuals."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyspec.components import Gauss, Offset
 from pyspec.errors import FitError
 from pyspec.fit.parameters import at_bound
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
-from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -20,6 +21,7 @@ from pyspec.fit.table import (
     correlation_matrix,
     format_value,
 )
+from pyspec.model import Measurement, Model
 
 ROWS = (
     ParameterRow("GLP_01_A", 12.345678, 0.0123, True, 0.0, 100.0, init=10.0),
@@ -160,26 +162,18 @@ def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls[-3:] == [("χ² 1.5", False), (1,), ("closed",)]
 
 
-def test_a_buffer_comes_again_only_when_nobody_holds_it() -> None:
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
     """MINPACK keeps the first residual and works in it; a shared buffer made every later
     residual look like the first, so that a fit stopped at its start."""
-    pool = BufferPool(5)
-    first = pool.take()
-    view = first[1:]
-    second = pool.take()
-    assert second is not first
-    del first
-    third = pool.take()
-    assert third is not second
-    assert not np.shares_memory(third, view)
-    del view
-    held = [pool.take() for _ in range(2 * BufferPool.LIMIT)]
-    assert len({id(array) for array in held}) == len(held)
-    del held, second, third
-    again = pool.take()
-    address = again.ctypes.data
-    del again
-    assert pool.take().ctypes.data == address
+    model = Model("m", [Offset(1.0), Gauss(20.0, 84.0, SD=1.0)])
+    model.set_axes(energy=np.linspace(80.0, 90.0, 21))
+    problem = FitProblem(model, Measurement(data=model.evaluate() + 1.0), backend)
+    first = problem.residual(model.theta())
+    first[:] = 0.0
+    second = problem.residual(model.theta())
+    assert not np.shares_memory(first, second)
+    assert second == pytest.approx(1.0)
 
 
 def test_components_of_a_profiled_model_add_up() -> None:

@@ -141,8 +141,6 @@ class Run:
             account.hold = None
             if max_nfev is not None or max_seconds is not None:
                 account.limit(None, None)
-            if self.minimizer is not None:
-                problem.reuse_buffer(False)
         if self.stopped:
             self._take_best()
         self.nfev = account.count
@@ -165,8 +163,6 @@ class Run:
                     self._of_lmfit(method, given)
 
     def _of_lmfit(self, method: str, options: dict[str, Any]) -> None:
-        # Only MINPACK copies what it is given; others may keep the array.
-        self.problem.reuse_buffer(method == "leastsq")
         from pyspec.fit.units import lmfit_parameters
 
         self.solver, given = None, [name for name in options if name != "seed"]
