@@ -192,6 +192,11 @@ class FitProblem(Columns):
         """The problems of the files of a joint fit; else this one."""
         return (self,)
 
+    @property
+    def named_files(self) -> Sequence[tuple[FitProblem, Mapping[str, str]]]:
+        """These, each with the names that its parameters have in the result."""
+        return [(self, {name: name for name in self.parameters})]
+
     def files_at(self, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
         """These, each with its part of theta; meanwhile each knows the theta of the others."""
         yield self, theta

@@ -73,6 +73,14 @@ def owner_of(par: Par, model: Model) -> tuple[Component | None, Dynamics | Profi
     return None, None
 
 
+def groups_of_laws(model: Model, parameters: Mapping[str, Par]) -> list[list[Component]]:
+    """The components of a model of time, and of what moves each of its parameters, in file
+    order."""
+    moved = (par.dynamics for par in parameters.values())
+    of_model = [model.components] if model.is_time_model else []
+    return of_model + [dynamics.components for dynamics in moved if dynamics is not None]
+
+
 def retell(part: Dynamics | Profile) -> None:
     """Writes the YAML text of what moves a parameter anew, after a change."""
     if isinstance(part, Profile):

@@ -19,6 +19,7 @@ from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
 from pyspec.model.inputs import needed_inputs, quantities_of
+from pyspec.model.parts import groups_of_laws
 from pyspec.model.tree import Component
 
 if TYPE_CHECKING:
@@ -118,10 +119,8 @@ def _without(model: Model, fed: Sequence[Component]) -> Model | None:
 
 
 def _has_kernel(model: Model) -> bool:
-    laws = [par.dynamics.components for par in model.parameters.values() if par.dynamics]
-    if model.is_time_model:
-        laws.append(model.components)
-    return any(component.op.kind == "KERNEL" for group in laws for component in group)
+    groups = groups_of_laws(model, model.parameters)
+    return any(component.op.kind == "KERNEL" for group in groups for component in group)
 
 
 def _moves(model: Model) -> bool:

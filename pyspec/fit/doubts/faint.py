@@ -32,11 +32,9 @@ def faint_lines(result: Any) -> list[str]:
     problem = result.problem
     if not result.success:
         return []
-    if problem.files[0] is problem:
-        names = {name: name for name in problem.parameters}
-        return _of_file(result, problem, names, result._of_many)
-    pairs = zip(problem.problems, problem.shared.full, strict=True)
-    return [text for own, names in pairs for text in _of_file(result, own, names, True)]
+    of_many = result._of_many or problem.files[0] is not problem
+    files = problem.named_files
+    return [text for own, names in files for text in _of_file(result, own, names, of_many)]
 
 
 def _of_file(result: Any, problem: Any, names: Mapping[str, str], of_many: bool) -> list[str]:

@@ -10,14 +10,15 @@ lies within the rise for certain, scatter by 0.9 of their errors.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.formula import scheme_of
-from pyspec.model import Component, Model, Par
+from pyspec.model import Model, Par
+from pyspec.model.parts import groups_of_laws
 
 Array = npt.NDArray[np.float64]
 
@@ -45,11 +46,7 @@ def narrow_instruments(result: Any) -> list[str]:
     if not result.success or result._of_many:
         return []
     found: dict[str, None] = {}
-    if problem.files[0] is problem:
-        files = [(problem, {name: name for name in problem.parameters})]
-    else:
-        files = list(zip(problem.problems, problem.shared.full, strict=True))
-    for own, names in files:
+    for own, names in problem.named_files:
         time = _times(own)
         for width, onset in _onsets(own.model, own.parameters) if time.size > 1 else ():
             sigma, at = result.values[names[width]], result.values[names[onset]]
@@ -72,9 +69,7 @@ def _times(problem: Any) -> Array:
 def _onsets(model: Model, parameters: Mapping[str, Par]) -> Iterator[tuple[str, str]]:
     """The width of each instrument of one Gaussian, and each onset under it, which have one value
     each."""
-    groups: list[Sequence[Component]] = [model.components] if model.is_time_model else []
-    groups += [par.dynamics.components for par in parameters.values() if par.dynamics is not None]
-    for group in groups:
+    for group in groups_of_laws(model, parameters):
         widths = [one.parameters[0].name for one in group if one.op.name == "gaussIRF"]
         begin = next((k for k, one in enumerate(group) if one.op.kind == "IRF"), len(group))
         if len(widths) != 1 or widths[0] not in parameters:

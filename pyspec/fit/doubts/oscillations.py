@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspec.fit.doubts.faint import ends_of
 from pyspec.model import Component, Model, Par
+from pyspec.model.parts import groups_of_laws
 
 #: A height nearer to 0 than so many of its standard errors may be that of noise.
 FAINT = 3.0
@@ -27,13 +28,9 @@ def faint_oscillations(result: Any) -> list[str]:
     problem = result.problem
     if not result.success or result._of_many:
         return []
-    if problem.files[0] is problem:
-        files = [(problem, {name: name for name in problem.parameters})]
-    else:
-        files = list(zip(problem.problems, problem.shared.full, strict=True))
     faint: dict[str, str] = {}
     sure: set[str] = set()
-    for own, names in files:
+    for own, names in problem.named_files:
         for law in _oscillations(own.model, own.parameters):
             height, frequency = (names.get(par.name, "") for par in law.parameters[:2])
             if height not in result.stderr:  # it is free along an axis
@@ -53,9 +50,7 @@ def faint_oscillations(result: Any) -> list[str]:
 
 def _oscillations(model: Model, parameters: Mapping[str, Par]) -> Iterator[Component]:
     """Those of a trace, or of the parameters that move."""
-    groups = [model.components] if model.is_time_model else []
-    groups += [par.dynamics.components for par in parameters.values() if par.dynamics is not None]
-    for group in groups:
+    for group in groups_of_laws(model, parameters):
         yield from (law for law in group if law.op.name == OSCILLATION)
 
 

@@ -50,12 +50,9 @@ def unseen_lines(result: Any) -> list[str]:
     problem = result.problem
     if not result.success or result._of_many:
         return []
-    if problem.files[0] is problem:
-        names = [{name: name for name in problem.parameters}]
-    else:
-        names = problem.shared.full
     found: dict[str, None] = {}
-    for (own, theta), full in zip(problem.files_at(result.theta), names, strict=True):
+    files = zip(problem.files_at(result.theta), problem.named_files, strict=True)
+    for (own, theta), (_, full) in files:
         if own.n_linear or source_of(own.measurement.data) is not None:
             continue
         if narrow := _narrow(result, own, full):

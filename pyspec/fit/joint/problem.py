@@ -125,6 +125,10 @@ class JointProblem(FitProblem):
     def files(self) -> Sequence[FitProblem]:
         return self.problems
 
+    @property
+    def named_files(self) -> Sequence[tuple[FitProblem, Mapping[str, str]]]:
+        return list(zip(self.problems, self.shared.full, strict=True))
+
     def files_at(self, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
         with self._at(theta):
             for problem, gather in zip(self.problems, self.shared.gather, strict=True):
@@ -203,7 +207,7 @@ class JointProblem(FitProblem):
     @cached_property
     def parameters(self) -> dict[str, Par]:
         found: dict[str, Par] = {}
-        for problem, full in zip(self.problems, self.shared.full, strict=True):
+        for problem, full in self.named_files:
             for name, par in problem.parameters.items():
                 found.setdefault(full[name], par)
         for name, formula in self.spanning.formulas.items():
@@ -220,7 +224,7 @@ class JointProblem(FitProblem):
         began: dict[str, float] = {}
         limits: dict[str, Limits] = {}
         moved: list[str] = []
-        for problem, full in zip(self.problems, self.shared.full, strict=True):
+        for problem, full in self.named_files:
             own = {name: (seeds or {})[full[name]] for name in full if full[name] in (seeds or {})}
             local, moved_here = problem.start(own)
             moved += [full[name] for name in moved_here]
@@ -238,8 +242,7 @@ class JointProblem(FitProblem):
 
     @cached_property
     def followers(self) -> Followers:
-        own = [problem.followers for problem in self.problems]
-        files = list(zip(own, self.shared.full, strict=True))
+        files = [(problem.followers, full) for problem, full in self.named_files]
         return FollowersOfFiles(files, self.spanning.formulas)
 
     @cached_property
@@ -284,7 +287,7 @@ class JointProblem(FitProblem):
         return _by_file(found)
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
-        for problem, full in zip(self.problems, self.shared.full, strict=True):
+        for problem, full in self.named_files:
             for own, whole in full.items():
                 if whole == name:
                     text = problem.at_the_bound(own, side, limit, *gain)
@@ -308,9 +311,7 @@ class JointProblem(FitProblem):
 
     def jumps(self) -> dict[str, Places]:
         found: dict[str, Places] = {}
-        for problem, full, gather in zip(
-            self.problems, self.shared.full, self.shared.gather, strict=True
-        ):
+        for (problem, full), gather in zip(self.named_files, self.shared.gather, strict=True):
             for name, own in problem.jumps().items():
                 places = own.of_file(gather.tolist())
                 before = found.get(full[name])
@@ -318,7 +319,7 @@ class JointProblem(FitProblem):
         return found
 
     def jump_parameters(self) -> Collection[str]:
-        files = zip(self.problems, self.shared.full, strict=True)
+        files = self.named_files
         return {full[name] for problem, full in files for name in problem.jump_parameters()}
 
     def explain(self, theta: Array) -> str:

@@ -7,9 +7,9 @@ long step may end in another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,23 +31,12 @@ def exchanged(result: FitResult) -> list[str]:
     if not result.success or result.starts or result._of_many:
         return []
     found: dict[str, None] = {}
-    for own, names in _files(problem):
-        for scheme, rates in _rates(own):
+    for own, names in problem.named_files:
+        for scheme, rates in _rates(own) if own.n_linear else ():
             known = [n for one in rates if (n := names[one]) in problem.names and n in result.start]
             pairs = [pair for pair in combinations(known, 2) if _is_exchanged(result, *pair)]
             found.update(dict.fromkeys(_sentence(scheme, *pair) for pair in pairs))
     return list(found)
-
-
-def _files(problem: Any) -> Iterator[tuple[FitProblem, Mapping[str, str]]]:
-    """The problem of each file that has free spectra, and the names of its parameters."""
-    if problem.files[0] is problem:
-        if problem.n_linear:
-            yield problem, {name: name for name in problem.parameters}
-        return
-    for own, names in zip(problem.problems, problem.shared.full, strict=True):
-        if own.n_linear:
-            yield own, names
 
 
 def _rates(problem: FitProblem) -> Iterator[tuple[str, list[str]]]:
