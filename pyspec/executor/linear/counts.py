@@ -90,7 +90,7 @@ class Counts:
             score = self._score(model)
             self._weigh(projection, model, self._curvature(model, turn < EXPECTED_STEPS), score)
             change = projection.at(bare, 0).amplitudes - found
-            step = self._scale * _combined(design, change)
+            step = self._scale * design.combined(change)
             gain = np.einsum("gx,gx,gx->g", self._square, score, step)
             found = found + self._share(model, step, gain)[:, None] * change
             if not np.sum(gain) > REST:
@@ -99,8 +99,7 @@ class Counts:
 
     def _model(self, design: Design, amplitudes: Array) -> Array:
         """(n_groups, n_x) expected counts."""
-        total = _combined(design, amplitudes)
-        return self._scale * (total if design.offset is None else total + design.offset)
+        return self._scale * design.model(amplitudes)
 
     def _score(self, model: Array) -> Array:
         """Minus the derivative of half of the deviance of each point by the model."""
@@ -146,14 +145,6 @@ class Counts:
             part = 0.5 if cut % 2 else at_low / np.where(is_open, at_low - at_high, 1.0)
             share = np.where(is_open, low + part * (high - low), share)
         return share
-
-
-def _combined(design: Design, amplitudes: Array) -> Array:
-    """(n_groups, n_x) the basis functions times amplitudes."""
-    basis = design.basis
-    if basis.shape[1] == 1:
-        return np.asarray(amplitudes @ basis[:, 0])
-    return np.asarray(np.einsum("gk,kgx->gx", amplitudes, basis))
 
 
 def _without_slopes(design: Design) -> Design:

@@ -57,6 +57,17 @@ class Design:
     factors: Array
     offset: Array | None
 
+    def combined(self, amplitudes: Array) -> Array:
+        """(n_groups, n_x) the basis functions times amplitudes (n_groups, n_basis)."""
+        if self.basis.shape[1] == 1:
+            return np.asarray(amplitudes @ self.basis[:, 0])
+        return np.asarray(np.einsum("gk,kgx->gx", amplitudes, self.basis))
+
+    def model(self, amplitudes: Array) -> Array:
+        """(n_groups, n_x) the model in units of the data."""
+        total = self.combined(amplitudes)
+        return total if self.offset is None else total + self.offset
+
     def change(self, amplitudes: Array, theta: int) -> Array:
         """(n_groups, n_x) derivative of the model by one parameter, amplitudes (n_groups,
         n_basis) held."""

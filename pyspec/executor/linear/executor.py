@@ -42,11 +42,7 @@ class Solved:
     @property
     def model(self) -> Array:
         """(n_groups, n_x) the model in units of the data."""
-        design, found = self.design, self.projected.amplitudes
-        total: Array = np.einsum("gk,kgx->gx", found, np.broadcast_to(
-            design.basis, (found.shape[1], len(found), design.basis.shape[-1])
-        ))  # fmt: skip
-        return total if design.offset is None else total + design.offset
+        return self.design.model(self.projected.amplitudes)
 
 
 class LinearExecutor:
@@ -240,8 +236,7 @@ class LinearExecutor:
             ones = np.ones((self.designer.along.size, len(design.basis)))
             if self.designer.allowed is not None:
                 ones *= self.designer.allowed
-            found = Projected(ones, ones > 0, np.empty(0), None, None)
-            return self.groups_of(Solved(np.empty(0), design, found).model)
+            return self.groups_of(design.model(ones))
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where masked."""

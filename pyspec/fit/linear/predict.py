@@ -60,15 +60,12 @@ def _predicted(
         else (executor.elsewhere(result.theta, problem.fixed, given))
     )
     amplitudes = solved.projected.amplitudes
-    value = np.einsum("gk,kgx->gx", amplitudes, np.broadcast_to(
-        design.basis, (amplitudes.shape[1], len(amplitudes), x.size)
-    ))  # fmt: skip
-    if design.offset is not None:
-        value = value + design.offset
     error = _errors(design, amplitudes, followed, covariance)
     along = executor.designer.along
     axes = (along, x) if executor.designer.axis == "energy" else (x, along)
-    return Prediction(axes[0], axes[1], executor.groups_of(value), executor.groups_of(error))
+    return Prediction(
+        axes[0], axes[1], executor.groups_of(design.model(amplitudes)), executor.groups_of(error)
+    )
 
 
 def _errors(
