@@ -189,8 +189,8 @@ def format_value(value: float, stderr: float | None) -> tuple[str, str]:
     """Value and standard error as text, the value to two digits of the error."""
     if stderr is None or not np.isfinite(stderr) or stderr <= 0 or not np.isfinite(value):
         return f"{value:.7g}", "" if stderr is None else f"{stderr:.2g}"
-    digits = 1 - int(np.floor(np.log10(stderr)))
-    # Rounding an error of 0.0995 up gives 0.10: still two digits.
+    # Of the rounded error: 0.0996 is 0.10, to two digits as 0.10 is.
+    digits = 1 - int(f"{stderr:.1e}".partition("e")[2])
     if abs(value) >= 1e7 or abs(stderr) < 1e-7:
         return f"{value:.9g}", f"{stderr:.2g}"
     return f"{value:.{max(digits, 0)}f}", f"{stderr:.{max(digits, 0)}f}"
