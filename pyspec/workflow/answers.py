@@ -19,9 +19,7 @@ from pyspec.workflow.identity import (
     SELECTIONS,
     check_type,
     find_fit,
-    handle_of,
     kinds_of,
-    label_of,
     matching,
     name_list,
     one_fit,
@@ -87,21 +85,18 @@ class FileAnswers:
 
         `fit_type` is "baseline", "spectrum", "2d", "trace" or "sbs" (slice by slice), as in all
         calls that ask for it; `handle` is a label, or the beginning of a fit's handle. Raises
-        :class:`FitError` where there is no such fit.
+        :class:`FitError` where there is no such fit, or where several handles begin so.
         """
         check_type(fit_type)
         if not isinstance(model, (str, type(None))):
             raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
         if not self.results:
             raise FitError("no fit yet; call fit_2d, fit_spectrum, fit_baseline or fit_trace first")
-        for result in reversed(self.results):
-            if handle is not None and not (
-                handle_of(result).startswith(handle) or label_of(result) == handle
-            ):
-                continue
-            if model in (None, result.model_name) and fit_type in (None, result.fit_type):
-                return result
-        wanted = " ".join(str(part) for part in (fit_type, model, handle) if part)
+        asked = (None if one is None else [one] for one in (model, fit_type))
+        found = matching(self.results, None, *asked)
+        if found:
+            return found[-1] if handle is None else find_fit(found, handle)
+        wanted = " ".join(part for part in (fit_type, model) if part)
         hint = suggest(model, [r.model_name for r in self.results]) if model else ""
         if fit_type == "sbs" and not hint:
             hint = "; fit the slices first: file.fit_slice_by_slice('name')"

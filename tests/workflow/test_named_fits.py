@@ -1,0 +1,63 @@
+"""Which fit a label or the beginning of a handle means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, FitError, Project
+from pyspec.workflow.identity import handle_of
+
+ENERGY = np.linspace(80.0, 90.0, 41)
+
+MODELS = """
+line:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
+shared:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, "project", 82, 88], SD: [1.0, "project", 0.2, 3]}
+"""
+
+
+def made(folder: Path) -> Project:
+    """Two files of four spectra each."""
+    (folder / "models.yaml").write_text(MODELS)
+    project = Project(folder, "named", show_output=0)
+    line = 1.0 + 5.0 * np.exp(-((ENERGY - 84.3) ** 2) / 2.0)
+    for seed in (1, 2):
+        noise = np.random.default_rng(seed).normal(0.0, 0.2, (4, ENERGY.size))
+        file = File(project, f"scan_{seed}", data=line + noise, energy=ENERGY, time=np.arange(4.0))
+        file.define_baseline(0, 3)
+    for name in ("line", "shared"):
+        project.load_models(model_yaml="models.yaml", model_info=name)
+    return project
+
+
+def fit_lines(file: File, n: int) -> None:
+    """Fits that differ in a bound, and have handles of their own by that."""
+    for k in range(n):
+        file.models["line"].set("Gauss_01_SD", max=3.0 + k)
+        file.fit_baseline("line")
+
+
+def test_a_label_is_no_beginning_of_the_handle_of_a_later_fit(tmp_path: Path) -> None:
+    """The later fit answered."""
+    file = made(tmp_path)[0]
+    fit_lines(file, 2)
+    first, second = file.results
+    file.project.results.set_label(handle_of(first), handle_of(second)[0])
+    assert file.get_result(handle=handle_of(second)[0]) is first
+
+
+def test_the_beginning_of_several_handles_is_no_answer(tmp_path: Path) -> None:
+    """The last one of them was."""
+    file = made(tmp_path)[0]
+    fit_lines(file, 17)  # of 16 digits, two begin alike
+    begins = [handle_of(fit)[0] for fit in file.results]
+    twice = next(digit for digit in begins if begins.count(digit) > 1)
+    with pytest.raises(FitError, match="beginning of several handles"):
+        file.get_result(handle=twice)
+    assert file.get_result(handle=handle_of(file.results[3])) is file.results[3]
