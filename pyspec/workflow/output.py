@@ -18,7 +18,7 @@ from pyspec.io.atomic import file_name
 from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
-from pyspec.workflow.identity import SHORT, find_fit, handle_of, label_of
+from pyspec.workflow.identity import SHORT, find_fit, handle_of
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
@@ -208,13 +208,19 @@ class ProjectOutput:
     ) -> Path:
         """Writes the fit of a label or handle, of any file, as a folder of tables and pictures; a
         joint fit with a folder of each file. See :meth:`pyspec.File.export_fit`."""
-        root = self._root(filepath)
-        options = {"overwrite": overwrite, "pictures": pictures}
-        joint = self._joint_of(ref)
-        if joint is not None:
-            path = export_joint(joint, root, self.project, **options)
-        else:
-            path = export(find_fit(self._all(), ref), root, self.project, **options)
+        return self._export(self._find(ref), filepath, overwrite, show_output, pictures)
+
+    def _export(
+        self,
+        fit: Any,
+        filepath: str | Path | None,
+        overwrite: bool,
+        show_output: bool | int,
+        pictures: bool,
+    ) -> Path:
+        root = export_root(self.project) if filepath is None else self.project.output(filepath, "")
+        write: Any = export_joint if isinstance(fit, JointResult) else export
+        path: Path = write(fit, root, self.project, overwrite=overwrite, pictures=pictures)
         if show_output:
             print(f"fit written to {path}")
         return path
@@ -229,16 +235,14 @@ class ProjectOutput:
     ) -> list[Path]:
         """:meth:`export_fit` of every fit of every file; equal fits are written once. Pictures take
         most of the time: with ``pictures=False`` there are tables alone."""
-        handles = list(dict.fromkeys(handle_of(fit) for fit in self._all()))
-        options: dict[str, Any] = {"overwrite": overwrite, "pictures": pictures}
-        options["show_output"] = show_output
-        is_shown = bool(self.project.show_output) and len(handles) > 1
+        fits = {handle_of(fit): fit for fit in self._all()}
+        is_shown = bool(self.project.show_output) and len(fits) > 1
         label = "export with pictures" if pictures else "export"
         steps, written = Steps(is_shown, label, "fits"), []
         try:
-            for handle in handles:
-                written.append(self.export_fit(handle, filepath=filepath, **options))
-                steps.update(len(written), len(handles))
+            for fit in fits.values():
+                written.append(self._export(fit, filepath, overwrite, show_output, pictures))
+                steps.update(len(written), len(fits))
         finally:
             steps.close()
         return written
@@ -249,12 +253,12 @@ class ProjectOutput:
 
         Raises :class:`FitError` for one file's part of a joint fit.
         """
-        joint = self._joint_of(ref)
-        if joint is not None:
-            gone = list(joint)
-            self.joint.remove(joint)
+        chosen = self._find(ref)
+        if isinstance(chosen, JointResult):
+            gone = list(chosen)
+            self.joint.remove(chosen)
         else:
-            handle = handle_of(find_fit(self._all(), ref))
+            handle = handle_of(chosen)
             gone = [fit for fit in self._all() if handle_of(fit) == handle]
             for whole in self.joint:
                 if any(part is fit for part in whole for fit in gone):
@@ -271,17 +275,11 @@ class ProjectOutput:
     def _all(self) -> list[Any]:
         return [fit for file in self.files for fit in file.results]
 
-    def _root(self, filepath: str | Path | None) -> Path:
-        if filepath is None:
-            return export_root(self.project)
-        return self.project.output(filepath, "")
-
-    def _joint_of(self, ref: str) -> JointResult | None:
-        """The joint fit of a label or handle."""
-        for joint in reversed(self.joint):
-            if label_of(joint.joint) == ref or handle_of(joint.joint).startswith(ref or "-"):
-                return joint
-        return None
+    def _find(self, ref: str) -> Any:
+        """The fit of a label or handle; a joint fit as a whole where it is that of all files."""
+        wholes = [joint.joint for joint in self.joint]
+        found = find_fit([*wholes, *self._all()], ref)
+        return next((joint for joint in self.joint if joint.joint is found), found)
 
     def describe(self, detail: int = 0) -> str:
         """Prints and returns a summary of the project and its files; with `detail` the models

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, Project
+from pyspec import File, FitError, JointResult, Project
+from pyspec.workflow import export, identity, output
 from pyspec.workflow.identity import handle_of
 
 ENERGY = np.linspace(80.0, 90.0, 41)
@@ -43,6 +44,38 @@ def fit_lines(file: File, n: int) -> None:
         file.fit_baseline("line")
 
 
+def with_joint_fit(folder: Path) -> tuple[Project, JointResult, str]:
+    project = made(folder)
+    joint = project.fit_2d(model_name="shared")
+    return project, joint, handle_of(joint.joint)
+
+
+def test_a_label_is_no_beginning_of_the_handle_of_a_joint_fit(tmp_path: Path) -> None:
+    """The joint fit was dropped instead."""
+    project, joint, handle = with_joint_fit(tmp_path)
+    fit_lines(project[0], 1)
+    project.results.set_label(handle_of(project[0].results[-1]), handle[0])
+    folder = project.export_fit(handle[0], pictures=False)
+    assert folder.parent.name == "line"
+    project.drop_fits(handle[0])
+    assert project.joint_results == [joint]
+    assert [fit.model_name for fit in project.results] == ["shared", "shared"]
+
+
+def test_the_beginning_of_several_handles_names_no_joint_fit(tmp_path: Path) -> None:
+    """It was the joint fit that was dropped."""
+    project, _, handle = with_joint_fit(tmp_path)
+    for turn in range(1, 40):
+        fit_lines(project[0], 10)
+        if any(handle_of(fit)[0] == handle[0] for fit in project[0].results[1:]):
+            break
+        project[0].models["line"].set("Gauss_01_x0", max=88.0 + turn)
+    with pytest.raises(FitError, match="beginning of several handles"):
+        project.drop_fits(handle[0])
+    project.drop_fits(handle)
+    assert project.joint_results == []
+
+
 def test_a_label_is_no_beginning_of_the_handle_of_a_later_fit(tmp_path: Path) -> None:
     """The later fit answered."""
     file = made(tmp_path)[0]
@@ -61,3 +94,21 @@ def test_the_beginning_of_several_handles_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(FitError, match="beginning of several handles"):
         file.get_result(handle=twice)
     assert file.get_result(handle=handle_of(file.results[3])) is file.results[3]
+
+
+def test_an_export_makes_few_handles_of_each_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It searched for each fit among all: most of the time of 400 exports."""
+    project = made(tmp_path)
+    fit_lines(project[0], 20)
+    made_handles = []
+
+    def counting(fit: object) -> str:
+        made_handles.append(fit)
+        return handle_of(fit)
+
+    for module in (identity, output, export):
+        monkeypatch.setattr(module, "handle_of", counting)
+    assert len(project.export_fits(pictures=False)) == 20
+    assert len(made_handles) <= 4 * 20
