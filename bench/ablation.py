@@ -8,18 +8,16 @@ the largest value. Evaluations are interleaved in one run; times are medians.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.cases import Case, FilesCase, all_cases
-from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
 from pyspec.executor import worst_difference
 
 EXECUTORS = ("tree", "interpreted", "compiled")
@@ -68,11 +66,9 @@ def _evaluate(executor: Any, draw: Callable[[], np.ndarray], out: np.ndarray) ->
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the ablation, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.ablation", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("ablation", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds (15)")
     parser.add_argument("--fits", type=int, default=3, help="whole fits per executor (3)")
-    parser.add_argument("--data", type=Path, help="folder of the reference data")
     given = parser.parse_args(arguments)
     problems: dict[str, Any] = {}
     head = ["problem, executor", "ms", "ns/point", "fit ms", "nfev", "speed", "difference"]
@@ -92,10 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
                 ]
             )
     print_rows(head, table)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "problems": problems})
+    finish(given.json, {"problems": problems})
     return 0
 
 

@@ -8,7 +8,6 @@ reason and the whole input, so that it can be replayed: ``--seed N`` runs one mo
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import sys
@@ -18,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from bench.measure import machine, print_machine, write_json
+from bench.measure import arguments_of, machine, print_machine, write_json
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -72,12 +71,11 @@ def report(total: Summary) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns 1 if an executor disagreed, or a feature occurred in less than 2 %."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments_of("agreement", __doc__)
     parser.add_argument("--models", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="one model alone, with its text")
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if options.seed is not None:
         return _replay(options.seed)

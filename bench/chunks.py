@@ -7,7 +7,6 @@ the anonymous memory that the chunks needed beyond that.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec._library import CONSTANTS, LIBRARY
 from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.executor.chunks import Chunk, chunk_nodes
@@ -167,8 +166,7 @@ def measure(problem: Problem, points: int, rounds: int, folder: Path) -> dict[st
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures all problems, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.chunks", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("chunks", __doc__)
     parser.add_argument("--points", type=int, default=10_000_000, help="points (1e7)")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (5)")
     given = parser.parse_args(arguments)
@@ -200,10 +198,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, row in found.items()
     ]
     print_rows(head, table)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "problems": found})
+    finish(given.json, {"problems": found})
     return 0
 
 

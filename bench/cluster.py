@@ -5,14 +5,12 @@ python -m bench.cluster [--points 2000000] [--evaluations 40] [--tasks 10000] [-
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.executor import make_executor
 from pyspec.executor.cluster import ClusterExecutor, ClusterSums
 from pyspec.model import Measurement, load_dynamics, load_model
@@ -70,8 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Measures with 1, 2 and 4 workers, prints a table, writes JSON if asked to."""
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("cluster", __doc__)
     parser.add_argument("--points", type=int, default=2_000_000, help="points (2e6)")
     parser.add_argument("--evaluations", type=int, default=40, help="of each (40)")
     parser.add_argument("--tasks", type=int, default=10_000, help="stub tasks, 4 workers (1e4)")
@@ -92,10 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     print_rows(["workers", "sums ms", "outside ms", "same bits"], table)
     print(f"{given.tasks} stub tasks, 4 workers: {1e3 * found['4 workers']['task_s']:.3f} ms each")
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "workers": found})
+    finish(given.json, {"workers": found})
     return 0
 
 

@@ -11,7 +11,6 @@ more.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -25,7 +24,7 @@ import numpy as np
 
 from bench.cases import all_tasks
 from bench.hard_starts import all_cases
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, machine, print_machine, print_rows, write_json
 from bench.nist import data_folder
 from bench.nist_problems import PROBLEMS, read_strd
 from bench.pulls import CASES
@@ -227,12 +226,10 @@ def show(endings: Sequence[Ending], before: Mapping[str, Ending]) -> None:
 
 def main() -> int:
     """Returns 1 where a fit was lost."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments_of("evaluations", __doc__, data=True)
     parser.add_argument("--models", type=int, default=500, help="random models")
     parser.add_argument("--near", type=int, default=300, help="fits from starts 10 to 30 %% off")
     parser.add_argument("--method", default="native")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the reference data")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     parser.add_argument("--against", type=Path, metavar="FILE", help="numbers of another version")
     given = parser.parse_args()
     before: dict[str, Ending] = {}

@@ -22,8 +22,6 @@ what they lack.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import time
@@ -35,6 +33,7 @@ import numpy.typing as npt
 
 from bench.formula_peers import PEERS, sums_by_numexpr
 from bench.formula_texts import NOT_FORMULAS, TEXTS, missing
+from bench.measure import arguments_of, write_json
 from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.formula import define, write
@@ -213,8 +212,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json")
+    parser = arguments_of("formulas", __doc__)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--only", nargs="*", choices=TEXTS)
     given = parser.parse_args()
@@ -232,8 +230,7 @@ def main() -> None:
     for name, reason in NOT_FORMULAS.items():
         print(f"{name:11} no formula: {reason}")
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+        write_json(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,9 @@ another), and wherever the data do not determine all parameters.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from scipy.optimize import least_squares
 
 from bench.hard_cases import Array, Case, at_bounds, degenerate, far, noise_free, scales
 from bench.hard_cases_time import series, traces
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.errors import ModelWarning, PyspecError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import fit_model
@@ -286,8 +284,7 @@ def summary(endings: Sequence[Ending], method: str) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints a row for each case and method; returns 1 where native does worse than others."""
-    parser = argparse.ArgumentParser(prog="python -m bench.hard_starts", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("hard_starts", __doc__)
     parser.add_argument("--case", help="only cases whose name contains this")
     given = parser.parse_args(arguments)
     methods = methods_at_hand()
@@ -312,13 +309,8 @@ def main(arguments: list[str] | None = None) -> int:
         for what in ("false_success", "reached_without_success"):
             if count[what]:
                 print(f"  {what.replace('_', ' ')}: {'; '.join(count[what])}")
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        found = [
-            {**asdict(e), "excess": e.excess if np.isfinite(e.excess) else None} for e in endings
-        ]
-        write_json(given.json, {"machine": facts, "summary": counts, "endings": found})
+    found = [{**asdict(e), "excess": e.excess if np.isfinite(e.excess) else None} for e in endings]
+    finish(given.json, {"summary": counts, "endings": found})
     native = counts.get("native")
     if native is None:
         return 0

@@ -8,19 +8,17 @@ the largest difference of an end is given in standard errors. Medians of interle
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import lmfit
 
 from bench.cases import Task, all_tasks
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.fit import fit_model
 
 #: lmfit takes tens of seconds for more parameters.
@@ -64,10 +62,8 @@ def compare(task: Task, rounds: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = arguments_of("intervals", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the reference data")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     given = parser.parse_args()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -80,10 +76,7 @@ def main() -> None:
         own = f"{one['fit']:.2f}", f"{one['intervals']:.1f}"
         rows.append([one["name"], str(one["free"]), *own, *beside])
     print_rows(head, rows)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "intervals": found})
+    finish(given.json, {"intervals": found})
 
 
 if __name__ == "__main__":

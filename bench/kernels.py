@@ -16,17 +16,15 @@ memory's bandwidth that the results would take if they went there.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from bench.formula_peers import PEERS
 from bench.formula_texts import TEXTS
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec._library import OPS, call_function, supported_isas
 from pyspec.functions import reference
 
@@ -123,11 +121,10 @@ def cell(times: dict[str, float], name: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the table."""
-    parser = argparse.ArgumentParser(prog="python -m bench.kernels", description=__doc__)
+    parser = arguments_of("kernels", __doc__)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", choices=NAMES)
     parser.add_argument("--uneven", action="store_true", help="energies in unequal steps")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
     energy = UNEVEN if given.uneven else EVEN
     isas, own = supported_isas(), limits(max(3, given.rounds // 3))
@@ -146,11 +143,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
     head = ["function", *(f"{isa} {what}" for isa in isas for what in ("value", "partials"))]
     print_rows([*head, *others, "FMAs", "of memory"], rows)
-    facts = machine()
-    print_machine(facts)
-    print(f"{own['fma_per_ns']:.1f} FMAs a ns, {own['bytes_per_ns']:.1f} bytes a ns")
-    if given.json:
-        write_json(given.json, {"machine": facts, "limits": own, "rows": content})
+    print(f"\n{own['fma_per_ns']:.1f} FMAs a ns, {own['bytes_per_ns']:.1f} bytes a ns")
+    finish(given.json, {"limits": own, "rows": content})
     return 0
 
 

@@ -10,19 +10,17 @@ where PYSPEC_PYGLOTARAN names a Python that has it.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.beside_pyglotaran import fit_all, interpreter
+from bench.measure import arguments_of, write_json
 from pyspec import Measurement, fit_model, load_model
 from pyspec.functions.kinetics import populations
 
@@ -155,8 +153,7 @@ def count(fits: Sequence[dict[str, Any]], best: float) -> tuple[int, int]:
 
 def main() -> None:
     """Prints a table, and writes it as JSON where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path)
+    parser = arguments_of("kinetic_starts", __doc__)
     given = parser.parse_args()
     python, rows = interpreter(), []
     for case in CASES:
@@ -180,7 +177,7 @@ def main() -> None:
                 f"{false} false successes, {row['median_ms']:.1f} ms median"
             )
     if given.json:
-        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        write_json(given.json, rows)
 
 
 if __name__ == "__main__":

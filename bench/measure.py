@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -63,6 +64,29 @@ def machine() -> dict[str, Any]:
         "lmfit": lmfit.__version__,
         "pyspec": __version__,
     }
+
+
+def arguments_of(name: str, doc: str | None, *, data: bool = False) -> argparse.ArgumentParser:
+    """What the benchmark ``python -m bench.NAME`` takes, as most do: a file for its numbers, and
+    the folder of the reference `data`."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m bench.{name}",
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    if data:
+        parser.add_argument("--data", type=Path, help="folder of the reference data")
+    return parser
+
+
+def finish(path: Path | None, numbers: Mapping[str, Any], **versions: str) -> None:
+    """Says what the numbers were taken on, with the `versions` of peers, and writes both to a file
+    if there is a path."""
+    facts = {**machine(), **versions}
+    print_machine(facts)
+    if path is not None:
+        write_json(path, {"machine": facts, **numbers})
 
 
 def jitter(theta: np.ndarray, count: int = 16) -> Callable[[], np.ndarray]:

@@ -15,7 +15,6 @@ spectrum and each of its columns five.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ from typing import Any
 
 from bench.cases import Case, all_cases
 from bench.formulas import as_formula
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.cli.memory import work_phases
 from pyspec.errors import ModelError
 from pyspec.executor import CompiledExecutor, make_plan
@@ -96,10 +95,8 @@ def _name(choice: Choice) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the tables, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("memory", __doc__, data=True)
     parser.add_argument("--count", type=int, default=300, help="random functions and graphs (300)")
-    parser.add_argument("--data", type=Path, help="folder of the reference data")
     given = parser.parse_args(arguments)
     numbers: dict[str, Any] = {"work": {}, "planner": {}}
     rows = []
@@ -130,10 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
         [[name, *(str(row[k]) for row in counted.values())] for k, name in enumerate(names)],
     )
     numbers["planner"] = {key: dict(zip(names, row, strict=True)) for key, row in counted.items()}
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, **numbers})
+    finish(given.json, numbers)
     return 0
 
 

@@ -7,7 +7,6 @@ reports success, and its message. The data are read from PYSPEC_SHARED, or --dat
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import os
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from bench.nist_problems import PROBLEMS, ROUTES, Array, Problem, StrdFile, read_strd
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
@@ -150,11 +149,10 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints a table; returns 1 where a fit reports success without having found the values."""
-    parser = argparse.ArgumentParser(prog="python -m bench.nist", description=__doc__)
+    parser = arguments_of("nist", __doc__)
     native = "native" in known_methods()
     parser.add_argument("--method", default="native" if native else "leastsq")
     parser.add_argument("--route", choices=ROUTES, default="", help="the most natural by default")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where NIST's files are")
     given = parser.parse_args(arguments)
     folder = data_folder(given.data)
@@ -184,15 +182,11 @@ def main(arguments: list[str] | None = None) -> int:
         f"\n{given.method}: {counts['solved']} of {counts['fits']} solved to six digits, "
         f"{counts['false_success']} false successes"
     )
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        fits = [
-            {**asdict(o), "error_digits": None if math.isnan(o.error_digits) else o.error_digits}
-            for o in outcomes
-        ]
-        content = {"machine": facts, "method": given.method, "summary": counts, "fits": fits}
-        write_json(given.json, content)
+    fits = [
+        {**asdict(o), "error_digits": None if math.isnan(o.error_digits) else o.error_digits}
+        for o in outcomes
+    ]
+    finish(given.json, {"method": given.method, "summary": counts, "fits": fits})
     return int(counts["false_success"] > 0)
 
 

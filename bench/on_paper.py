@@ -16,13 +16,12 @@ they are those of docs/on_paper.json.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.measure import print_rows, write_json
+from bench.measure import arguments_of, print_rows, write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -199,9 +198,8 @@ def check_rows(checks: list[Check]) -> list[list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the constants and the table; writes the constants if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.on_paper", description=__doc__)
+    parser = arguments_of("on_paper", __doc__)
     parser.add_argument("--measure", action="store_true", help="on this machine, four minutes")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the constants here")
     parser.add_argument("--folder", type=Path, help="for a file of 0.8 GB, which is removed")
     given = parser.parse_args(arguments)
     if given.measure:

@@ -18,7 +18,6 @@ nothing is read, and the processor waits for as long as the loop takes (column "
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import sys
@@ -26,14 +25,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bench.cases import all_tasks
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec._library import DTYPES, LIBRARY
 from pyspec.fit import fit_slices
 from pyspec.fit.solve.native import NativeSolver
@@ -241,14 +239,8 @@ def measure_slices(clock: Clock, case: Any, rounds: int) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all problems, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.overhead",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("overhead", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=31, help="fits of each problem (31)")
-    parser.add_argument("--data", type=Path, help="folder of the reference data")
     parser.add_argument("--only", default="", help="problems whose name holds this text")
     given = parser.parse_args(arguments)
     os.environ["PYSPEC_NUM_THREADS"] = "1"
@@ -279,10 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, row in rows.items()
     ]
     print_rows(["problem", *head.values()], cells)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "rounds": given.rounds, "problems": rows})
+    finish(given.json, {"rounds": given.rounds, "problems": rows})
     return 0
 
 

@@ -14,18 +14,16 @@ height of a peak), and what is the same before the onset.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import dataclasses
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.cases import Case, all_cases
-from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
 from pyspec._library import DTYPES
 from pyspec._library.memory import WORDS
 from pyspec.executor import CompiledExecutor, make_plan, worst_difference
@@ -132,10 +130,8 @@ def _normal(executor: CompiledExecutor, draw: Callable[[], Any], form: str) -> N
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the ablation, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.passes", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("passes", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds (15)")
-    parser.add_argument("--data", type=Path, help="folder of the reference data")
     given = parser.parse_args(arguments)
     head = ["problem", "residual ms", "ratio", "normal ms", "ratio", "difference"]
     problems: dict[str, Any] = {}
@@ -162,10 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name, fit in fits.items():
         ratio = fit["reading_ms"] / fit["fit_ms"]
         print(f"{name}, loop of a fit: {fit['fit_ms']:.3f} ms; data always read: {ratio:.2f} ×")
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "problems": problems, "fits": fits})
+    finish(given.json, {"problems": problems, "fits": fits})
     return 0
 
 

@@ -7,14 +7,13 @@ change a little from call to call; the two are interleaved in one run.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
 from pyspec.executor import make_executor
 from pyspec.simulate import Problem, problem
 
@@ -77,8 +76,7 @@ def compare(task: Problem, rounds: int) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the comparison, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.peer_trspecfit", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("peer_trspecfit", __doc__)
     parser.add_argument("--rounds", type=int, default=101, help="interleaved rounds (101)")
     given = parser.parse_args(arguments)
     try:
@@ -105,10 +103,8 @@ def main(arguments: list[str] | None = None) -> int:
             for name, row in found.items()
         ],
     )
-    facts = {**machine(), "trspecfit": getattr(trspecfit, "__version__", "unknown")}
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "problems": found})
+    version = getattr(trspecfit, "__version__", "unknown")
+    finish(given.json, {"problems": found}, trspecfit=version)
     return 0
 
 

@@ -8,20 +8,18 @@ errors. The signal is strong enough for the models to be linear within the error
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.hard_cases import Array, Case
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.errors import ModelWarning
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import FitResult, fit_model, fit_slices
@@ -293,12 +291,11 @@ def _fit(
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints a table; returns 1 where pulls are beyond their limits, or a fit failed."""
-    parser = argparse.ArgumentParser(prog="python -m bench.pulls", description=__doc__)
+    parser = arguments_of("pulls", __doc__)
     native = "native" in known_methods()
     parser.add_argument("--fits", type=int, default=1000, help="data sets per model (1000)")
     parser.add_argument("--method", default="native" if native else "leastsq")
     parser.add_argument("--case", default="", help="only models whose name contains this")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     given = parser.parse_args(arguments)
     rows, content = [], {}
     beyond = failures = 0
@@ -324,11 +321,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(
         f"\n{given.method}, {given.fits} fits each: {beyond} parameters beyond, {failures} failed"
     )
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        head = {"machine": facts, "method": given.method, "fits": given.fits}
-        write_json(given.json, {**head, "models": content})
+    finish(given.json, {"method": given.method, "fits": given.fits, "models": content})
     return int(beyond > 0 or failures > 0)
 
 

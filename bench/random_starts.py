@@ -16,16 +16,14 @@ raises a false alarm.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, machine, print_machine, print_rows, write_json
 from bench.start_models import Array, StartModel, start_models, well_posed
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
@@ -273,7 +271,7 @@ def print_tallies(tallies: list[Tally]) -> None:
 
 def main() -> None:
     """The two parts."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments_of("random_starts", __doc__)
     parser.add_argument(
         "--starts", type=int, default=200, help="of each model, with and without bounds"
     )
@@ -283,7 +281,6 @@ def main() -> None:
     parser.add_argument(
         "--unknown-heights", type=int, default=0, help="starts whose heights are wrong by up to 10³"
     )
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     options = {"method": arguments.method, "linear": arguments.linear}
     print_machine(machine())

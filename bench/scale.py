@@ -11,7 +11,6 @@ its archive; whether the bits are those of fits in memory. The exit code is 1 wh
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import shutil
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from bench.scale_data import STORES, Grid, Store, scaled_grids
 
 #: An evaluation takes at most so many times the longer one of reading and sums.
@@ -318,8 +317,7 @@ def need_disk(folder: Path, share: float) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures all series, prints tables, writes JSON if asked to; 1 where a bar is missed."""
-    parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("scale", __doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the times (1)")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (3)")
     parser.add_argument("--threads", type=int, default=1, help="of sums (1)")
@@ -338,11 +336,8 @@ def main(arguments: list[str] | None = None) -> int:
     show(found)
     state = "dropped from memory before each run" if given.cold else "cached in memory"
     print(f"\nFiles {state}; threads of sums: {given.threads}, {given.rounds} rounds")
-    facts = machine()
-    print_machine(facts)
     missed = misses(found)
-    if given.json:
-        write_json(given.json, {"machine": facts, "series": found, "missed": missed})
+    finish(given.json, {"series": found, "missed": missed})
     print("\n".join(["", *(f"missed: {text}" for text in missed)]))
     return 1 if missed else 0
 

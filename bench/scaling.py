@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from bench.cases import Case, seed_task
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.executor import CompiledExecutor
 from pyspec.model import Measurement, load_model
 
@@ -113,8 +113,7 @@ def over_rounds(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.scaling", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("scaling", __doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds over all sizes (5)")
     parser.add_argument("--points", type=int, default=POINTS[-1], help="the largest size (1e8)")
     parser.add_argument("--one", nargs=2, metavar=("KIND", "SIZE"), help=argparse.SUPPRESS)
@@ -133,14 +132,10 @@ def main(arguments: list[str] | None = None) -> int:
         rows[-1].append(f"{one['beyond'] / 2**20:.1f}")
     head = ["", "chi², ns a point", "normal equations", "chi², 2 threads", "normal, 2 threads"]
     print_rows([*head, "MiB beyond the data"], rows)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        rows_of = [
-            {"kind": kind, "size": size, **one}
-            for (kind, size), one in zip(sizes, found, strict=True)
-        ]
-        write_json(given.json, {"machine": facts, "sizes": rows_of})
+    rows_of = [
+        {"kind": kind, "size": size, **one} for (kind, size), one in zip(sizes, found, strict=True)
+    ]
+    finish(given.json, {"sizes": rows_of})
     return 0
 
 

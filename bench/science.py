@@ -8,16 +8,14 @@ deviation 1.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import log_ndtr
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 
@@ -183,8 +181,7 @@ motion:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the experiments, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.science", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("science", __doc__)
     parser.add_argument("--seeds", type=int, default=200, help="data sets per experiment (200)")
     given = parser.parse_args(arguments)
     experiments: dict[str, TiedDoublet | FreeOnset] = {
@@ -219,10 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, row in rows.items()
     ]
     print_rows(head, table)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "experiments": rows})
+    finish(given.json, {"experiments": rows})
     return 0
 
 

@@ -12,7 +12,6 @@ Medians of interleaved rounds, the median of the ratios of each round, and the l
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
@@ -20,13 +19,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.cases import seed_case, seed_task
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec._library import LIBRARY, call_function, raise_status
 from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor
@@ -125,8 +123,7 @@ def measure(rounds: int) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.sharing", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("sharing", __doc__)
     parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (21)")
     given = parser.parse_args(arguments)
     found = measure(given.rounds)
@@ -135,10 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
         both = [f"{which} {ms:.3f} ms" for which, ms in row["ms"].items()]
         rows.append([name, *both, f"{row['ratio']:.2f}"])
     print_rows(["", "first", "second", "second / first"], rows)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "comparisons": found})
+    finish(given.json, {"comparisons": found})
     return 0
 
 

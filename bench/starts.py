@@ -8,14 +8,12 @@ ten doublets whose lines start exchanged and apart. Prints the shares, and the t
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bench.measure import arguments_of, write_json
 from pyspec import fit_model, load_model
 from pyspec.executor import make_executor
 from pyspec.model import Measurement, Model, load_time_model
@@ -103,9 +101,8 @@ def run(n_starts: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments_of("starts", __doc__)
     parser.add_argument("--starts", type=int, default=10)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     rows = run(given.starts)
     print(f"{'case':12} {'best χ²':>10} {'one':>10} {'several':>10} {'agree':>6}")
@@ -118,7 +115,7 @@ def main() -> None:
     print(f"one start: {one} of {len(rows)}; {given.starts} starts: {several} of {len(rows)}")
     print(f"median time: {1e3 * times[0]:.3g} ms and {1e3 * times[1]:.3g} ms")
     if given.json:
-        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        write_json(given.json, rows)
 
 
 if __name__ == "__main__":

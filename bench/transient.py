@@ -11,8 +11,6 @@ PYSPEC_PYGLOTARAN names a Python that has it; its first fit, which loads it, is 
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ import numpy as np
 
 from bench.beside_pyglotaran import fit_all, interpreter
 from bench.cases import DATA_VARIABLE
+from bench.measure import arguments_of, write_json
 from pyspec import Measurement, fit_model, load_model, read
 
 FILE = "data/pump_probe/TA_Ru-dppz_400nm_ACN.SIA"
@@ -92,11 +91,10 @@ def measured(folder: Path, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 def main() -> None:
     """Prints values and times of both, and writes them as JSON where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments_of("transient", __doc__)
     parser.add_argument("--every", type=int, default=8)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--data", type=Path, default=os.environ.get(DATA_VARIABLE))
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     if given.data is None or not Path(given.data, FILE).is_file():
         print(f"skipped: {FILE} is not at hand; set {DATA_VARIABLE}, or give --data FOLDER")
@@ -133,7 +131,7 @@ def main() -> None:
             apart = (value - result.values[own]) / result.stderr[own]
             print(f"  {own:14s} {value:.6g} ({apart:+.2g} standard errors apart)")
     if given.json:
-        given.json.write_text(json.dumps(row, indent=1), encoding="utf-8")
+        write_json(given.json, row)
 
 
 if __name__ == "__main__":

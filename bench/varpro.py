@@ -9,11 +9,8 @@ SciPy's erfc, amplitudes from numpy.linalg.lstsq, the residual to lmfit's leasts
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import lmfit
@@ -21,6 +18,7 @@ import numpy as np
 from scipy.special import erfc, erfcx
 
 from bench.beside_pyglotaran import fit_all, interpreter
+from bench.measure import arguments_of, write_json
 from pyspec import Measurement, fit_model, load_model
 
 Array = np.ndarray
@@ -125,10 +123,9 @@ def peer(python: str, data: tuple[Array, Array, Array], runs: int) -> list[float
 
 def main() -> None:
     """Prints a table, and writes it as JSON where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments_of("varpro", __doc__)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--energies", type=int, default=400)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     energy, t, data = simulate(given.energies)
     found, other = ours(energy, t, data), theirs(t, data)
@@ -149,7 +146,7 @@ def main() -> None:
     if given.json:
         rows: dict[str, Any] = {"pyspec_ms": mine, "lmfit_ms": lmfits, "energies": given.energies}
         rows |= {"pyglotaran_ms": others} if others else {}
-        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        write_json(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -30,14 +30,13 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from bench.cases import Array, Case, Task, all_tasks, variants
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from bench.peer_fits import PeerFit, runs_on, versions
 from pyspec.fit import known_methods
 
@@ -337,14 +336,8 @@ def print_bars(bars: Mapping[str, Any], method: str) -> None:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.whole_fits",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser = arguments_of("whole_fits", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (9)")
-    parser.add_argument("--data", type=Path, help="folder of the reference data")
     parser.add_argument("--method", default="native", help="pyspec's method to judge (native)")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these problems only")
     return parser.parse_args(arguments)
@@ -384,11 +377,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plain = {task.name: task.plain for task in tasks}
     bars = {name: judge(name, problems, method, plain[name]) for name in problems}
     print_bars(bars, method)
-    facts = {**machine(), **peers}
-    print_machine(facts)
-    if given.json:
-        content = {"machine": facts, "method": method, "rounds": given.rounds}
-        write_json(given.json, {**content, "problems": problems, "bars": bars})
+    content = {"method": method, "rounds": given.rounds, "problems": problems, "bars": bars}
+    finish(given.json, content, **peers)
     return 0
 
 

@@ -8,16 +8,14 @@ from where the native one ended is false.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import wofz
 
-from bench.measure import machine, print_machine, print_rows, write_json
+from bench.measure import arguments_of, finish, print_rows
 from pyspec import Measurement, fit_model, load_model
 from pyspec.model import Model
 
@@ -120,9 +118,8 @@ def measure(count: int) -> dict[str, dict[str, float]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fits, prints a table, writes JSON if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m bench.wrong_models", description=__doc__)
+    parser = arguments_of("wrong_models", __doc__)
     parser.add_argument("--spectra", type=int, default=400, help="for each of the models (400)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     given = parser.parse_args(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -130,10 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     heads = ["fits", "successes", "false", "median", "nine_of_ten", "most"]
     rows = [[name, *(f"{row[head]:g}" for head in heads)] for name, row in found.items()]
     print_rows(["", *heads[:3], "evaluations", "nine of ten below", "most"], rows)
-    facts = machine()
-    print_machine(facts)
-    if given.json:
-        write_json(given.json, {"machine": facts, "models": found})
+    finish(given.json, {"models": found})
     return 0
 
 
