@@ -10,11 +10,11 @@ import hashlib
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from pyspec.formula import Formula, parse
 
 Array = npt.NDArray[np.float64]
+Key = TypeVar("Key")
 
 
 class NodeKind(IntEnum):
@@ -177,24 +178,15 @@ class GraphIR:
     @cached_property
     def inputs_by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
         """Node and kind of edge → such edges into it, by position."""
-        found: dict[tuple[int, EdgeKind], list[GraphEdge]] = {}
-        for edge in self.edges:
-            found.setdefault((edge.target, edge.kind), []).append(edge)
-        return {key: tuple(sorted(edges)) for key, edges in found.items()}
+        return _grouped(sorted(self.edges), lambda edge: (edge.target, edge.kind))
 
     @cached_property
     def _outputs(self) -> dict[int, tuple[GraphEdge, ...]]:
-        found: dict[int, list[GraphEdge]] = {}
-        for edge in self.edges:
-            found.setdefault(edge.source, []).append(edge)
-        return {key: tuple(edges) for key, edges in found.items()}
+        return _grouped(self.edges, lambda edge: edge.source)
 
     @cached_property
     def _all_inputs(self) -> dict[int, tuple[GraphEdge, ...]]:
-        found: dict[int, list[GraphEdge]] = {}
-        for edge in self.edges:
-            found.setdefault(edge.target, []).append(edge)
-        return {key: tuple(edges) for key, edges in found.items()}
+        return _grouped(self.edges, lambda edge: edge.target)
 
     def all_inputs(self, node: int) -> tuple[GraphEdge, ...]:
         """Edges of all kinds into a node, by kind and position."""
@@ -305,6 +297,16 @@ class GraphIR:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+
+def _grouped(
+    edges: Iterable[GraphEdge], key: Callable[[GraphEdge], Key]
+) -> dict[Key, tuple[GraphEdge, ...]]:
+    """Key → the edges that have it, in their order."""
+    found: dict[Key, list[GraphEdge]] = {}
+    for edge in edges:
+        found.setdefault(key(edge), []).append(edge)
+    return {one: tuple(of_one) for one, of_one in found.items()}
 
 
 def _digest(data: Any) -> str:

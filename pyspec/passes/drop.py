@@ -7,11 +7,9 @@ theta, fixed ones inputs that a caller may set.
 
 from __future__ import annotations
 
-from pyspec.ir import GraphIR, NodeKind
+from pyspec.ir import GraphIR
 from pyspec.ir.rewrite import renumbered
-from pyspec.passes.facts import Facts, neutral
-
-_INPUTS = (NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM)
+from pyspec.passes.facts import INPUTS, Facts, neutral
 
 
 def drop(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]:
@@ -21,7 +19,7 @@ def drop(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]
     for number in reversed(graph.order):
         if number in needed:
             needed.update(graph.sources(number))
-    gone = [n for n in graph.nodes if n.id not in needed and n.kind not in _INPUTS]
+    gone = [n for n in graph.nodes if n.id not in needed and n.kind not in INPUTS]
     if not gone:
         return graph, facts, ()
     lost = {node.id for node in gone}

@@ -9,6 +9,7 @@ give the same bits as without this pass; exp and its kind may differ in the last
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pyspec._library import RPN
 from pyspec.formula import Apply, Formula, Name, Number
 from pyspec.formula import Node as Syntax
 from pyspec.ir import EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
-from pyspec.ir.rewrite import renumbered, with_text
+from pyspec.ir.rewrite import renumbered
 from pyspec.passes.facts import Facts, neutral
 
 #: How tightly an operator binds; what binds less than its place asks for is put in parentheses.
@@ -44,7 +45,7 @@ def fold(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]
         if root is formula.root:
             continue
         text = _written(root)
-        changed[number] = with_text(node, text)
+        changed[number] = replace(node, expr_string=text)
         references[number] = [
             GraphEdge(number, EdgeKind.EXPR_REF, position, named[name])
             for position, name in enumerate(changed[number].formula.names)

@@ -11,24 +11,7 @@ from pyspec.functions.response_rows import response
 from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
 
 #: Node kinds that the scheduler knows.
-SCHEDULED_KINDS = frozenset(
-    {
-        NodeKind.STATIC_PARAM,
-        NodeKind.OPT_PARAM,
-        NodeKind.DYNAMICS_TRACE,
-        NodeKind.PARAM_PLUS_TRACE,
-        NodeKind.EXPRESSION,
-        NodeKind.COMPONENT_EVAL,
-        NodeKind.SUM,
-        NodeKind.SPECTRUM_FED_OP,
-        NodeKind.CONVOLUTION,
-        NodeKind.SUBCYCLE_REMAP,
-        NodeKind.SUBCYCLE_MASK,
-        NodeKind.PROFILE_SAMPLE,
-        NodeKind.PROFILE_AVERAGE,
-        NodeKind.EXTERNAL,
-    }
-)
+SCHEDULED_KINDS = frozenset(NodeKind) - {NodeKind.FREE_VECTOR}
 
 
 @dataclass(frozen=True)
