@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bench.memory import built_in
+from docs.markdown import block, table
 from pyspec.formula.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
@@ -118,12 +119,12 @@ def pages() -> dict[str, str]:
     parts += ["## Leaving passes out", SWITCHES.strip()]
     parts += ["## Memory", MEMORY.strip(), _registers(), WORK.strip()]
     parts.append("## The seed problem\n\n" + SEED)
-    parts.append(_block(_report(problem("seed_amplitude").model())))
+    parts.append(block(_report(problem("seed_amplitude").model())))
     parts.append("## A tied doublet\n\nWhat is tied leaves something to fold, drop and share.")
-    parts += [f"```yaml\n{TIED}```", _block(_report(_tied()))]
+    parts += [f"```yaml\n{TIED}```", block(_report(_tied()))]
     parts.append("Its graph, after the passes, on axes of three points:")
     left, _, _ = run(build_graph(_tied()))
-    parts.append(_block(print_graph(left).rstrip()))
+    parts.append(block(print_graph(left)))
     return {"compiler.md": "\n\n".join(parts)}
 
 
@@ -135,20 +136,19 @@ def _about(work: Callable[..., Any]) -> str:
 
 
 def _paces() -> str:
-    rows = [f"| {pace.name.lower()} | {text} |" for pace, text in PACES.items()]
-    head = "How a component changes in time is one of\n\n| pace | what moves |\n|---|---|\n"
-    return head + "\n".join(rows)
+    rows = [(pace.name.lower(), text) for pace, text in PACES.items()]
+    return f"How a component changes in time is one of\n\n{table(('pace', 'what moves'), rows)}"
 
 
 def _registers() -> str:
     """Registers of functions by formula for each choice of the planner, as a table."""
     own = built_in()
-    rows = [f"| order, place | {' | '.join(own)} |", "|---" * (1 + len(own)) + "|"]
-    for choice in CHOICES:
-        if choice.in_place:
-            counts = " | ".join(str(registers(one, choice)) for one in own.values())
-            rows.append(f"| {choice.order}, {choice.fit} | {counts} |")
-    return "\n".join(rows)
+    rows = [
+        (f"{choice.order}, {choice.fit}", *(str(registers(one, choice)) for one in own.values()))
+        for choice in CHOICES
+        if choice.in_place
+    ]
+    return table(("order, place", *own), rows)
 
 
 def _report(model: Model) -> str:
@@ -162,7 +162,3 @@ def _tied() -> Model:
     model.add_dynamics("GLP_01_A", law)
     model.set_axes(energy=np.array([80.0, 85.0, 90.0]), time=np.array([-1.0, 0.0, 1.0]))
     return model
-
-
-def _block(text: str) -> str:
-    return f"```text\n{text}\n```"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from docs.markdown import table
+
 LEAD = """
 # Read my file
 
@@ -139,17 +141,17 @@ def pages() -> dict[str, str]:
     """howto/read_my_file.md."""
     from pyspec.io import READERS
 
-    lines = ["| `format=` | what | endings | example | tested with | library |", "|" + "---|" * 6]
-    for name, reader in sorted(READERS.items(), key=lambda item: item[1].what.lower()):
-        endings = " ".join(f"`.{ending}`" for ending in reader.endings)
-        cells = (
+    head = ("`format=`", "what", "endings", "example", "tested with", "library")
+    rows = [
+        (
             f"`{name}`",
-            reader.what.replace("|", "\\|"),
-            endings,
+            reader.what,
+            " ".join(f"`.{ending}`" for ending in reader.endings),
             f"`{reader.example}`",
             reader.checked,
             ", ".join(reader.libraries),
         )
-        lines.append(f"| {' | '.join(cells)} |")
-    parts = (LEAD.strip(), "\n".join(lines), AFTER_FORMATS.strip())
+        for name, reader in sorted(READERS.items(), key=lambda item: item[1].what.lower())
+    ]
+    parts = (LEAD.strip(), table(head, rows), AFTER_FORMATS.strip())
     return {"howto/read_my_file.md": "\n\n".join(parts)}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import re
 
+from docs.markdown import table
 from pyspec._library import OPS, RPN, OpDef
 from pyspec.formula import CONSTANTS
 from pyspec.functions import reference
@@ -204,22 +205,17 @@ def _index() -> str:
     ]
     for name, title, _, kinds in FAMILIES:
         parts.append(f"## [{title}]({name}.md)")
-        rows = ["| function | parameters | value |", "|---|---|---|"]
-        rows += [
-            f"| [{op.name}]({name}.md#{op.name.lower()}) | {_signature(op)} | {_code(op.formula)} |"
+        rows = [
+            (f"[{op.name}]({name}.md#{op.name.lower()})", _signature(op), f"`{op.formula}`")
             for op in _of(kinds)
         ]
-        parts.append("\n".join(rows))
+        parts.append(table(("function", "parameters", "value"), rows))
     parts.append(
         "Outside of the bounds that a function's page gives, such as a width of 0, a model has "
         "no value: bounds are checked when it is loaded, and a fit that gets there says which "
         "parameter did."
     )
     return "\n\n".join(parts)
-
-
-def _code(formula: str) -> str:
-    return "`" + formula.replace("|", "\\|") + "`"
 
 
 def _family(title: str, lead: str, kinds: tuple[str, ...]) -> str:
@@ -253,9 +249,9 @@ def _function(op: OpDef) -> list[str]:
         # The bound has a column of its own: "eV, SD > 0; the full ..." is "eV; the full ...".
         text = re.sub(rf", {param} >=? \w+", "", meanings.get(param, ""))
         extra = "may be left out" if index >= op.n_required else ""
-        rows.append(f"| `{param}` | {text} | {' '.join(bounds) or extra} |")
+        rows.append((f"`{param}`", text, " ".join(bounds) or extra))
     if rows:
-        parts.append("\n".join(["| parameter | meaning | bound |", "|---|---|---|", *rows]))
+        parts.append(table(("parameter", "meaning", "bound"), rows))
     facts = f"Kind: {KINDS[op.kind]}."
     if op.linear:
         facts += f" Linear in {', '.join(op.linear)}."
@@ -310,23 +306,24 @@ def _read(op: OpDef) -> tuple[list[str], dict[str, str], str]:
 
 
 def _responses(irf: OpDef) -> list[str]:
-    rows = ["| law | its response |", "|---|---|"]
-    for op in OPS.values():
-        if op.kind == "RESPONSE" and op.name.endswith("_" + irf.name):
-            rows.append(f"| {op.name.removesuffix('_' + irf.name)} | {_code(op.formula)} |")
+    rows = [
+        (op.name.removesuffix("_" + irf.name), f"`{op.formula}`")
+        for op in OPS.values()
+        if op.kind == "RESPONSE" and op.name.endswith("_" + irf.name)
+    ]
     return [
         "The responses, with u = t - t0, Phi and phi the normal distribution and density, w the "
         "Faddeeva function, N(s; SD) the normal density:",
-        "\n".join(rows),
+        table(("law", "its response"), rows),
     ]
 
 
 def _resolved(instrument: OpDef) -> list[str]:
-    rows = ["| component | under the resolution R |", "|---|---|"]
-    for op in OPS.values():
-        if op.kind == "RESOLVED":
-            own = op.name.removesuffix("_" + instrument.name)
-            rows.append(f"| {own} | {_code(op.formula)} |")
+    rows = [
+        (op.name.removesuffix("_" + instrument.name), f"`{op.formula}`")
+        for op in OPS.values()
+        if op.kind == "RESOLVED"
+    ]
     return [
         "What it makes of the components below it, with N(d; R) the normal density, Phi and phi "
         "its distribution and density at width 1, w the Faddeeva function. An integral is done "
@@ -334,7 +331,7 @@ def _resolved(instrument: OpDef) -> list[str]:
         "the line 8 Gauss-Hermite nodes do. Components of other names are refused below it: "
         "PowerBack, which is infinite at x = 0 and for r >= 1 has no convolution, and a formula of "
         "one's own belong above it.",
-        "\n".join(rows),
+        table(("component", "under the resolution R"), rows),
         "With closed form a point costs 10 to 25 ns on one core, with all derivatives 15 to 50 ns, "
         "LinBack and FermiEdge 100 ns, Mahan as without it; with integral 0.3 to 0.4 µs, "
         "and with all derivatives 0.4 to 0.7 µs: a line and 10,000 energies 4 and 7 ms.",
@@ -345,17 +342,11 @@ def _expressions() -> str:
     rows = list(RPN.values())
     operators = [row for row in rows if row.symbol and not row.symbol.isidentifier()]
     functions = [row for row in rows if row.symbol.isidentifier()]
-    table = ["| written | value |", "|---|---|"]
-    for row in operators:
-        table.append(
-            f"| `{'a ' if row.arity == 2 else ''}{row.symbol}{_right(row.arity)}` "
-            f"| {WORDS[row.name]} |"
-        )
+    lines = [
+        (f"`a {row.symbol} b`" if row.arity == 2 else f"`{row.symbol}a`", WORDS[row.name])
+        for row in operators
+    ]
     for row in functions:
-        table.append(f"| `{row.symbol}({', '.join('abc'[: row.arity])})` | {WORDS[row.name]} |")
-    table += [f"| `{name}` | {value!r} |" for name, value in CONSTANTS.items()]
-    return EXPRESSIONS.replace("TABLE", "\n".join(table))
-
-
-def _right(arity: int) -> str:
-    return " b" if arity == 2 else "a"
+        lines.append((f"`{row.symbol}({', '.join('abc'[: row.arity])})`", WORDS[row.name]))
+    lines += [(f"`{name}`", repr(value)) for name, value in CONSTANTS.items()]
+    return EXPRESSIONS.replace("TABLE", table(("written", "value"), lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from docs.markdown import table
 from pyspec._library import OPS, RPN, OpDef
 from pyspec.functions.slopes import arguments, interacting
 
@@ -43,10 +44,10 @@ def pages() -> dict[str, str]:
         "error",
     )
     ops = [_row(op) for op in OPS.values() if not op.external]
-    parts = ["# The op table", LEAD.strip(), _table(head, ops)]
+    parts = ["# The op table", LEAD.strip(), table(head, ops)]
     rows = [_instruction(name) for name, row in RPN.items() if row.arity]
     parts += ["## Instructions", INSTRUCTIONS.strip()]
-    parts.append(_table(("instruction", "written", "by a", "by b", "by c"), rows))
+    parts.append(table(("instruction", "written", "by a", "by b", "by c"), rows))
     return {"functions/table.md": "\n\n".join(parts)}
 
 
@@ -81,9 +82,3 @@ def _instruction(name: str) -> tuple[str, ...]:
     written = " ".join(f"`{one}`" for one in (row.symbol, *row.aliases) if one)
     partials = [*(f"`{text}`" for text in row.partials[: row.arity]), "", ""]
     return (name, written, *partials[:3])
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)

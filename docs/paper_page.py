@@ -10,8 +10,9 @@ from bench.on_paper import (
     best_workers,
     check_rows,
     load,
-    table,
 )
+from bench.on_paper import table as costs
+from docs.markdown import table
 
 
 def pages() -> dict[str, str]:
@@ -20,10 +21,10 @@ def pages() -> dict[str, str]:
     site = Site()
     return {
         "billion_points.md": _PAGE.format(
-            constants=_table(["constant", "", "measured as"], _constants(known)),
+            constants=table(["constant", "", "measured as"], _constants(known)),
             machine=known.machine,
-            checks=_table(CHECK_HEAD, check_rows(checks)),
-            costs=_table(HEAD, table(known, site)),
+            checks=table(CHECK_HEAD, check_rows(checks)),
+            costs=table(HEAD, costs(known, site)),
             network=f"{8 * site.network / 1e9:.0f}",
             cores=site.cores,
             n_energy=site.n_energy,
@@ -58,11 +59,6 @@ def _constants(known: Constants) -> list[list[str]]:
         ["a time of the axis", f"{known.bytes_per_time:.0f} bytes",
          "memory of every process, whatever rows it sums"],
     ]  # fmt: skip
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 _PAGE = """\

@@ -16,6 +16,7 @@ import numpy as np
 import yaml
 
 import pyspec
+from docs.markdown import table
 from pyspec.model import Component
 
 DOCS = Path(__file__).resolve().parent
@@ -94,7 +95,7 @@ def pages() -> dict[str, str]:
     parts, counts = [], {"same": 0, "differs": 0, "not there": 0}
     for label, thing in ours().items():
         surface = held["surface"][label]
-        lines = ["| name | | |", "|---|---|---|"]
+        rows = []
         names: list[tuple[str, list[str] | None]] = sorted(surface["calls"].items())
         names += [(name, None) for name in surface["attributes"]]
         for name, wanted in names:
@@ -104,8 +105,8 @@ def pages() -> dict[str, str]:
             counts[status] += 1
             shown = label if name == "__init__" else name
             call = f"`{shown}`" if wanted is None else f"`{shown}({', '.join(wanted)})`"
-            lines.append(f"| {call} | {status} | {words} |")
-        parts.append(f"## {label}\n\n" + "\n".join(lines))
+            rows.append((call, status, words))
+        parts.append(f"## {label}\n\n{table(('name', '', ''), rows)}")
     if unused:
         raise LookupError(f"reasons that nothing needs: {', '.join(sorted(unused))}")
     total = ", ".join(f"{number} {status}" for status, number in counts.items())

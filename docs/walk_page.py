@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from docs.markdown import block
 from pyspec.cli.explain import jacobian_text, plan_text
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.table import text_table
@@ -119,7 +120,7 @@ def _graph(model: Model) -> list[str]:
         "is. `GLP_01_x0_resolved` is the position with its sine; the expression `GLP_02_x0` reads "
         "that one, so that the second line moves too. `before_Shirley` is the sum that the Shirley "
         "reads. The verifier (`ir/verify.py`) looks at it after each change.",
-        _block(text),
+        block(text),
         "`pyspec explain --picture graph.svg` draws it:\n\n![The graph](images/one_model.png)",
     ]
 
@@ -130,10 +131,10 @@ def _passes(model: Model) -> list[str]:
     return [
         "## The passes\n\n`pyspec explain --passes` ([the passes](compiler.md)): what became "
         "simpler, and what is known of each node now. Before the pulse all times are alike.",
-        _block("\n".join(str(step) for step in report)),
+        block("\n".join(str(step) for step in report)),
         "What changed, as `pyspec diff` says it: `3/4` is a number, and the widths and mixings of "
         "both lines are one node each.",
-        _block("\n".join(diff(graph, left))),
+        block("\n".join(diff(graph, left))),
     ]
 
 
@@ -142,9 +143,9 @@ def _plan(model: Model) -> list[str]:
         "## The plan\n\n`pyspec explain --plan` (`pyspec/plan/`): every parameter is a row of a "
         "matrix of traces, one column for each time; theta comes first. Nodes write rows, then "
         "spectra. Changing a value, or another window, makes no new plan.",
-        _block(re.sub(r"; \d+ bytes|; digest \w+", "", plan_text(model))),
+        block(re.sub(r"; \d+ bytes|; digest \w+", "", plan_text(model))),
         "Which derivative is known how, `pyspec explain --jacobian`:",
-        _block(jacobian_text(model)),
+        block(jacobian_text(model)),
     ]
 
 
@@ -162,9 +163,9 @@ def _nodes(model: Model) -> list[str]:
         "of nodes (`struct pyspec_node` in `csrc/pyspec.h`), each with the places of its rows, "
         "parameters and programs, some of which are shown. "
         "`csrc/check.c` looks at every field once; the loop in `csrc/walk.c` then trusts it.",
-        _block(text_table(rows, ">" * len(rows[0]))),
+        block(text_table(rows, ">" * len(rows[0]))),
         "An expression is a program for a stack machine (`csrc/rpn.c`), here the first:",
-        _block(program),
+        block(program),
     ]
 
 
@@ -187,18 +188,14 @@ def _numbers() -> list[str]:
     return [
         "## Numbers\n\nOne call of the library resolves the traces at theta, here at the start "
         "values of the file, on the axes of the data:",
-        _block(text_table([head, *lines], "<" + ">" * len(ROWS))),
+        block(text_table([head, *lines], "<" + ">" * len(ROWS))),
         "and walks the energies of each time from the last to the first, so that the Shirley is a "
         "running sum. Some points, beside the data and what the fit of all of them ends with:",
-        _block(text_table(table, ">>>>>")),
+        block(text_table(table, ">>>>>")),
         "A fit repeats this with other theta. It asks for chi², Jᵀr and JᵀJ, which are summed in "
         "the same walk, and takes steps until the expected decrease of chi² is far below its noise "
         "([the solver](solver.md)).",
     ]
-
-
-def _block(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```"
 
 
 def draw(folder: Path) -> None:
