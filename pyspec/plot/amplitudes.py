@@ -26,7 +26,7 @@ from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.labels import opened, unit_of, with_unit
-from pyspec.plot.legend import curve_legend
+from pyspec.plot.legend import curve_legend, curve_name
 from pyspec.plot.steps import broken
 from pyspec.plot.style import MUTED, PlotError
 
@@ -183,14 +183,12 @@ def _band(
     own, error = curve_look(look, k, width=1.4), np.nan_to_num(stderr)
     if np.any(np.nan_to_num(value)) and not np.any(np.isfinite(stderr)):
         label += " (not determined)"
-    if look.legend:
-        label = look.legend[k] if k < len(look.legend) else label
     x, low, high = broken(along, value - error, value + error)
     ax.fill_between(x, low, high, color=own["color"], alpha=0.25, lw=0)
     for at in alone(value):  # where a band has no width
         ends = value[at] - error[at], value[at] + error[at]
         ax.vlines(along[at], *ends, color=own["color"], alpha=0.5, lw=0.8)
-    line(ax, along, value, **own, label=label)
+    line(ax, along, value, **own, label=curve_name(look, k, label))
 
 
 def _limit(ax: Any, values: Any, look: PlotConfig) -> None:

@@ -104,10 +104,7 @@ def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
         set_log(ax, "x")
     else:
         space_ticks(ax)
-    _limit(ax, "x", axis, config.x_lim, log=log)
-    need_overlap("limits", config.x_lim, axis, "energies")
-    if falls(axis, config.x_dir) != ax.xaxis_inverted():
-        ax.invert_xaxis()
+    _end(ax, "x", axis, config.x_lim, config.x_dir, "energies", log=log)
 
 
 def space_ticks(ax: Any) -> None:
@@ -134,10 +131,7 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
         set_log(ax, which)
     elif which == "x":
         space_ticks(ax)
-    _limit(ax, which, axis, config.y_lim, log=kind == "log")
-    need_overlap("limits", config.y_lim, axis, "times")
-    if falls(axis, config.y_dir) != getattr(ax, f"{which}axis_inverted")():
-        getattr(ax, f"invert_{which}axis")()
+    _end(ax, which, axis, config.y_lim, config.y_dir, "times", log=kind == "log")
 
 
 def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
@@ -147,6 +141,16 @@ def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = Fal
     else:
         set_x(ax, axis, config)
     ax.set_xlabel(config.y_label if over_time else config.x_label)
+
+
+def _end(
+    ax: Any, which: str, axis: Array, limits: Any, direction: str, what: str, *, log: bool
+) -> None:
+    """Limits and direction of an axis of the picture."""
+    _limit(ax, which, axis, limits, log=log)
+    need_overlap("limits", limits, axis, what)
+    if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
+        getattr(ax, f"invert_{which}axis")()
 
 
 def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:

@@ -157,18 +157,26 @@ def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
 def traces_of(result: Any, seen: View, columns: list[int]) -> tuple[Array, Array]:
     """(times, (n_times, n_columns)) the fit at some energies over time."""
     assert seen.time is not None
-    own = seen.time, seen.fit[:, columns]
-    finer = between(seen.time)
-    if finer is None or not isinstance(result, FitResult) or drawn(result) is not result:
-        return own
+    own = seen.fit[:, columns]
+    if not isinstance(result, FitResult) or drawn(result) is not result:
+        return seen.time, own
+    at = _free_traces_at if isinstance(result.problem, LinearProblem) else _traces_at
+    x, found = _finer(seen.time, own.T, lambda x: at(result, seen, columns, x))
+    return x, found.T
+
+
+def _finer(axis: Array, own: Array, at: Callable[[Array], Array | None]) -> tuple[Array, Array]:
+    """(axis, curves) with points between the samples, where `at` gives there what agrees with the
+    curves `own` (n_curves, n_points); else these."""
+    finer = between(axis)
+    if finer is None:
+        return axis, own
     x, places = finer
-    free = isinstance(result.problem, LinearProblem)
-    at = _free_traces_at if free else _traces_at
-    found = _tried(lambda: at(result, seen, columns, x))
+    found = _tried(lambda: at(x))
     if found is None:
-        return own
-    found = np.where(np.isnan(own[1]).all(axis=0), np.nan, found)
-    return (x, found) if _agree(found[places], own[1]) else own
+        return axis, own
+    found = np.where(np.isnan(own).all(axis=1, keepdims=True), np.nan, found)
+    return (x, found) if _agree(found[:, places], own) else (axis, own)
 
 
 def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
@@ -178,13 +186,12 @@ def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> A
         return None
     chosen, back = np.unique(columns, return_inverse=True)
     energy = seen.energy[chosen]
-    return predict(result.problem, result.theta, {}, {}, energy, x).value[:, back]
+    return predict(result.problem, result.theta, {}, {}, energy, x).value[:, back].T
 
 
 def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
     first = (result.measurement.columns or (0, 0))[0]
-    found = _free_at(result, np.asarray(columns) + seen.begin - first, x, by_energy=True)
-    return None if found is None else found.T
+    return _free_at(result, np.asarray(columns) + seen.begin - first, x, by_energy=True)
 
 
 def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> Array | None:
@@ -207,21 +214,13 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
 def spectra_of(result: Any, seen: View, rows: Ints) -> tuple[Array, Array]:
     """(energies, (n_rows, n_energies)) the fit of some spectra of a series."""
     assert seen.time is not None
-    own = seen.energy, seen.fit[rows]
-    finer = between(seen.energy)
-    if finer is None or (isinstance(result, FitResult) and drawn(result) is not result):
-        return own
-    x, places = finer
+    own, times = seen.fit[rows], seen.time[rows]
     if isinstance(result, SliceResults):
-        return _slices_at(result, seen, rows, x, places) or own
-    free = isinstance(result.problem, LinearProblem)
-    at = _free_spectra_at if free else _spectra_at
-    times = seen.time[rows]
-    found = _tried(lambda: at(result, times, x))
-    if found is None:
-        return own
-    found = np.where(np.isnan(own[1]).all(axis=1, keepdims=True), np.nan, found)
-    return (x, found) if _agree(found[:, places], own[1]) else own
+        return _finer(seen.energy, own, lambda x: _slices_at(result, times, x))
+    if drawn(result) is not result:
+        return seen.energy, own
+    at = _free_spectra_at if isinstance(result.problem, LinearProblem) else _spectra_at
+    return _finer(seen.energy, own, lambda x: at(result, times, x))
 
 
 def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
@@ -239,22 +238,14 @@ def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
     return _free_at(result, groups, x, by_energy=False)
 
 
-def _slices_at(
-    result: SliceResults, seen: View, rows: Ints, x: Array, places: Ints
-) -> tuple[Array, Array] | None:
-    """The fits of slices; None where one of them is known at the samples alone."""
-    assert seen.time is not None
-    found = np.full((len(rows), x.size), np.nan)
-    for into, row in zip(found, rows, strict=True):
-        one = result[int(np.argmin(np.abs(result.time - seen.time[row])))].result
-        if one is None:
-            continue
-        fit = one
-        curve = _tried(lambda fit=fit: _at(fit, x, fit.theta))  # type: ignore[misc]
-        if curve is None or not _agree(curve[places], seen.fit[row]):
-            return None
-        into[:] = curve
-    return x, found
+def _slices_at(result: SliceResults, times: Array, x: Array) -> Array:
+    """The fits of the slices at these times; NaN where there is none."""
+    found = np.full((times.size, x.size), np.nan)
+    for into, time in zip(found, times.tolist(), strict=True):
+        one = result[int(np.argmin(np.abs(result.time - time)))].result
+        if one is not None:
+            into[:] = _at(one, x, one.theta)
+    return found
 
 
 def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:

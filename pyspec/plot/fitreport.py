@@ -142,7 +142,7 @@ def _histogram(result: Any, config: PlotConfig) -> Any:
     unit = "rms" if seen.sigma is None else "sigma"
     found: Residual = residual_of(seen, result, config.copy(residual_unit=unit))
     values = found.values[np.isfinite(found.values)]
-    sheet = Sheet(None, None, None, False)
+    sheet = Sheet()
     with sheet.style():
         ax = sheet.panel((5.2, 2.5), config)
         reach = float(np.clip(np.abs(values).max(initial=0.0), 5.0, 12.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import figure_root
 
 #: More curves than this have their legend beside the picture.
@@ -30,6 +31,13 @@ def curve_legend(ax: Any) -> None:
         place |= beside(ax) or {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
     ax.legend(handles, labels, **place)
+
+
+def curve_name(config: PlotConfig, index: int, name: str) -> str:
+    """What stands in the legend for the index-th of several curves: its entry of `legend`, or its
+    own name."""
+    given = config.legend or []
+    return given[index] if index < len(given) else name
 
 
 def beside(ax: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.data import plot_data
 from pyspec.plot.labels import opened, place_text
+from pyspec.plot.legend import curve_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -95,8 +96,7 @@ def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptio
         width, height = look.panel_size
         ax = sheet.panel((1.55 * width, 1.25 * height), look)
         for k, (name, curve) in enumerate(curves.items()):
-            shown = look.legend[k] if look.legend and k < len(look.legend) else name
-            ax.plot(energy, curve[cut], **curve_look(look, k), label=shown)
+            ax.plot(energy, curve[cut], **curve_look(look, k), label=curve_name(look, k, name))
         enclose(ax, look)
         set_along(ax, energy, look)
         ax.set_ylabel(look.z_label)

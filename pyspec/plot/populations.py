@@ -12,7 +12,7 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened, unit_of, with_unit
-from pyspec.plot.legend import curve_legend
+from pyspec.plot.legend import curve_legend, curve_name
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.traces import nearest
 
@@ -59,8 +59,8 @@ def plot_populations(
             values, own = linear.basis[name], curve_look(look, k, width=1.4)
             if values.ndim > 1:
                 differs, values = True, values[column]
-            label = look.legend[k] if look.legend and k < len(look.legend) else label
-            line(ax, linear.x[part], values[part], look.y_lim, **own, label=label)
+            shown = curve_name(look, k, label)
+            line(ax, linear.x[part], values[part], look.y_lim, **own, label=shown)
         enclose(ax, look)
         set_along(ax, linear.x[part], look, over_time=True)
         reference_lines(ax, look)

@@ -24,7 +24,7 @@ from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
-from pyspec.plot.legend import RANGE, curve_legend, is_narrow
+from pyspec.plot.legend import RANGE, curve_legend, curve_name, is_narrow
 from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.steps import broken
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
@@ -297,14 +297,14 @@ def draw_residual(
 
 def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None:
     """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
-    x, grounds, names = curves.x, curves.grounds, config.legend or []
+    x, grounds = curves.x, curves.grounds
     ground = sum(grounds.values(), np.zeros(x.size))
     if grounds:
         ax.plot(x, ground, color="#7c8793", lw=1.1, zorder=2.2)
     for index, (name, curve) in enumerate(curves.peaks.items()):
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
         top = ground + curve
-        label = names[index] if index < len(names) else name
+        label = curve_name(config, index, name)
         fill = {"color": colour, "alpha": 0.3, "lw": 0, "zorder": 1.5, "label": label}
         if index >= len(COLOURS):  # the colours come again
             fill["hatch"] = "////"

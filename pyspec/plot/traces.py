@@ -27,7 +27,7 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened, place_text
-from pyspec.plot.legend import SMALL, beside, is_narrow
+from pyspec.plot.legend import SMALL, beside, curve_name, is_narrow
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -175,9 +175,7 @@ def _draw_one(
 ) -> None:
     """One of the curves: points and fit above, the residual below."""
     own = {**curve_look(look, k, width=1.5), "marker": ""}
-    label, data = cut.names[k], cut.data[:, k]
-    if look.legend is not None and k < len(look.legend):
-        label = look.legend[k]
+    label, data = curve_name(look, k, cut.names[k]), cut.data[:, k]
     if not np.isfinite(data).any():
         label += " (masked)"
     style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}

@@ -99,7 +99,7 @@ def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
         # A weight of 0 means an infinite σ: such points do not count.
         counted = np.isfinite(seen.sigma[seen.inside]) & np.isfinite(residual[seen.inside])
         spread = rms(scaled[seen.inside][counted])
-        what = "σ = √counts" if is_counts(result) else "σ as declared"
+        what = "σ = √counts" if result.measurement.loss == "poisson" else "σ as declared"
         note = f"{what},  rms {three_digits(spread)}"
         return Residual(scaled, "(data − fit) / σ", spread, True, note)
     spread = rms(residual[seen.inside])
@@ -109,12 +109,6 @@ def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
         return Residual(residual / spread, "(data − fit) / rms", 1.0, True, f"rms = {shown}")
     label = f"data − fit ({unit_text})" if unit_text else "data − fit"
     return Residual(residual, label, spread, False, f"rms = {shown}")
-
-
-def is_counts(result: Any) -> bool:
-    """Whether the noise of the data is that of counts."""
-    measurement = result.measurement
-    return bool(measurement.loss == "poisson")
 
 
 def view_of(result: Any, config: PlotConfig) -> View:
@@ -193,16 +187,16 @@ def _sliced(seen: View, config: PlotConfig) -> View:
     c0, c1 = index[-1].start, index[-1].stop
     r0, r1 = (index[0].start, index[0].stop) if seen.data.ndim == 2 else (0, 1)
     return View(
-        seen.energy[index[-1]],
-        None if seen.time is None else seen.time[index[0]],
-        seen.data[index],
-        seen.masked[index],
-        seen.fit[index],
-        None if seen.sigma is None else seen.sigma[index],
-        _within(seen.rows, r0, r1),
-        _within(seen.columns, c0, c1),
-        None if seen.start is None else seen.start[index[-1]],
-        seen.begin + c0,
+        energy=seen.energy[index[-1]],
+        time=None if seen.time is None else seen.time[index[0]],
+        data=seen.data[index],
+        masked=seen.masked[index],
+        fit=seen.fit[index],
+        sigma=None if seen.sigma is None else seen.sigma[index],
+        rows=_within(seen.rows, r0, r1),
+        columns=_within(seen.columns, c0, c1),
+        start=None if seen.start is None else seen.start[index[-1]],
+        begin=seen.begin + c0,
     )
 
 
