@@ -31,6 +31,8 @@ _META = {
     "pass_energy": "pass_energy",
     "title": "title",
 }
+#: Units of these energies; those in others, such as joule, are left out.
+_IN_EV = {"": 1.0, "eV": 1.0, "meV": 1e-3, "keV": 1e3}
 
 
 def sniff(start: Start) -> bool:
@@ -253,8 +255,7 @@ def _meta(entry: Any) -> dict[str, Any]:
         if isinstance(value, bytes):
             found[key] = value.decode("utf-8", "replace")
         elif item.dtype.kind in "fiu" and np.isfinite(number := float(value)):
-            unit = show_unit(attribute(item, "units"))
-            number *= {"meV": 1e-3, "keV": 1e3}.get(unit, 1.0)
+            number *= _IN_EV.get(show_unit(attribute(item, "units")), 0.0)
             if number > 0:
                 found[key] = number
 
