@@ -231,12 +231,9 @@ def _kind(array: Any, dim: str) -> str | None:
 
 def _values(coord: Any, where: str, dim: str, found: Found, new: str) -> Any:
     values = np.asarray(coord.values)
-    if values.dtype.kind == "m":
+    if values.dtype.kind in "mM":
         found.units[new] = "s"
-        return values / np.timedelta64(1, "ns") * 1e-9
-    if values.dtype.kind == "M":
-        found.units[new] = "s"
-        return (values - values[0]) / np.timedelta64(1, "ns") * 1e-9
+        return (values if values.dtype.kind == "m" else values - values[0]) / np.timedelta64(1, "s")
     if values.dtype.kind not in "fiu":
         if new in ("energy", "time"):
             raise DataError(f"{where}: the coordinate {dim!r} has type {values.dtype}, not numbers")

@@ -94,6 +94,12 @@ def test_dates_and_durations_count_in_seconds() -> None:
         found = from_xarray(array)
         np.testing.assert_allclose(found.time, [0, 1, 90])
         assert found.units["time"] == "s"
+    tenths = xr.DataArray(
+        np.zeros((8, 3)),
+        dims=("scan", "energy"),
+        coords={"scan": np.arange(0, 800, 100, dtype="timedelta64[ms]"), "energy": E[:3]},
+    )
+    assert from_xarray(tenths).time.tolist() == (np.arange(8) / 10).tolist()  # 0.3 was 0.30…04
     names = xr.DataArray(
         DATA[0], dims=("sample", "energy"), coords={"sample": ["a", "b", "c"], "energy": E}
     )
