@@ -13,6 +13,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.units import show_unit
 from pyspec.model.scales import scale_of_label
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -78,6 +79,8 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
     if (_LABELS.get(new) != _LABELS.get(old)) and not scale:
         labels["energy"] = _LABELS.get(new, "photon energy" if old in _PER_NM else "energy")
     data, errors, note = dataset.data, dataset.errors, f"energies in {new}, converted from {old}"
+    if jacobian and source_of(data) is not None:
+        raise DataError(f"{where}: jacobian= needs the data in memory; leave lazy= out")
     if jacobian:
         factor = _slope(axis, old) / _slope(values, new)
         data = _times(data, factor, dataset.dims.index("energy"))

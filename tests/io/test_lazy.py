@@ -127,6 +127,9 @@ def test_what_cannot_stay_is_one_error(tmp_path: Path) -> None:
     path = hdf5(tmp_path, data)
     with pytest.raises(DataError, match="transpose= needs the data in memory; leave lazy= out"):
         read(path, data="counts", lazy=True, transpose=True)
+    # The data were loaded, however large they are, under a note that they stay where they are.
+    with pytest.raises(DataError, match="jacobian= needs the data in memory; leave lazy= out"):
+        read(path, data="counts", lazy=True, to="nm", jacobian=True)
     turned = tmp_path / "turned.npy"
     np.save(turned, data)
     with pytest.raises(DataError, match="the time axis does not rise all the way, and the data"):
