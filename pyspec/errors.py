@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 #: The longest message, in characters: what was given may be a whole file.
 MAX_MESSAGE = 2000
 
@@ -104,6 +106,12 @@ def shortened(given: object, limit: int = 200) -> str:
 def one_line(error: Exception) -> str:
     """What a library said, on one line, or the name of the error where it said nothing."""
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def several(items: Sequence[str], most: int = 12) -> str:
+    """Items in a row, and how many more there are than `most`: "a, b and 7 more"."""
+    shown = ", ".join(items[:most])
+    return f"{shown} and {len(items) - most} more" if len(items) > most else shown
 
 
 def suggest(word: str, known: list[str]) -> str:

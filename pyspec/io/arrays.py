@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, several, suggest
 from pyspec.io.found import Found
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
@@ -214,8 +214,5 @@ def _by_shape(found: Found, block: Entry, pool: list[Entry]) -> None:
         _put(found, place, entry.kind or (missing if flat else entry.word), entry)
 
 
-def _listed(entries: list[Entry], most: int = 12) -> str:
-    shown = ", ".join(
-        f"{e.name} ({' × '.join(map(str, e.shape)) or 'one number'})" for e in entries[:most]
-    )
-    return shown + (f" and {len(entries) - most} more" if len(entries) > most else "")
+def _listed(entries: list[Entry]) -> str:
+    return several([f"{e.name} ({' × '.join(map(str, e.shape)) or 'one number'})" for e in entries])

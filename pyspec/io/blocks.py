@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, several, suggest
 from pyspec.io.found import Found
 from pyspec.io.units import guess_kind, show_unit
 
@@ -55,11 +55,19 @@ class Block:
         return tuple(axis.values.size for axis in self.axes)
 
 
-def found_of(path: Path, blocks: Sequence[Block], block: int | str | None, columns: Any) -> Found:
+def found_of(
+    path: Path,
+    blocks: Sequence[Block],
+    block: int | str | None = None,
+    columns: Any = None,
+    *,
+    what: str = "",
+) -> Found:
     """The block that is asked for, or all of them where they share their axes.
 
-    `block` is a number from 0 or a name, `columns` the quantity (label or number). Raises
-    :class:`DataError` with a list of the blocks where their axes differ and none was chosen.
+    `block` is a number from 0 or a name, `columns` the quantity (label or number), `what` the first
+    note. Raises :class:`DataError` with a list of the blocks where their axes differ and none was
+    chosen.
     """
     if not blocks:
         raise DataError(f"{path}: the file holds no block of data; export it again")
@@ -78,6 +86,7 @@ def found_of(path: Path, blocks: Sequence[Block], block: int | str | None, colum
     dims: list[str | None] = [axis.dim for axis in one.axes]
     alone = sum(other.name == one.name for other in blocks) == 1
     found = Found(parts[0], dims, name=one.name if alone else one.title, meta=dict(one.meta))
+    found.notes += [what] if what else []
     for axis in one.axes:
         found.axes[axis.dim] = axis.values
         found.labels[axis.dim], found.units[axis.dim] = axis.label, show_unit(axis.unit)
@@ -109,13 +118,11 @@ def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]
     raise DataError(f"{path}: no block {block!r}; it has {listed(blocks)}{near}")
 
 
-def listed(blocks: Sequence[Block], most: int = 12) -> str:
+def listed(blocks: Sequence[Block]) -> str:
     """ "0: Survey (1351 points), 1: C 1s (201 points)"."""
-    shown = ", ".join(
-        f"{k}: {b.title[:60]} ({' × '.join(map(str, b.shape))} points)"
-        for k, b in enumerate(blocks[:most])
-    )
-    return shown + (f" and {len(blocks) - most} more" if len(blocks) > most else "")
+    shapes = (" × ".join(map(str, one.shape)) for one in blocks)
+    names = (f"{k}: {one.title[:60]}" for k, one in enumerate(blocks))
+    return several([f"{name} ({shape} points)" for name, shape in zip(names, shapes, strict=True)])
 
 
 def _same_axes(one: Block, other: Block) -> bool:

@@ -52,6 +52,11 @@ class Start:
         return self.raw.startswith(words)
 
 
+def begins_with(*words: bytes) -> Callable[[Start], bool]:
+    """What recognises a format by the first bytes of its files, one of these."""
+    return lambda start: start.starts_with(*words)
+
+
 @dataclass(frozen=True)
 class Request:
     """What a reader is asked for: the file, and the keywords of `read` that formats take.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, stack_outside
-from pyspec.errors import FitError, ModelWarning
+from pyspec.errors import FitError, ModelWarning, several
 from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters, Limits
@@ -235,9 +235,8 @@ def caution_alone(stored: Any, result: FitResult) -> None:
     found += [name for name, par in free.items() if par.free is not None and par.free.shared]
     if not found:
         return
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     text = (
-        f"was fitted together with other files, and now alone: {', '.join(found[:SHOWN])}{more} "
+        f"was fitted together with other files, and now alone: {several(found, SHOWN)} "
         "are of this file, no longer of all; refit_joint(load_fits(path)) fits all together"
     )
     result.cautions = (*result.cautions, text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, several, suggest
 from pyspec.io.cells import number
 from pyspec.io.lines import cells
 from pyspec.io.text import Table, is_comment, lines_of, style_of
@@ -98,8 +98,7 @@ def choose(path: Path, parts: Sequence[Part], block: int | str | None) -> Part:
     `block` is its number or a name. Raises :class:`DataError` with a list of the tables for another
     one, and where none was chosen.
     """
-    listed = ", ".join(f"{k}: {p.title[:60]} ({p.n_rows} rows)" for k, p in enumerate(parts[:12]))
-    listed += f" and {len(parts) - 12} more" if len(parts) > 12 else ""
+    listed = several([f"{k}: {p.title[:60]} ({p.n_rows} rows)" for k, p in enumerate(parts)])
     if block is None:
         raise DataError(
             f"{path}: holds {len(parts)} tables, one below the other; choose one with block=: "

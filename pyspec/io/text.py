@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from pyspec.io.rows import begins, foot, n_empty, refuse_remark, turned
 Array = npt.NDArray[np.float64]
 
 COMMENTS = ("#", "%", "//", "!")
+#: Separator, decimal sign, number of columns and columns of text.
+Style = tuple[str | None, str, int, tuple[int, ...]]
 #: Separator (None is any white space) and decimal sign, in the order of preference.
 STYLES: tuple[tuple[str | None, str], ...] = (
     ("\t", "."),
@@ -114,19 +116,21 @@ def is_comment(line: str) -> bool:
     return not stripped or stripped.startswith(COMMENTS)
 
 
-def style_of(
-    path: Path, lines: Sequence[str], separator: str | None, decimal: str | None
-) -> tuple[str | None, str, int, tuple[int, ...]]:
-    """Separator, decimal sign, number of columns and columns of text of the lines that are no
-    comments."""
+def _styles(
+    separator: str | None, decimal: str | None, *, has_quotes: bool
+) -> Iterator[tuple[str | None, str]]:
+    """Separators and decimal signs that may be meant. They are one sign only beside quotes."""
+    for sep, sign in STYLES if separator is None else ((separator, "."), (separator, ",")):
+        if decimal in (None, sign) and (sep != sign or has_quotes):
+            yield None if sep is not None and not sep.strip(" ") else sep, sign
+
+
+def style_of(path: Path, lines: Sequence[str], separator: str | None, decimal: str | None) -> Style:
+    """The style of the lines that are no comments."""
     sample = lines if len(lines) <= 2 * _SAMPLE else [*lines[:_SAMPLE], *lines[-_SAMPLE:]]
-    best: tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None = None
-    styles = STYLES if separator is None else ((separator, "."), (separator, ","))
+    best: tuple[int, Style] | None = None
     has_quotes = any('"' in line for line in sample)
-    for sep, sign in styles:
-        if decimal not in (None, sign) or (sep == sign and not has_quotes):
-            continue
-        sep = None if sep is not None and not sep.strip(" ") else sep
+    for sep, sign in _styles(separator, decimal, has_quotes=has_quotes):
         counts = Counter(len(row) for line in sample if _numeric(row := cells(line, sep, sign)))
         if not counts:
             continue
@@ -137,7 +141,7 @@ def style_of(
             best = score, (sep, sign, width, ())
         if width > 1 and agreeing > 0.9 * len(sample):
             break
-    best = best or _beside_words(sample, styles, decimal)
+    best = best or _beside_words(sample, _styles(separator, decimal, has_quotes=False))
     if best is None and (separator is not None or decimal is not None):
         given = {"delimiter": separator, "decimal": decimal}
         shown = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
@@ -146,31 +150,29 @@ def style_of(
         )
     if best is None:
         raise DataError(
-            f"{path}: no line holds numbers only{_nearest(sample, styles)}; if they are there, "
+            f"{path}: no line holds numbers only{_nearest(sample)}; if they are there, "
             "name their separator and decimal sign: read(..., delimiter=';', decimal=',')"
         )
     return best[1]
 
 
 def _beside_words(
-    lines: Sequence[str], styles: Iterable[tuple[str | None, str]], decimal: str | None
-) -> tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None:
-    """The style in which most lines are numbers beside text, such as labels."""
-    best: tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None = None
+    lines: Sequence[str], styles: Iterable[tuple[str | None, str]]
+) -> tuple[int, Style] | None:
+    """The style in which most lines are numbers beside text, such as labels, and how many are."""
+    best: tuple[int, Style] | None = None
     for sep, sign in styles:
-        if decimal in (None, sign) and sep != sign:
-            sep = None if sep is not None and not sep.strip(" ") else sep
-            found = common_words([cells(line, sep, sign) for line in lines])
-            if found and (best is None or found[0] > best[0]):
-                best = found[0], (sep, sign, *found[1:])
+        found = common_words([cells(line, sep, sign) for line in lines])
+        if found and (best is None or found[0] > best[0]):
+            best = found[0], (sep, sign, *found[1:])
     return best
 
 
-def _nearest(lines: Sequence[str], styles: Iterable[tuple[str | None, str]]) -> str:
+def _nearest(lines: Sequence[str]) -> str:
     """What stands among the numbers of the line that has most of them."""
     most, said = (0, -1), ""
     for line in lines:
-        for separator, decimal in styles:
+        for separator, decimal in STYLES:
             row = [cell for cell in cells(line, separator, decimal) if cell]
             words = [cell for cell in row if number(cell) is None]
             found = len(row) - len(words), -max(map(len, words), default=0)

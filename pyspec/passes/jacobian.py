@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from pyspec.errors import several
 from pyspec.ir import GraphIR
 from pyspec.passes.dependence import dependences
 from pyspec.passes.forms import forms
@@ -109,13 +110,6 @@ class _Classification:
 
     def _reason(self, theta: str) -> str:
         return "; ".join(
-            f"{_listed(names)}: {fault.what}; {fault.remedy}"
+            f"{several(list(dict.fromkeys(names)), 3)}: {fault.what}; {fault.remedy}"
             for fault, names in self.faults[theta].items()
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """At most three names, and how many more there are."""
-    known = list(dict.fromkeys(names))
-    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
-    return ", ".join(known[:3]) + more

@@ -15,7 +15,7 @@ from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
 from pyspec.io.heap import check_heaps
 from pyspec.io.optional import need
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, begins_with
 from pyspec.io.sizes import check_size
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -39,11 +39,6 @@ def opened(path: Path) -> Iterator[Any]:
             raise DataError(
                 f"{path}: the HDF5 file is damaged ({one_line(error)}); copy it once more"
             ) from None
-
-
-def sniff(start: Start) -> bool:
-    """By its first bytes."""
-    return start.starts_with(MAGIC)
 
 
 def read(request: Request) -> Found:
@@ -103,7 +98,7 @@ READER = Reader(
     name="hdf5",
     what="HDF5: data sets by name, axes by name, dimension scale or length",
     endings=("h5", "hdf5", "hdf"),
-    sniff=sniff,
+    sniff=begins_with(MAGIC),
     read=read,
     keywords=("data", "errors"),
     example='read("scan.h5", data="entry/image", energy="ke")',

@@ -96,9 +96,7 @@ def read(request: Request) -> Found:
         _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
     )
     block = Block(_text(header["bname"]), axes_of(axes), [(label, unit, data)], meta=meta)
-    found = found_of(path, [block], None, None)
-    found.notes.insert(0, f"Igor wave, {data.dtype}")
-    return found
+    return found_of(path, [block], what=f"Igor wave, {data.dtype}")
 
 
 def _scales(header: Any, n_dims: int) -> list[tuple[float, float]]:

@@ -60,9 +60,7 @@ def read(request: Request) -> Found:
     path = request.path
     waves = _parse(path, read_text(path))
     blocks = [block for group in _groups(waves) for block in _blocks(group)]
-    found = found_of(path, blocks, request.block, None)
-    found.notes.insert(0, "Igor text")
-    return found
+    return found_of(path, blocks, request.block, what="Igor text")
 
 
 def axes_of(given: Sequence[tuple[str, Array]]) -> list[Axis]:

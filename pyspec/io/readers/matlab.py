@@ -9,17 +9,12 @@ import numpy as np
 
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, begins_with
 from pyspec.io.readers.hdf5 import entries_of, opened
 from pyspec.io.sizes import check_size
 
 #: Structures in structures are looked through this deep.
 _DEEPEST = 4
-
-
-def sniff(start: Start) -> bool:
-    """By the text that a .mat file begins with."""
-    return start.starts_with(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 
 
 def read(request: Request) -> Found:
@@ -57,7 +52,7 @@ READER = Reader(
     name="matlab",
     what="MATLAB .mat: arrays by name, fields of structures as name.field",
     endings=("mat",),
-    sniff=sniff,
+    sniff=begins_with(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
     read=read,
     keywords=("data", "errors"),
     example='read("scan.mat", data="scan.counts", energy="scan.E")',

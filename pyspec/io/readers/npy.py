@@ -6,12 +6,7 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.found import Found
-from pyspec.io.reader import Reader, Request, Start
-
-
-def sniff(start: Start) -> bool:
-    """By its first bytes."""
-    return start.starts_with(b"\x93NUMPY")
+from pyspec.io.reader import Reader, Request, begins_with
 
 
 def read(request: Request) -> Found:
@@ -30,7 +25,7 @@ READER = Reader(
     name="npy",
     what="one NumPy array",
     endings=("npy",),
-    sniff=sniff,
+    sniff=begins_with(b"\x93NUMPY"),
     read=read,
     example='read("data.npy", energy="energy.npy", time="time.txt")',
     checked="files of NumPy",

@@ -18,7 +18,7 @@ import numpy as np
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of
 from pyspec.io.found import Found
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, begins_with
 
 _KINDS = {
     1: "spectrum", 2: "interferogram", 3: "phase", 4: "absorbance", 5: "transmittance",
@@ -29,11 +29,6 @@ _ORIGINS = {1: "sample", 2: "reference"}
 #: Unit of the axis: parameter DXU → label and unit.
 _AXES = {"WN": ("wavenumber", "cm-1"), "MI": ("wavelength", "um"), "MIN": ("time", "min")}
 _MOST_BLOCKS = 1000
-
-
-def sniff(start: Start) -> bool:
-    """By its first bytes."""
-    return start.starts_with(b"\n\n\xfe\xfe")
 
 
 def read(request: Request) -> Found:
@@ -54,9 +49,7 @@ def read(request: Request) -> Found:
     ]
     if chosen is None and len(blocks) > 1 and len(results) == 1:
         chosen = results[0]
-    found = found_of(path, blocks, chosen, None)
-    found.notes.insert(0, "Bruker OPUS")
-    return found
+    return found_of(path, blocks, chosen, what="Bruker OPUS")
 
 
 def _directory(path: Path, raw: bytes) -> list[tuple[int, int, int]]:
@@ -127,7 +120,7 @@ READER = Reader(
     name="opus",
     what="Bruker OPUS: infrared and Raman spectra",
     endings=("0", "1", "opus"),
-    sniff=sniff,
+    sniff=begins_with(b"\n\n\xfe\xfe"),
     read=read,
     keywords=("block",),
     example='read("film.0", block="absorbance", to="eV")',

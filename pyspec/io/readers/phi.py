@@ -18,15 +18,10 @@ from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
 from pyspec.io.cells import entries_of
 from pyspec.io.found import Found
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, begins_with
 
 _END = re.compile(rb"EOFH\r?\n")
 _FILE_BYTES, _SPECTRUM_BYTES = 16, 96
-
-
-def sniff(start: Start) -> bool:
-    """By the word that begins the header."""
-    return start.starts_with(b"SOFH\r", b"SOFH\n")
 
 
 def read(request: Request) -> Found:
@@ -48,9 +43,12 @@ def read(request: Request) -> Found:
         work_function="AnalyserWorkFcn",
     )
     blocks = _blocks(path, raw[end.end() :], regions, meta)
-    found = found_of(path, blocks, request.block, None)
-    found.notes.insert(0, f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "))
-    return found
+    return found_of(
+        path,
+        blocks,
+        request.block,
+        what=f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "),
+    )
 
 
 def _blocks(
@@ -119,7 +117,7 @@ READER = Reader(
     name="phi",
     what="PHI .spe: regions of a VersaProbe or Quantera",
     endings=("spe",),
-    sniff=sniff,
+    sniff=begins_with(b"SOFH\r", b"SOFH\n"),
     read=read,
     keywords=("block",),
     example='read("SnO2.spe", block="Su1s", energy_scale="kinetic")',

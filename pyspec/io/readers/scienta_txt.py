@@ -46,9 +46,7 @@ def read(request: Request) -> Found:
     if not regions:
         raise DataError(f"{path}: holds no [Region]; the file was not written completely")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
-    found = found_of(path, blocks, request.block, None)
-    found.notes.insert(0, "Scienta SES text")
-    return found
+    return found_of(path, blocks, request.block, what="Scienta SES text")
 
 
 def _pointed(cell: str) -> str:

@@ -39,9 +39,7 @@ def read(request: Request) -> Found:
         names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
         regions = [name[9:-4] for name in names if name.endswith(".bin")]
         blocks = [_block(path, archive, region) for region in regions]
-    found = found_of(path, blocks, request.block, None)
-    found.notes.insert(0, "Scienta SES archive")
-    return found
+    return found_of(path, blocks, request.block, what="Scienta SES archive")
 
 
 def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
