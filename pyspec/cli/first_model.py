@@ -12,7 +12,8 @@ import numpy.typing as npt
 from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
 from pyspec.io import Dataset
 from pyspec.model import Model
-from pyspec.model.guess import count_peaks, levels
+from pyspec.model.guess import MAX_PEAKS, levels, peak_places
+from pyspec.model.humps import humps
 from pyspec.model.scales import losses_last
 
 Array = npt.NDArray[np.float64]
@@ -20,11 +21,26 @@ Array = npt.NDArray[np.float64]
 #: Digits of start values.
 DIGITS = 4
 
-#: A spectrum has two signs where each reaches this share of the other.
+#: A spectrum has two signs where each reaches this share of the other, or a hump stands out of the
+#: noise at the other side of zero.
 DIPS = 0.2
+
+#: And where not both of its ends lie off zero by this share of the way that it reaches there.
+GROUND = 0.5
 
 #: A Shirley is worth its parameter where a spectrum falls by this share of its range.
 LITTLE = 0.02
+
+#: Of humps that got no peak the strongest are listed.
+MOST_LISTED = 8
+
+#: What is said of a model beside it.
+DIPPED = "The spectrum dips below its background: these peaks have a negative height"
+BOTH = "The spectrum goes to both sides of zero: heights are of both signs"
+NONE_SEEN = (
+    "No maximum within the axis stands out of the noise: a background alone. --peaks 1 puts a peak "
+    "where it is highest; for an edge see ErfStep, AtanStep and FermiEdge of 'pyspec ops'"
+)
 
 
 def mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
@@ -40,22 +56,43 @@ def mean_spectrum(dataset: Dataset) -> tuple[Array, Array]:
 
 def first_model(
     name: str, dataset: Dataset, energy: Array, spectrum: Array, n_peaks: int | None
-) -> Model:
-    """Peaks on a background, at what is read off the mean `spectrum`, with dips below 0 as peaks
-    of negative height. Those of a series have heights of their own at each time."""
+) -> tuple[Model, list[str]]:
+    """Peaks on a background, at what is read off the mean `spectrum`, with dips as peaks of
+    negative height; and what to know of it. Peaks of a series have a height at each time."""
     signs = _signs(spectrum)
-    has_loss = signs == 1 and losses_last(dataset.labels, energy) == "" and _falls(spectrum)
+    notes = {1: [], 0: [BOTH], -1: [DIPPED]}[signs]
     if n_peaks is None:
-        n_peaks = count_peaks(_upright(spectrum, signs))
+        seen = _seen(_upright(spectrum, signs))
+        n_peaks = min(len(seen), MAX_PEAKS)
         while energy.size < least_points(n_peaks):
             n_peaks -= 1
+        notes = [*(notes if seen else [NONE_SEEN]), *_unread(energy[seen[n_peaks:]])]
+    has_loss = n_peaks > 0 and signs == 1 and _falls(spectrum)
+    has_loss = has_loss and losses_last(dataset.labels, energy) == ""
     names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
     start = _start(names, energy, spectrum, signs, has_loss)
-    if "time" not in dataset.dims:
-        return Model(name, _components(start, names, energy, has_loss))
-    positive = bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
+    if "time" not in dataset.dims or not names:  # a fit of heights alone has nothing to vary
+        return Model(name, _components(start, names, energy, has_loss)), notes
+    positive = signs == 1 and bool(spectrum.min() > -LITTLE * float(np.ptp(spectrum)))
     height = free("time", positive=positive)
-    return Model(name, _components(start, names, energy, has_loss, height))
+    return Model(name, _components(start, names, energy, has_loss, height)), notes
+
+
+def _seen(upright: Array) -> list[int]:
+    """Points at which peaks stand out, the strongest first: of a spectrum, or, where its slope
+    hides them all, of what rises above the line between its ends."""
+    found = peak_places(upright)
+    return found if found else peak_places(upright - _line(upright))
+
+
+def _unread(places: Array) -> list[str]:
+    """What is said of humps that got no peak."""
+    if places.size == 0:
+        return []
+    what = "1 more hump was" if places.size == 1 else f"{places.size} more humps were"
+    listed = ", ".join(f"{place:.5g}" for place in places[:MOST_LISTED])
+    more = ", …" if places.size > MOST_LISTED else ""
+    return [f"{what} seen, at {listed}{more}: add peaks, or take a part, --select energy=FROM:TO"]
 
 
 def least_points(n_peaks: int) -> int:
@@ -64,15 +101,33 @@ def least_points(n_peaks: int) -> int:
 
 
 def _signs(spectrum: Array) -> int:
-    """1 for peaks that rise from a background, -1 for dips, 0 for both beside each other."""
+    """1 for peaks that rise from a background, -1 for dips in it, 0 for both about zero."""
+    first, last = levels(spectrum)
     above, below = max(float(spectrum.max()), 0.0), max(float(-spectrum.min()), 0.0)
-    if below > 0.0 and above <= DIPS * below:
-        return -1
-    return 0 if below > DIPS * above else 1
+    ground = min(abs(first), abs(last)) if first * last > 0.0 else 0.0
+    reached = above if first > 0.0 else below  # by the background, if both ends are one
+    weak = spectrum if above < below else -spectrum
+    if (min(above, below) > DIPS * max(above, below) or _has_sign(weak)) and (
+        ground < GROUND * reached
+    ):
+        return 0
+    off = spectrum - _line(spectrum)
+    return -1 if float(off.max()) <= DIPS * float(-off.min()) else 1
+
+
+def _has_sign(weak: Array) -> bool:
+    """Whether a hump rises from zero: more than half of what stands out is above it."""
+    inside = [one for one in humps(weak) if 0 < one.top < weak.size - 1]
+    return any(one.smooth[one.top] > GROUND * one.prominence for one in inside)
+
+
+def _line(spectrum: Array) -> Array:
+    """The straight line between the levels at which a spectrum begins and ends."""
+    return np.linspace(*levels(spectrum), num=spectrum.size)
 
 
 def _upright(spectrum: Array, signs: int) -> Array:
-    """The spectrum with all of its peaks above 0."""
+    """The spectrum with all of its peaks above the background."""
     return signs * spectrum if signs else np.abs(spectrum)
 
 
@@ -80,9 +135,12 @@ def _start(
     names: Sequence[str], energy: Array, spectrum: Array, signs: int, has_loss: bool
 ) -> dict[str, float]:
     """Start values of the backgrounds and of the peaks of these names."""
+    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
+    if not names:
+        slope, value = np.polyfit(energy - energy.min(), spectrum, 1)
+        return start | {"LinBack_m": rounded(float(slope)), "LinBack_b": rounded(float(value))}
     places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
     width = float(np.clip(np.ptp(energy) / (4 * len(names)), *_widths(energy)))
-    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
     for name, place in zip(names, places, strict=True):
         start |= {f"{name}_A": 1.0, f"{name}_x0": float(place), f"{name}_F": width}
     components = _components(start, names, energy, has_loss)

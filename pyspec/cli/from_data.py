@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ SERIES = """\
 #   time: {time}
 
 # baseline: [from, to]            # these times are averaged and fitted first, as the start
+"""
 
+MOVES = """
 # The heights are free at each time: results/report.html draws them. With the law for one of them in
 # models.yaml, or where the residual shows that a line moves, for its place (GLP_01_x0):
 # dynamics:
@@ -91,8 +94,9 @@ MOTION = """
 """
 
 
-def texts_for(given: Namespace) -> dict[str, str]:
-    """The texts of job.yaml and models.yaml by name, for the data that `given` names.
+def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
+    """The texts of job.yaml and models.yaml by name, for the data that `given` names, and what to
+    know of them.
 
     Raises :class:`FlagError` for data without an energy axis, or with axes besides energy and time.
     """
@@ -107,23 +111,34 @@ def texts_for(given: Namespace) -> dict[str, str]:
     _check(dataset)
     energy, spectrum = mean_spectrum(dataset)
     _check_size(dataset, energy.size, given.peaks or 1)
-    model = first_model(MODEL, dataset, energy, spectrum, given.peaks)
+    model, notes = first_model(MODEL, dataset, energy, spectrum, given.peaks)
     source = Path(dataset.source or given.data_path).name
     is_series = "time" in dataset.dims
-    head = HEAD.format(source=source) + (FREE if is_series else "")
-    motion = _motion(dataset, model.values["GLP_01_x0"]) if is_series else ""
+    moves = is_series and "GLP_01_x0" in model.values
+    motion = _motion(dataset, model.values["GLP_01_x0"]) if moves else ""
+    head = HEAD.format(source=source) + (FREE if moves else "") + _comments(notes)
     job = JOB.format(
         name=_entry(dataset.name),
         data=_data_lines(given, options, dataset),
         model=MODEL,
         energy=_entry(ends_of(energy)),
-        series=SERIES.format(time=_entry(ends_of(dataset.axes["time"])), law=LAW)
-        if is_series
-        else "",
+        series=_series(dataset, moves) if is_series else "",
         noise=NOISE if _errors_hold(dataset) else NO_ERRORS,
         kind="2d" if is_series else "spectrum",
     )
-    return {"job.yaml": job, "models.yaml": f"{head}\n{model.to_yaml()}{motion}"}
+    return {"job.yaml": job, "models.yaml": f"{head}\n{model.to_yaml()}{motion}"}, notes
+
+
+def _comments(notes: Sequence[str]) -> str:
+    """Sentences as lines of a comment."""
+    lines = [line for note in notes for line in textwrap.wrap(f"{note}.", width=98)]
+    return "".join(f"{line}\n" for line in ("#", *(f"# {one}" for one in lines))) if lines else ""
+
+
+def _series(dataset: Dataset, has_law: bool) -> str:
+    """Fields of a job that only a series has."""
+    times = SERIES.format(time=_entry(ends_of(dataset.axes["time"])))
+    return times + (MOVES.format(law=LAW) if has_law else "")
 
 
 def _check(dataset: Dataset) -> None:

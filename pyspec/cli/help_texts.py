@@ -31,10 +31,11 @@ examples:
 """
 
 NEW = """\
-With a file of data: writes job.yaml and models.yaml for it, with one to four peaks on a background
+With a file of data: writes job.yaml and models.yaml for it, with up to four peaks on a background
 whose places, heights and widths were read off the spectrum, or off the mean of a series, so that
-'pyspec fit' runs at once. The heights of a series are free at each time. Files are read as 'pyspec
-show' reads them, with the same options.
+'pyspec fit' runs at once. Dips are peaks of negative height, noise gets a background alone, and
+more humps than these are listed. The heights of a series are free at each time. Files are read as
+'pyspec show' reads them, with the same options.
 
 Without one: a job with all fields explained, and data.csv, which is simulated.
 

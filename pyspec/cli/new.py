@@ -140,13 +140,14 @@ def run(given: Namespace) -> int:
             f"{folder}: is a file, and the job needs a folder; write: pyspec new my_fit "
             f"{_word(folder)}"
         )
-    texts = own_texts(given) if given.data_path else example_texts()
+    texts, notes = own_texts(given) if given.data_path else (example_texts(), [])
     write_folder(folder, texts, given.force)
-    given.facts.update(folder=folder, written=tuple(texts))
+    given.facts.update(folder=folder, written=tuple(texts), notes=tuple(notes))
     print(f"Written to {folder}: {', '.join(texts)}")
     job, data = folder / "job.yaml", given.data_path or folder / "data.csv"
     if given.data_path:
-        print(f"The start values in {folder / 'models.yaml'} were read off the data. Next:\n")
+        print(f"The start values in {folder / 'models.yaml'} were read off the data.")
+        print("".join(f"{note}.\n" for note in notes) + "Next:\n")
     else:
         print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
     for command, what in (
@@ -188,8 +189,8 @@ def _refuse_idle(given: Namespace) -> None:
         )
 
 
-def own_texts(given: Namespace) -> dict[str, str]:
-    """The files of a job for data that are there."""
+def own_texts(given: Namespace) -> tuple[dict[str, str], list[str]]:
+    """The files of a job for data that are there, and what to know of them."""
     from pyspec.cli.from_data import texts_for
 
     return texts_for(given)

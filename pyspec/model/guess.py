@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import real
 from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
+from pyspec.model.humps import humps
 from pyspec.model.tree import Component, Par
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ Array = npt.NDArray[np.float64]
 
 #: More peaks are not told apart without knowing where they are.
 MAX_PEAKS = 4
-
-#: A maximum counts as a peak of its own if it stands out by this share of the range, and by this
-#: many standard deviations of the noise.
-SHARE, NOISE = 0.05, 4.0
 
 #: Shirley backgrounds settle within this many rounds.
 ROUNDS = 10
@@ -116,39 +113,30 @@ def levels(spectrum: Array) -> tuple[float, float]:
     return float(np.median(spectrum[:edge])), float(np.median(spectrum[-edge:]))
 
 
-def count_peaks(spectrum: npt.ArrayLike) -> int:
-    """How many peaks stand out of a spectrum, (n_energy,): one at least, four at most."""
+def peak_places(spectrum: npt.ArrayLike) -> list[int]:
+    """Points of a spectrum, (n_energy,), where peaks stand out of it, the strongest first; none for
+    noise alone. Its ends are none."""
     given = np.asarray(spectrum, np.float64)
-    inside = [top for top in _tops(given)[1] if 0 < top < given.size - 1]
-    return min(max(len(inside), 1), MAX_PEAKS)
-
-
-def _tops(above: Array) -> tuple[Array, list[int]]:
-    """The spectrum without much of its noise, and where its maxima are that stand out, the
-    strongest first; an end of the axis, which may be background, after all others."""
-    from scipy.ndimage import gaussian_filter1d
-    from scipy.signal import find_peaks
-
-    noise = float(np.median(np.abs(np.diff(above)))) / 0.95  # of white noise, its deviation
-    smooth = gaussian_filter1d(above, max(1.0, above.size / 200))
-    least = max(SHARE * float(np.ptp(smooth)), NOISE * noise / 2.0)
-    tops, facts = find_peaks(np.concatenate([[-np.inf], smooth, [-np.inf]]), prominence=least)
-    inside = (tops > 1) & (tops < above.size)
-    strongest = sorted(zip(inside, facts["prominences"], tops - 1, strict=True), reverse=True)
-    return smooth, [int(top) for *_, top in strongest]
+    return [one.top for one in humps(given) if 0 < one.top < given.size - 1]
 
 
 def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:
     """(place, height, full width at half maximum) of `count` peaks: those that stand out, then
     shoulders, the highest of what remains when these are taken away."""
-    rest, tall = _tops(above)
-    found = []
+    from scipy.ndimage import gaussian_filter1d
+
+    rest = gaussian_filter1d(above, max(1.0, above.size / 200))
+    tall, taken, found = humps(above), np.zeros_like(above), []
     for k in range(count):
-        top = tall[k] if k < len(tall) else int(np.argmax(rest))
-        fwhm = _width(axis, rest, top)
-        height = max(float(rest[top]), 1e-3 * float(np.ptp(above)))
+        if k < len(tall):
+            top, seen = tall[k].top, tall[k].smooth - taken
+        else:
+            seen = rest - taken
+            top = int(np.argmax(seen))
+        fwhm = _width(axis, seen, top)
+        height = max(float(seen[top]), 1e-3 * float(np.ptp(above)))
         found.append((float(axis[top]), height, fwhm))
-        rest = rest - height * np.exp(-4 * np.log(2) * ((axis - axis[top]) / fwhm) ** 2)
+        taken += height * np.exp(-4 * np.log(2) * ((axis - axis[top]) / fwhm) ** 2)
     return found
 
 

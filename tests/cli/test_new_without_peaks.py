@@ -1,0 +1,120 @@
+"""``pyspec new DIR DATA`` of noise, of more lines than a first model has, and of dips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from pyspec import load_fit
+from pyspec.cli import main
+
+X = np.linspace(400.0, 700.0, 301)
+
+
+def line(x0: float, fwhm: float, x: np.ndarray = X) -> np.ndarray:
+    return np.exp(-4 * np.log(2) * ((x - x0) / fwhm) ** 2)
+
+
+def made(path: Path, x: np.ndarray, data: np.ndarray, head: str = "wavelength (nm),y") -> str:
+    np.savetxt(path / "d.csv", np.c_[x, data], "%.6g", ",", header=head, comments="")
+    assert main(["new", str(path / "a"), str(path / "d.csv"), "--force"]) == 0
+    return (path / "a" / "models.yaml").read_text()
+
+
+def fitted(path: Path) -> dict[str, float]:
+    assert main(["fit", str(path / "a" / "job.yaml"), "--quiet"]) == 0
+    return dict(load_fit(path / "a/results/fits.h5").to_result().values)
+
+
+@pytest.mark.parametrize("times", [0, 20])
+def test_noise_gets_a_background_alone(
+    times: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It got one to four peaks, of which fits made lines of six standard errors."""
+    rng = np.random.default_rng(0)
+    if times:
+        rows = rng.normal(100, 3, (times, X.size))
+        np.savez(tmp_path / "d.npz", data=rows, energy=X, time=np.arange(times))
+        assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.npz")]) == 0
+    else:
+        made(tmp_path, X, 100 + 0.2 * (X - 400) + rng.normal(0, 3, X.size))
+    assert "No maximum within the axis stands out of the noise" in capsys.readouterr().out
+    text = (tmp_path / "a" / "models.yaml").read_text()
+    assert "# No maximum within the axis" in text
+    assert "GLP" not in text
+    assert "decay:" not in text
+    assert "GLP" not in (tmp_path / "a" / "job.yaml").read_text()
+    values = fitted(tmp_path)
+    if not times:
+        assert abs(values["LinBack_m"] - 0.2) < 0.02
+        assert main(["new", str(tmp_path / "b"), str(tmp_path / "d.csv"), "--peaks", "1"]) == 0
+        assert "GLP" in (tmp_path / "b" / "models.yaml").read_text()
+
+
+def test_lines_that_got_no_peak_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A survey got its four strongest humps, and not a word of the others."""
+    x = np.linspace(1200, 0, 1201)
+    lines = ((84, 5), (285, 3), (335, 2.5), (353, 2.2), (532, 6), (103, 0.9), (153, 0.7))
+    clean = 1000 + sum(1000 * a * line(place, 4, x) for place, a in lines)
+    counts = np.random.default_rng(1).poisson(clean)
+    text = made(tmp_path, x, counts, "Binding Energy (eV),counts")
+    assert text.count("GLP:") == 4
+    said = "3 more humps were seen, at 353, 103, 153: add peaks, or take a part"
+    assert said in text
+    assert said in capsys.readouterr().out
+
+
+def test_lines_in_transmission_are_dips(tmp_path: Path) -> None:
+    """Peaks were set on the noise between them."""
+    data = 90 - 50 * line(520, 12) - 30 * line(610, 20)
+    text = made(tmp_path, X, data + np.random.default_rng(2).normal(0, 0.5, X.size))
+    assert "dips below its background" in text
+    values = fitted(tmp_path)
+    assert abs(values["GLP_01_A"] + 50) < 1
+    assert abs(values["GLP_02_A"] + 30) < 1
+    assert abs(values["GLP_02_x0"] - 610) < 0.5
+
+
+def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
+    """Heights of positive data had the bound 0."""
+    time = np.arange(15.0)
+    rows = 90 - np.outer(np.exp(-time / 5), 50 * line(520, 12))
+    rows += np.random.default_rng(3).normal(0, 0.3, rows.shape)
+    np.savez(tmp_path / "d.npz", data=rows, energy=X, time=time)
+    assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.npz")]) == 0
+    assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--quiet"]) == 0
+    linear = load_fit(tmp_path / "a/results/fits.h5").to_result().linear
+    assert linear is not None
+    assert np.abs(linear["GLP_01_A"] + 50 * np.exp(-time / 5)).max() < 1
+
+
+@pytest.mark.parametrize(
+    ("data", "heights"),
+    [
+        (10 * line(600, 60) - 1.0 * line(480, 40), {480: -1, 600: 10}),  # a weak bleach
+        (-10 * line(600, 60) + 1.0 * line(480, 40), {480: 1, 600: -10}),
+        (-100 + 80 * line(550, 20), {550: 80}),  # a line above a background below 0
+        (-5 + 20 * line(500, 20) + 15 * line(600, 30), {500: 20, 600: 15}),
+        (100 + 0.2 * (X - 400) - 20 * line(500, 20), {500: -20}),
+    ],
+)
+def test_the_sign_of_a_line_is_that_against_its_background(
+    data: np.ndarray, heights: dict[int, float], tmp_path: Path
+) -> None:
+    text = made(tmp_path, X, data + np.random.default_rng(2).normal(0, 0.05, X.size))
+    pairs = [block.split("\n  ")[1:3] for block in text.split("GLP:")[1:]]
+    found = {
+        round(yaml.safe_load(x0)["x0"][0], -1): yaml.safe_load(A)["A"][0]
+        for A, x0 in ((a.strip(), x.strip()) for a, x in pairs)
+    }
+    assert found.keys() == heights.keys()
+    for place, height in heights.items():
+        assert found[place] == pytest.approx(height, rel=0.3)
+    values = fitted(tmp_path)
+    for name, height in zip(("GLP_01_A", "GLP_02_A"), heights.values(), strict=False):
+        assert values[name] == pytest.approx(height, rel=0.05)
