@@ -15,6 +15,7 @@ from pyspec.model.source import source_of
 from pyspec.workflow.identity import (
     SHORT,
     handle_of,
+    is_scaled_by_scatter,
     is_slices,
     kinds_of,
     measured_by,
@@ -207,17 +208,21 @@ _OF_SQUARES = ("chi2_raw", "chi2_red_raw", "r2", "sigma_eff")
 
 #: What to do where sums differ.
 _SAME_SUMS = (
-    "fit both with the same noise (set_noise), or ask for what means the same in both: "
-    f"metrics={list(_OF_SQUARES[1:3])}"
+    "fit both with the same noise (set_noise) and scale_covar, or ask for what means the same in "
+    f"both: metrics={list(_OF_SQUARES[1:3])}"
 )
 
 
 def _noise_of(fit: Any) -> str:
-    """What chi² and AIC of a fit are made of."""
+    """What chi² and AIC of a fit are made of. Where errors are scaled by the scatter, AIC has the
+    logarithm of chi²."""
     measured = measured_by(fit)
-    if measured.loss == "poisson":
-        return "the deviance of counts"
-    return "squares of unknown noise" if measured.weight is None else "squares over declared noise"
+    is_counts = measured.loss == "poisson"
+    if measured.weight is None and not is_counts:
+        return "squares of unknown noise"
+    kind = "the deviance of counts" if is_counts else "squares over declared noise"
+    is_scaled = any(is_scaled_by_scatter(one) for one in _parts(fit)[:1])
+    return f"{kind} (scale_covar=True)" if is_scaled else kind
 
 
 def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[Any]) -> None:
@@ -281,10 +286,8 @@ def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     if None not in points and points[0] != points[1]:
         return f"{points[0]} and {points[1]} points (other masks)"
     measured = [measured_by(one) for one in (first, fit)]
-    if all(source_of(one.keep) is None for one in measured):
-        masks = [np.True_ if one.keep is None else one.window(one.keep) for one in measured]
-        if not np.array_equal(*np.broadcast_arrays(*masks)):
-            return "different points (other masks)"
+    if not _same_mask(*measured):
+        return "different points (other masks)"
     if not judged or any(source_of(one.weight) is not None for one in measured):
         return ""
     if measured[0].loss_scale != measured[1].loss_scale:
@@ -292,6 +295,17 @@ def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     weights = [np.ones(()) if one.weight is None else np.asarray(one.weight) for one in measured]
     one, other = np.broadcast_arrays(*weights)
     return "" if np.array_equal(one, other) else "different sigma"
+
+
+def _same_mask(first: Any, other: Any) -> bool:
+    """Whether two measurements of one window leave out the same points; masks by reference are not
+    read for it."""
+    masks = [one.keep for one in (first, other)]
+    if any(source_of(keep) is not None for keep in masks):
+        return True
+    kept = [True if k is None else m.window(k) for k, m in zip(masks, (first, other), strict=True)]
+    one, another = np.broadcast_arrays(*kept)
+    return np.array_equal(one, another)
 
 
 def _values_of(fit: Any) -> Any:

@@ -50,12 +50,12 @@ def handle_of(fit: Any) -> str:
     else:
         rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
         facts += [rows, float(fit.chisqr)]
-        if _is_scaled(fit) != _has_unknown_noise(fit):  # its errors alone are others
-            facts.append({"scale_covar": _is_scaled(fit)})
+        if is_scaled_by_scatter(fit) != _has_unknown_noise(fit):  # its errors alone are others
+            facts.append({"scale_covar": is_scaled_by_scatter(fit)})
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _is_scaled(fit: Any) -> bool:
+def is_scaled_by_scatter(fit: Any) -> bool:
     """Whether standard errors are scaled by the scatter of the residuals."""
     return bool((fit.settings or {}).get("scale_covar", True))
 

@@ -67,6 +67,44 @@ def test_other_data(file: File, change: Any, said: str) -> None:
         file.compare_models("one", "two")
 
 
+@pytest.mark.parametrize("places", [[(290.02, 290.98)], [(290.02, 290.98), (281, 282)], []])
+@pytest.mark.parametrize("kind", ["spectrum", "sbs", "2d"])
+def test_other_masks(file: File, kind: str, places: list[tuple[float, float]]) -> None:
+    """As many points left out elsewhere used to be the same data, and of slices any mask was."""
+    fits: dict[str, Any] = {
+        "spectrum": lambda name: file.fit_spectrum(name, time_point=0),
+        "sbs": file.fit_slice_by_slice,
+        "2d": file.fit_2d,
+    }
+    file.set_fit_limits([280, 292], exclude=[(287.52, 288.48)])
+    fits[kind]("one")
+    file.set_fit_limits([280, 292], exclude=places)
+    fits[kind]("two")
+    with pytest.raises(FitError, match="other masks"):
+        file.compare_models("one", "two")
+    fits[kind]("one")
+    assert len(file.compare_models("one", "two")) == 2
+
+
+@pytest.mark.parametrize("loss", ["gaussian", "poisson"])
+def test_other_errors(file: File, loss: str) -> None:
+    """AIC of scaled errors has the logarithm of chi². That of one model used to stand below the
+    other one of chi² itself, and the wrong model won."""
+    if loss == "poisson":
+        counts = np.maximum(np.round(np.asarray(file.data)), 0)
+        file = File(Project(file.p.path, show_output=False), data=counts, energy=ENERGY, time=TIME)
+        file.load_model("m.yaml", ["one"])
+        file.load_model("m.yaml", ["two"])
+        file.set_noise("poisson")
+    file.fit_spectrum("one", time_point=0, scale_covar=True)
+    file.fit_spectrum("two", time_point=0)
+    with pytest.raises(FitError, match=r"\(scale_covar=True\) and .*so their chi2, AIC"):
+        file.compare_models("one", "two")
+    assert len(file.compare_models("one", "two", metrics=["r2"])) == 2
+    file.fit_spectrum("two", time_point=0, scale_covar=True)
+    assert len(file.compare_models("one", "two")) == 2
+
+
 def test_other_rows(file: File) -> None:
     file.fit_spectrum("one", time_point=0)
     file.fit_spectrum("two", time_point=4)
