@@ -130,8 +130,8 @@ def export_root(project: Workspace) -> Path:
 
 
 def find_file(files: Sequence[File], key: int | str, project: str) -> File:
-    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there,
-    IndexError for a number, at which a loop over the files ends."""
+    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there, or
+    that several have, IndexError for a number, at which a loop over the files ends."""
     if isinstance(key, (int, np.integer)):
         if not -len(files) <= key < len(files):
             named = ", ".join(file.name for file in files[:LISTED])
@@ -141,9 +141,15 @@ def find_file(files: Sequence[File], key: int | str, project: str) -> File:
         return files[key]
     if not isinstance(key, str):
         raise CallError(f"project[{shortened(key)}]: give the name of a file, or its number")
-    for file in files:
-        if file.name == key:
-            return file
+    found = [k for k, file in enumerate(files) if file.name == key]
+    if len(found) == 1:
+        return files[found[0]]
+    if found:
+        raise NoSuchKeyError(
+            f"{len(found)} files of project {project!r} are called {key!r}; take one by its "
+            f"number, the last is project[{found[-1]}]; a cell that was run twice makes its file "
+            "twice: start with a new Project"
+        )
     known = [file.name for file in files]
     raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, known)}")
 

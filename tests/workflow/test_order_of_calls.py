@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import CallError, DataError, File, FitError, ModelError, Project, load_model
-from pyspec.errors import ModelWarning
+from pyspec.errors import ModelWarning, NoSuchKeyError
 
 TEXT = """
 parameters:
@@ -124,6 +124,11 @@ def test_files_of_one_name_are_refused(project: Project) -> None:
         scan(project, offset=offset).load_model("models.yaml", "peak")
     with pytest.raises(FitError, match=r"^files 0 and 1 .* both called 'scan'; .*name="):
         project.fit_2d(model_name="peak")
+    # The first one was taken, without a word: the one of the cell's first run.
+    with pytest.raises(NoSuchKeyError, match=r"2 files .* called 'scan'; .* last is project\[1\]"):
+        project["scan"]
+    with pytest.raises(NoSuchKeyError, match="2 files of project"):
+        project.save_fits("all.h5", file="scan")
 
 
 def test_a_refit_says_where_it_starts(project: Project) -> None:
