@@ -30,7 +30,7 @@ from pyspec.workflow.checks import (
     kept_of,
     no_axes,
 )
-from pyspec.workflow.labelled import refuse_other_order
+from pyspec.workflow.labelled import refuse_beside, refuse_other_order
 from pyspec.workflow.noise import Noise, make_noise, mean_of, taken_sigma
 from pyspec.workflow.workspace import Workspace
 
@@ -71,6 +71,8 @@ class FileData:
             self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
+        for name, one in (inputs or {}).items():
+            refuse_beside(f"inputs[{name!r}]", one, self.time, self.energy)
         self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         named = Measurement(labels=labels or {}, units=units or {})
         #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
@@ -96,6 +98,7 @@ class FileData:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
             raise no_axes(data)
         refuse_other_order(data, self.time, self.energy)
+        refuse_beside("mask", mask, self.time, self.energy)
         source = as_source(data)
         if source is not None:
             self._refer_to(source, mask, nan_policy)
@@ -145,6 +148,7 @@ class FileData:
         sigma is divided by sqrt(n), and `scale` is multiplied by n.
         """
         data = self.need_data()
+        refuse_beside("sigma", sigma, self.time, self.energy)
         noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
         if noise.kind == "poisson":
             self._check_counts()
@@ -190,6 +194,7 @@ class FileData:
 
         A second call replaces the first; :meth:`reset_dark` takes it back.
         """
+        refuse_beside("dark", dark, self.time, self.energy)
         pattern = check_pattern(dark, self.need_data().shape, "dark")
         self._correct(pattern, self.calibration)
 
@@ -199,6 +204,7 @@ class FileData:
         A declared sigma is divided too. A second call replaces the first;
         :meth:`reset_calibration` takes it back.
         """
+        refuse_beside("calibration", calibration, self.time, self.energy)
         pattern = check_pattern(calibration, self.need_data().shape, "calibration", positive=True)
         self._correct(self.dark, pattern)
 

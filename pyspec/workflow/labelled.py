@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,40 +17,59 @@ def refuse_other_order(data: Any, time: Axis, energy: Axis) -> None:
     """Raises :class:`DataError` where the labels of a DataFrame, Series or DataArray are the values
     of the axes in another order: transposed, where both are as many, or reversed. Other labels
     say nothing: an axis may have been converted or calibrated."""
-    labels = _labels(data)
-    if len(labels) == 2:
-        (_, rows), (_, columns) = labels
-        straight = _same(rows, time) and _same(columns, energy)
-        if _same(rows, energy) and _same(columns, time) and not straight:
-            raise DataError(
-                "the labels of data say that its rows are energies and its columns times; "
-                "pass data.T"
-            )
-        _refuse_reversed(*labels[0], time, "time")
-    if labels:
-        given, what = (time, "time") if energy is None else (energy, "energy")
-        _refuse_reversed(*labels[-1], given, what)
+    labels = _labels("data", data)
+    _refuse_transposed("data", labels, time, energy)
+    what = "time" if energy is None else "energy"
+    for (where, found), name in zip(labels[::-1], (what, "time"), strict=False):
+        said = f"write {name}={where}, or if the labels mean something else pass data.to_numpy()"
+        _refuse_reversed("data", found, {name: energy if name == "energy" else time}, said)
 
 
-def _refuse_reversed(where: str, labels: Axis, axis: Axis, what: str) -> None:
-    if labels is None or axis is None or _same(labels, axis) or _same(-labels, axis):
-        return  # energies about 0 whose sign was changed are the same values, in another order
-    if _same(np.sort(labels), np.sort(axis)):
+def refuse_beside(what: str, given: Any, time: Axis, energy: Axis = None) -> None:
+    """The same of what is given beside the data, such as a mask or sigma: of one dimension it lies
+    along either axis."""
+    labels = _labels(what, given)
+    _refuse_transposed(what, labels, time, energy)
+    said = f"sort {what} as the axis is, or drop the labels if they mean something else"
+    for place, (_, found) in enumerate(labels):
+        along = {"time": time, "energy": energy}
+        if len(labels) == 2:
+            along.pop(("energy", "time")[place])
+        _refuse_reversed(what, found, along, said)
+
+
+def _refuse_transposed(what: str, labels: list[tuple[str, Axis]], time: Axis, energy: Axis) -> None:
+    if len(labels) != 2:
+        return
+    (_, rows), (_, columns) = labels
+    straight = _same(rows, time) and _same(columns, energy)
+    if _same(rows, energy) and _same(columns, time) and not straight:
         raise DataError(
-            f"the labels of data run from {labels[0]:g} to {labels[-1]:g}, the {what} axis from "
-            f"{axis[0]:g} to {axis[-1]:g}, with the same values; write {what}={where}, or if the "
-            "labels mean something else pass data.to_numpy()"
+            f"the labels of {what} say that its rows are energies and its columns times; "
+            f"pass {what}.T"
         )
 
 
-def _labels(data: Any) -> list[tuple[str, Axis]]:
+def _refuse_reversed(what: str, labels: Axis, along: Mapping[str, Axis], said: str) -> None:
+    """Labels that are the values of an axis in another order, and those of no axis as they are."""
+    if labels is None or any(_same(labels, one) or _same(-labels, one) for one in along.values()):
+        return  # energies about 0 whose sign was changed are the same values, in another order
+    for name, axis in along.items():
+        if axis is not None and _same(np.sort(labels), np.sort(axis)):
+            raise DataError(
+                f"the labels of {what} run from {labels[0]:g} to {labels[-1]:g}, the {name} axis "
+                f"from {axis[0]:g} to {axis[-1]:g}, with the same values; {said}"
+            )
+
+
+def _labels(what: str, data: Any) -> list[tuple[str, Axis]]:
     """For each dimension where its labels are, and these, None where there are none of numbers."""
     if hasattr(data, "dims") and hasattr(data, "coords"):
         names = [dim for dim in data.dims if isinstance(dim, str)]
-        found = [(f"data[{dim!r}]", data.coords.get(dim)) for dim in names]
+        found = [(f"{what}[{dim!r}]", data.coords.get(dim)) for dim in names]
     else:
         kept = [name for name in ("index", "columns") if hasattr(data, name)]
-        found = [(f"data.{name}", getattr(data, name)) for name in kept if hasattr(data, "iloc")]
+        found = [(f"{what}.{name}", getattr(data, name)) for name in kept if hasattr(data, "iloc")]
     return [(where, _numbers(values)) for where, values in found]
 
 

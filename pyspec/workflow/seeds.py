@@ -15,6 +15,7 @@ from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
 from pyspec.model.tree import Par
 from pyspec.model.windows import slice_of
+from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.noise import Noise, mean_of
 
 Array = npt.NDArray[np.float64]
@@ -90,7 +91,7 @@ def slice_seeds(
                 "use seed_source='model'"
             )
         seed_from(model, baseline, by_hand)
-    seeds = _explicit(values, n) if values is not None else [{} for _ in range(n)]
+    seeds = _explicit(values, times) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
         assert series.data is not None
         n_window = series.window(series.data).shape[-1]
@@ -107,7 +108,8 @@ def slice_seeds(
 SEED_SOURCES = ("model", "baseline", "explicit")
 
 
-def _explicit(values: Any, n: int) -> list[dict[str, float]]:
+def _explicit(values: Any, times: Array) -> list[dict[str, float]]:
+    n = times.size
     if isinstance(values, Sequence) and not isinstance(values, str):
         other = next((row for row in values if not hasattr(row, "keys")), None)
         if other is not None:
@@ -121,8 +123,10 @@ def _explicit(values: Any, n: int) -> list[dict[str, float]]:
         return [{str(name): _number(name, value) for name, value in row.items()} for row in rows]
     if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
         raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
+    refuse_beside("seed_values", values, times)
     columns: dict[str, Any] = {}
     for name in values.keys():  # noqa: SIM118  (a DataFrame too)
+        refuse_beside(f"seed_values of {name}", values[name], times)
         column = real(f"seed_values of {name}", values[name])
         if column.shape not in ((), (n,)):
             raise FitError(
