@@ -311,7 +311,16 @@ def op_of(function: str | None) -> OpDef:
     """:func:`find_op` of what is known. Raises :class:`ModelError` otherwise."""
     op = find_op(function)
     if op is None:
-        raise ModelError(f"there is no function {function!r}{suggest(function or '', list(OPS))}")
+        from multiprocessing import parent_process  # takes longer to import than a fit
+
+        hint = suggest(function or "", list(OPS))
+        if parent_process() is not None:
+            hint = (
+                " in this worker process, which started afresh: call register_function at the top "
+                "of a module that it imports, outside of 'if __name__ == \"__main__\":'; or on a "
+                "cluster client.run(register_function, ...)"
+            )
+        raise ModelError(f"there is no function {function!r}{hint}")
     return op
 
 

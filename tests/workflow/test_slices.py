@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, ModelError, Project, SliceResults
+from pyspec import File, FitError, ModelError, Project, SliceResults, register_function
 from pyspec.fit import fit_slices
+from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
 from pyspec.plot.labels import units_of_parameters
 
@@ -365,3 +366,16 @@ def test_single_masked_points_do_not_end_the_shift_of_start_values() -> None:
     )
     slices = made.fit_slice_by_slice("m")
     np.testing.assert_allclose(slices.values["Gauss_01_x0"], x0[:, 0], atol=0.1)
+
+
+def test_workers_that_lack_a_function_are_one_error() -> None:
+    """All slices failed, each with "there is no function 'OwnLine'", after seconds."""
+    register_function("OwnLine", lambda x, a, b: a * np.exp(-((x - b) ** 2)), "A, x0")
+    try:
+        text = "m:\n  OwnLine: {A: [20, True, 0, 50], x0: [9.5, True, 3, 18]}\n"
+        file = File(Project(show_output=False), data=series()[:4], energy=ENERGY, time=TIME[:4])
+        file.load_model(text, "m")
+        with pytest.raises(ModelError, match=r"no function 'OwnLine' in this worker .* at the top"):
+            file.fit_slice_by_slice("m", n_workers=2)
+    finally:
+        forget_function("OwnLine")

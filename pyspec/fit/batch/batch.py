@@ -23,6 +23,7 @@ from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.fit.statistics import state_of
+from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
 
 
@@ -91,6 +92,15 @@ class Batch(ABC, Generic[Fit]):
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
         return {**kept, "stop": None}
+
+    def need_functions(self) -> None:
+        """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
+        can run here."""
+        groups = [self.model.components]
+        for par in self.model.parameters.values():
+            groups += [one.components for one in (par.dynamics, par.profile) if one is not None]
+        for component in (one for group in groups for one in group):
+            op_of(component.function)
 
     @cached_property
     def _executors(self) -> Executors:

@@ -91,6 +91,7 @@ def _one_by_one(batch: Batch[Fit], numbers: Sequence[int], hold: Hold) -> Iterat
 
 
 def _fits(batch: Batch[Fit], numbers: Sequence[int]) -> list[Fit]:
+    batch.need_functions()
     fits = []
     for number in numbers:
         if batch.stop is not None and batch.stop.is_set():
