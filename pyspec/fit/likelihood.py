@@ -133,7 +133,8 @@ class ProfileLikelihood:
         tenth of the value where chi² has neither."""
         bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
         root, downhill = self.problem.information(self.best, bounds)
-        slope, curvature = abs(float(downhill[k])), left_by_others(root, k, self.held)
+        slope = abs(float(downhill[k]))
+        (curvature,) = left_by_others(root, [k], self.held).tolist()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             size = self.unit / (slope + np.sqrt(slope**2 + self.unit * curvature))
         return float(size) if 0 < size < np.inf else 0.1 * abs(float(self.best[k])) or 1.0

@@ -21,7 +21,7 @@ from pyspec._library import OPS, OpDef
 from pyspec.fit import FitResult
 from pyspec.fit.doubts.bounds import other_side
 from pyspec.fit.doubts.finished import is_late
-from pyspec.fit.solve.covariance import gain_beyond
+from pyspec.fit.solve.covariance import gains_beyond
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function
 from pyspec.functions.response import expFun_gaussIRF
@@ -376,5 +376,25 @@ def test_lines_with_a_tail_on_one_side_are_known_by_their_values() -> None:
 def test_a_gain_beyond_a_bound_may_be_beyond_all_numbers() -> None:
     """Counts of 1e300 with a parameter at its bound ended in an OverflowError."""
     root = np.array([[1.0, 0.0], [0.0, 1.0]])
-    assert gain_beyond(root, np.array([1e200, 0.0]), 0, [0], "max") == np.inf
-    assert gain_beyond(root, np.array([3.0, 0.0]), 0, [0], "max") == 9.0
+    assert gains_beyond(root, np.array([1e200, 0.0]), {0: "max"}, [0]) == {0: np.inf}
+    assert gains_beyond(root, np.array([3.0, 0.0]), {0: "max"}, [0]) == {0: 9.0}
+
+
+def test_gains_beyond_bounds_are_those_of_a_fit_without_them() -> None:
+    """The fall of a linear chi² once one bound is gone: the free columns follow, others stay. None
+    where chi² rises beyond the bound, or a free column does all that this one does."""
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(40, 6))
+    root[:, 5] = root[:, :2] @ [1.0, -2.0]
+    rest = rng.normal(size=40)
+    rest -= root[:, :2] @ np.linalg.lstsq(root[:, :2], rest, rcond=None)[0]  # the free ones ended
+    downhill = root.T @ rest
+    ups = {k: "max" if downhill[k] > 0.0 else "min" for k in (2, 3, 5)}
+    sides = {**ups, 4: "min" if downhill[4] > 0.0 else "max"}
+    found = gains_beyond(root, downhill, sides, [2, 3, 4, 5])
+    assert list(found) == [2, 3]
+    for column, gain in found.items():
+        own = root[:, [0, 1, column]]
+        left = rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0]
+        assert gain == pytest.approx(rest @ rest - left @ left, rel=1e-9)
+    assert gains_beyond(root, np.zeros(6), dict.fromkeys(range(6), "min"), list(range(6))) == {}

@@ -13,7 +13,7 @@ from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
+from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched
 from pyspec.fit.solve.methods import SAMPLER
@@ -226,15 +226,13 @@ class _Assessment:
             )
         if self.information is not None:
             held = [problem.names.index(name) for name in {**self.bound, **self.intervals}]
-            for name, side in self.bound.items():
-                gain = gain_beyond(*self.information, problem.names.index(name), held, side)
-                if gain > 0.0:
-                    low, high, _ = self.params.limits[name]
-                    limit = low if side == "min" else high
-                    chisqr = float(outcome.chisqr)
-                    self.cautions.append(
-                        problem.at_the_bound(name, side, limit, gain, chisqr, self._scale())
-                    )
+            sides = {problem.names.index(name): side for name, side in self.bound.items()}
+            for place, gain in gains_beyond(*self.information, sides, held).items():
+                name, side = problem.names[place], sides[place]
+                low, high, _ = self.params.limits[name]
+                limit = low if side == "min" else high
+                fall = gain, float(outcome.chisqr), self._scale()
+                self.cautions.append(problem.at_the_bound(name, side, limit, *fall))
         if self.solver is not None:
             for name, ends in self.intervals.items():
                 if name not in run.lost:

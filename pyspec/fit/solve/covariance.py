@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -103,24 +103,32 @@ def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
 THEIRS = 1e-16
 
 
-def left_by_others(root: Array, column: int, held: list[int]) -> float:
-    """S, the curvature of chi² along one column once the others have followed, but for those that
-    are `held`; 0 where they do all that this one does, as the width of a GLP does at m = 0."""
-    own = root[:, column]
-    least = THEIRS * float(own @ own)
-    free = [k for k in range(root.shape[1]) if k not in held and k != column]
-    if free:
-        own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
-    curvature = float(own @ own)
-    return curvature if curvature > least else 0.0
+def left_by_others(root: Array, columns: Sequence[int], held: Collection[int]) -> Array:
+    """S, the curvature of chi² along each of these columns once the others have followed, but for
+    those that are `held`; 0 where they do all that this one does, as the width of a GLP does at
+    m = 0."""
+    own = root[:, columns]
+    least = THEIRS * np.einsum("ij,ij->j", own, own)
+    free = np.delete(root, [*held, *columns], axis=1)
+    if own.size and free.size:
+        own = own - free @ np.linalg.lstsq(free, own, rcond=None)[0]
+    curvatures = np.einsum("ij,ij->j", own, own)
+    return np.where(curvatures > least, curvatures, 0.0)
 
 
-def gain_beyond(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
-    """How much chi² would fall without the bound of one column, if the model were linear:
-    g² / S, g its slope and S what :func:`left_by_others` gives; 0 where chi² does not fall beyond
-    the bound, and where S is 0."""
-    slope = float(downhill[column])
-    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
-        return 0.0
-    curvature = left_by_others(root, column, held)
-    return slope * (slope / curvature) if curvature > 0.0 else 0.0
+def gains_beyond(
+    root: Array, downhill: Array, sides: Mapping[int, str], held: Collection[int]
+) -> dict[int, float]:
+    """How much chi² would fall without the bound of a column, if the model were linear, by the
+    columns at a bound whose `sides` are given, of those `held`: g² / S, g its slope and S what
+    :func:`left_by_others` gives. None of columns beyond whose bound chi² does not fall, nor where
+    S is 0."""
+    slopes = {k: float(downhill[k]) for k in sides if np.isfinite(downhill[k])}
+    falling = [k for k, slope in slopes.items() if (slope > 0.0) == (sides[k] == "max")]
+    curvatures = left_by_others(root, falling, held).tolist()
+    gains = {
+        k: slopes[k] * (slopes[k] / curvature)
+        for k, curvature in zip(falling, curvatures, strict=True)
+        if curvature > 0.0
+    }
+    return {k: gain for k, gain in gains.items() if gain > 0.0}
