@@ -29,9 +29,9 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.solve.outcome import Ended
-from pyspec.fit.spread import Correlated, covariance_of
+from pyspec.fit.spread import Correlated, correlation_matrix, covariance_of
 from pyspec.fit.statistics import TOGETHER, goodness, state_of, title_of
-from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable, correlation_matrix
+from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
 

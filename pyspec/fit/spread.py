@@ -108,6 +108,18 @@ def known_errors(names: Sequence[str], stderr: Mapping[str, float | None]) -> di
     }
 
 
+def correlation_matrix(
+    names: Sequence[str], correl: Mapping[str, Mapping[str, float]], unknown: float = math.nan
+) -> Array:
+    """(n, n) matrix of nested correlations, 1 on the diagonal, `unknown` where there is none."""
+    matrix = np.empty((len(names), len(names)))
+    for line, name in zip(matrix, names, strict=True):
+        known = correl.get(name, {})
+        line[:] = [known.get(other, unknown) for other in names]
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
 def covariance_of(
     names: Sequence[str],
     stderr: Mapping[str, float | None],
@@ -116,12 +128,7 @@ def covariance_of(
     """(n, n) covariance from standard errors and correlations; 0 where there is no error."""
     known = known_errors(names, stderr)
     size = np.array([known.get(name, 0.0) for name in names])
-    ratio = np.eye(len(names))
-    for i, first in enumerate(names):
-        for j, second in enumerate(names):
-            if i != j:
-                ratio[i, j] = correl.get(first, {}).get(second, 0.0)
-    return np.asarray(size[:, None] * ratio * size)
+    return np.asarray(size[:, None] * correlation_matrix(names, correl, 0.0) * size)
 
 
 def propagated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from importlib import import_module
 from typing import Any, overload
@@ -207,17 +207,6 @@ def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
     ]
     lines.insert(1, "  ".join("─" * width for width in widths))
     return "\n".join(line.rstrip() for line in lines)
-
-
-def correlation_matrix(
-    names: Sequence[str], correl: Mapping[str, Mapping[str, float]]
-) -> npt.NDArray[np.float64]:
-    """(n, n) matrix of nested correlations, 1 on the diagonal, NaN where there is none."""
-    matrix = np.full((len(names), len(names)), np.nan)
-    for i, first in enumerate(names):
-        for j, second in enumerate(names):
-            matrix[i, j] = 1.0 if i == j else correl.get(first, {}).get(second, np.nan)
-    return matrix
 
 
 def need_pandas() -> Any:

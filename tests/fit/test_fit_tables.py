@@ -14,11 +14,11 @@ from pyspec.errors import FitError
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
+from pyspec.fit.spread import correlation_matrix
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
     ParameterTable,
-    correlation_matrix,
     format_value,
 )
 from pyspec.model import Measurement, Model

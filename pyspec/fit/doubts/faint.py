@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import OPS
-from pyspec.fit.table import correlation_matrix
+from pyspec.fit.spread import correlation_matrix
 from pyspec.model import Component, Par
 
 #: A height nearer to 0 than so many of its standard errors may be that of noise. Of 300 fits to a
