@@ -18,7 +18,7 @@ from pyspec.io.atomic import file_name
 from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
-from pyspec.workflow.identity import SHORT, find_fit, handle_of
+from pyspec.workflow.identity import SHORT, find_fit, handle_of, listed
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
@@ -175,7 +175,7 @@ class ProjectOutput:
         show_output: bool | int = False,
     ) -> Path:
         """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
-        wanted = self.files if file is None else self._chosen(file)
+        wanted = self.files if file is None else [self._file(one) for one in listed(file)]
         chosen: list[Any] = []
         for one in wanted:
             if one.results or file is not None:
@@ -298,10 +298,6 @@ class ProjectOutput:
                 lines += [f"    {model!r}" for model in file.models.values()]
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
-
-    def _chosen(self, given: Any) -> list[File]:
-        several = isinstance(given, Sequence) and not isinstance(given, str)
-        return [self._file(one) for one in (given if several else [given])]
 
     def _file(self, given: Any) -> File:
         if isinstance(given, str):
