@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,9 @@ from pyspec.workflow.pictures import draw_evolution, draw_samples, given_look
 from pyspec.workflow.samples import samples_of
 from pyspec.workflow.summary import fits_html
 
-#: Fitted values that differ by less are the same.
-RTOL, ATOL = 1e-9, 1e-12
+#: Fitted values that differ by less than this part of their size, or of their standard error, are
+#: the same: a time in seconds may be 1e-13.
+SAME = 1e-9
 
 
 class FitResults(list[Any]):
@@ -258,8 +259,9 @@ class FitResults(list[Any]):
         rows = []
         for section, facts in (("identity", _identity), ("input", inputs_of), ("result", _values)):
             left, right = facts(first), facts(second)
+            errors = _medians(first.stderr) if section == "result" else {}
             for key in dict.fromkeys([*left, *right]):
-                if not _same(left.get(key), right.get(key), section == "result"):
+                if not _same(left.get(key), right.get(key), errors.get(key)):
                     rows.append((section, key, left.get(key), right.get(key)))
         return need_pandas().DataFrame(rows, columns=["section", "field", *names])
 
@@ -353,13 +355,22 @@ def _identity(fit: Any) -> dict[str, str]:
 
 
 def _values(fit: Any) -> dict[str, float]:
+    return _medians(fit.values)
+
+
+def _medians(columns: Mapping[str, Any]) -> dict[str, float]:
+    """Name → number; of slices the median of those that have one."""
+    # Without a standard error, None, it is NaN.
+    found = {name: np.asarray(value, np.float64) for name, value in columns.items()}
     return {
         name: float(np.nanmedian(value)) if np.isfinite(value).any() else float("nan")
-        for name, value in fit.values.items()
+        for name, value in found.items()
     }
 
 
-def _same(one: Any, other: Any, measured: bool) -> bool:
-    if measured and one is not None and other is not None:
-        return bool(np.isclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True))
-    return repr(one) == repr(other)
+def _same(one: Any, other: Any, error: float | None) -> bool:
+    """Whether two facts are the same; with its standard error, NaN where it has none, a value."""
+    if error is None or one is None or other is None:
+        return repr(one) == repr(other)
+    size = np.nanmax([abs(one), abs(other), error, 0.0])
+    return bool(np.isclose(one, other, rtol=0.0, atol=SAME * size, equal_nan=True))

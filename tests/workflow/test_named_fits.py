@@ -10,6 +10,7 @@ import pytest
 from pyspec import File, FitError, JointResult, Project
 from pyspec.workflow import export, identity, output
 from pyspec.workflow.identity import handle_of
+from pyspec.workflow.results import _same
 
 ENERGY = np.linspace(80.0, 90.0, 41)
 
@@ -112,3 +113,37 @@ def test_an_export_makes_few_handles_of_each_fit(
         monkeypatch.setattr(module, "handle_of", counting)
     assert len(project.export_fits(pictures=False)) == 20
     assert len(made_handles) <= 4 * 20
+
+
+def test_a_difference_in_small_units_is_one(tmp_path: Path) -> None:
+    """Times of 1e-13 s counted as the same, whatever they were."""
+    time = np.linspace(-1e-12, 8e-12, 91)
+    law = "law:\n  expFun: {A: [2, True, 0, 9], tau: [3e-13, True, 1e-13, 9e-13], t0: [0, False]}"
+    (tmp_path / "law.yaml").write_text(law)
+    project = Project(tmp_path, "small", show_output=0)
+    noise = np.random.default_rng(1).normal(0.0, 0.01, time.size)
+    for name, tau in (("slow", 6e-13), ("fast", 2e-13)):
+        data = np.where(time >= 0.0, 2.0 * np.exp(-np.maximum(time, 0.0) / tau), 0.0) + noise
+        File(project, data=data, time=time, name=name).fit_trace("law.yaml", "law")
+    found = project.results.diff(*map(handle_of, project.results))
+    values = found[found["section"] == "result"]["field"].tolist()
+    assert "expFun_01_tau" in values
+    assert "expFun_01_t0" not in values  # 0 in both
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "error", "same"),
+    [
+        (1e-14, -3e-14, 1.0, True),  # rounding of a value next to 0
+        (1e-14, -3e-14, 1e-14, False),
+        (1e-13, 1.0000000001e-13, np.nan, True),
+        (1e-13, 2e-13, np.nan, False),
+        (np.nan, np.nan, np.nan, True),
+        (1.0, np.nan, 0.1, False),
+        (1.0, None, 0.1, False),
+    ],
+)
+def test_what_counts_as_the_same_value(
+    one: float, other: float | None, error: float, same: bool
+) -> None:
+    assert _same(one, other, error) == same
