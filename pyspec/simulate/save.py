@@ -105,7 +105,8 @@ def _write_hdf5(
         for name, array in _for_read(arrays).items():
             file.create_dataset(name, data=array, compression="gzip" if array.ndim > 1 else None)
         for name, setting in settings.items():
-            file.attrs[name] = setting
+            is_long = isinstance(setting, int) and setting >= 2**64  # HDF5 has no such numbers
+            file.attrs[name] = str(setting) if is_long else setting
         group = file.create_group("values")
         for name, value in values.items():
             group.attrs[name] = value
