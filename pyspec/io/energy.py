@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +32,9 @@ _LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹
 #: An axis without a unit within these ends may be one of wavelengths in nm.
 LEAST_NM, MOST_NM = 200.0, 2000.0
 _SCALES = ("binding", "kinetic")
+#: What a file says of an experiment in eV, and how it may say it: "1.4866 keV".
+_IN_EV = ("photon_energy", "work_function")
+_QUANTITY = re.compile(r"([\d.]+(?:[eE][+-]?\d+)?)\s*[\[(]?([^\s\])]*)[\])]?")
 #: Differences of energies below this part of them are rounding.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -146,8 +151,8 @@ def on_scale(
         )
     axis = _energy(dataset, "energy_scale=")
     unit, now = dataset.units.get("energy", ""), scale_of(dataset)
-    photon = _number(where, "photon_energy", photon_energy, dataset.meta)
-    work = _number(where, "work_function", work_function, {}) or 0.0
+    photon = _number(where, "photon_energy", photon_energy) or _said(dataset, "photon_energy")
+    work = _number(where, "work_function", work_function) or 0.0
     other = _SCALES[1 - _SCALES.index(wanted)]
     label = dataset.labels.get("energy", "")
     if now == wanted:
@@ -169,7 +174,7 @@ def on_scale(
         )
     factor = _PER_EV.get(unit, 1.0)
     minus = f" - {work:g} eV" if work else ""
-    own = float(dataset.meta.get("work_function", 0) or 0)
+    own = _said(dataset, "work_function")
     hint = f" (work function of the file, not subtracted: {own:g} eV)" if own and not work else ""
     return replace(
         dataset,
@@ -192,7 +197,7 @@ def _difference(top: float, axis: Array) -> Array:
 
 def scale_note(dataset: Dataset) -> str:
     """How to get the other scale, where that is possible."""
-    now, photon = scale_of(dataset), dataset.meta.get("photon_energy")
+    now, photon = scale_of(dataset), _said(dataset, "photon_energy")
     if not now or photon is None or dataset.energy is None:
         return ""
     other = _SCALES[1 - _SCALES.index(now)]
@@ -211,12 +216,36 @@ def _energy(dataset: Dataset, what: str) -> Array:
     return dataset.energy
 
 
-def _number(where: str, what: str, given: Any, meta: Mapping[str, Any]) -> float | None:
-    value = meta.get(what) if given is None else given
-    if value is None:
+def _number(where: str, what: str, given: Any) -> float | None:
+    """A number in eV that is given. Raises :class:`DataError` where it is none, or not positive."""
+    if given is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise DataError(f"{where}: {what}= is a number in eV, not {value!r}")
-    if not np.isfinite(value) or (given is not None and value <= 0):
-        raise DataError(f"{where}: {what}= is a positive number in eV, not {value!r}")
-    return float(value)
+    if not _is_number(given):
+        raise DataError(f"{where}: {what}= is a number in eV, not {given!r}")
+    if not np.isfinite(given) or given <= 0:
+        raise DataError(f"{where}: {what}= is a positive number in eV, not {given!r}")
+    return float(given)
+
+
+def _said(dataset: Dataset, what: str) -> float | None:
+    """What the file says in eV; None where that is no positive number."""
+    value: Any = dataset.meta.get(what)
+    return float(value) if _is_number(value) and 0 < value < np.inf else None
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    return is_number and not isinstance(value, bool)
+
+
+def with_energies(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says, with photon energy and work function as numbers in eV where they are text
+    such as "1.4866 keV". Other text, such as "Al Ka", stays."""
+    found = dict(meta)
+    for what in _IN_EV:
+        parts = _QUANTITY.fullmatch(str(meta.get(what, "")).strip())
+        per_ev = _PER_EV.get(show_unit(parts[2]) or "eV") if parts else None
+        if parts and per_ev is not None:
+            with suppress(ValueError):
+                found[what] = float(parts[1]) / per_ev
+    return found

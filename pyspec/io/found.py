@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
+from pyspec.io.energy import with_energies
 from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
 from pyspec.model.source import KEPT_TYPES, source_of
 
@@ -96,7 +97,7 @@ def assemble(
         source=source,
         notes=tuple(found.notes),
         errors=found.errors,
-        meta=found.meta,
+        meta=with_energies(found.meta),
     )
     return dataset._ordered()
 

@@ -157,6 +157,32 @@ def test_a_table_that_does_not_say_and_one_in_meV(tmp_path: Path) -> None:
     assert found.units["energy"] == "eV"
 
 
+@pytest.mark.parametrize(
+    ("said", "photon"),
+    [("21.2", 21.2), ("21.2 eV", 21.2), ("21.2eV", 21.2), ("21200 [meV]", 21.2),
+     ("0.0212 keV", 21.2), ("2.12e1 (eV)", 21.2), ("He I", None), ("21,2", None), ("-1 eV", None),
+     ("1.2.3", None), ("58 nm", None)],
+)  # fmt: skip
+def test_energies_that_a_comment_says(tmp_path: Path, said: str, photon: float | None) -> None:
+    """They were text, on which reading the file ended in "Unknown format code 'g'"."""
+    path = tmp_path / "a.csv"
+    comments = f"# photon_energy: {said}\n# work_function: {said}\n"
+    path.write_text(comments + "kinetic energy (eV),I\n10,1\n11,2\n12,4\n")
+    found = read(path)
+    assert any("source 21.2 eV" in note for note in found.notes) == (photon is not None)
+    for what in ("photon_energy", "work_function"):
+        assert found.meta[what] == (said if photon is None else pytest.approx(photon))
+    if photon is None:
+        with pytest.raises(DataError, match="the file does not say the photon energy"):
+            read(path, energy_scale="binding")
+    else:
+        turned = read(path, energy_scale="binding")
+        np.testing.assert_allclose(turned.energy, [11.2, 10.2, 9.2])
+        assert "work function of the file, not subtracted: 21.2 eV" in turned.notes[-1]
+    given = read(path, energy_scale="binding", photon_energy=40.0)
+    np.testing.assert_allclose(given.energy, [30, 29, 28])
+
+
 def test_a_dataset_keeps_what_it_knows_when_it_is_cut_and_pickled(tmp_path: Path) -> None:
     import pickle
 
