@@ -96,7 +96,7 @@ def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> 
     theta = np.array([values[name] for name in problem.names])
     with np.errstate(all="ignore"):
         residual = problem.executor.residual(theta, problem.fixed)
-    if not np.isclose(float(residual @ residual), chisqr, rtol=1e-6):
+    if not np.isclose(float(residual @ residual), chisqr, rtol=1e-6, atol=0.0):
         raise FitError(
             f"{problem.label}: {shared[0]} was solved for from the data of several files, of which "
             "this is one; values and errors are in the archive, fit the files together again for "

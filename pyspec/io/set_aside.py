@@ -118,7 +118,8 @@ def _are_a_series(names: Sequence[str]) -> bool:
 def _is_axis(name: str, values: np.ndarray) -> bool:
     """Whether a column is an axis: by its name, or by many steps that are even but for rounding."""
     steps = np.diff(values)
-    is_even = steps.size >= _MANY and steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-3)
+    many = steps.size >= _MANY and steps[0] != 0
+    is_even = many and np.allclose(steps, steps[0], rtol=1e-3, atol=0.0)
     return guess_kind(name) is not None or name.strip().lower() == "x" or bool(is_even)
 
 

@@ -148,6 +148,23 @@ def test_igor_text_with_several_waves(tmp_path: Path) -> None:
             read(path, block="two words")
 
 
+@pytest.mark.parametrize("step", [1.0, 1e-12])
+def test_igor_waves_of_other_steps_are_separate_in_every_unit(tmp_path: Path, step: float) -> None:
+    """Times in seconds were equal where they differed by less than 1e-8: both waves were read, on
+    the axis of the first."""
+    waves = [
+        f'WAVES/D {name}\nBEGIN\n1\n2\n3\nEND\nX SetScale/P x 0,{delta!r},"s",{name}\n'
+        f'X SetScale d 0,0,"Intensity (counts)",{name}\n'
+        for name, delta in (("a", step), ("b", 2 * step), ("c", 2 * step * (1 + 1e-13)))
+    ]
+    path = tmp_path / "a.itx"
+    path.write_text("IGOR\n" + "".join(waves[:2]))
+    with pytest.raises(DataError, match="2 blocks with different axes"):
+        read(path)
+    path.write_text("IGOR\n" + "".join(waves[1:]))
+    np.testing.assert_allclose(read(path).time, [0, 2 * step, 4 * step])
+
+
 @pytest.mark.parametrize(
     ("angle", "energy", "name"),
     [

@@ -38,6 +38,9 @@ def test_row_numbers_beside_spectra_and_beside_an_axis(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.energy, ENERGY)
     found = read(table(path, ",left,right", count, FALLING, PEAK))  # uneven: no axis
     np.testing.assert_array_equal(found.energy, count)
+    # Values in ampere were even steps, all of them below 1e-8, and so an axis.
+    found = read(table(path, ",left,right", count, 1e-12 * FALLING, PEAK))
+    np.testing.assert_array_equal(found.energy, count)
     # Where the axis is given they are no spectrum.
     given = {"energy": ENERGY, "time": [0, 1], "transpose": True}
     found = read(table(path, ",s1,s2", count, FALLING, PEAK), **given)
