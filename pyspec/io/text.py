@@ -79,7 +79,8 @@ class Table:
 
 
 def read_text(path: Path, *, nul: bool = False) -> str:
-    """The text of a file: UTF-8, UTF-16 with a mark, or else Latin-1; `nul` lets NUL bytes pass.
+    """The text of a file: UTF-8, UTF-16 with a mark, or else that of Windows, which is Latin-1 with
+    signs such as "…" where Latin-1 ends a line. `nul` lets NUL bytes pass.
 
     Raises :class:`DataError` for an empty file or one that is no text.
     """
@@ -97,7 +98,7 @@ def read_text(path: Path, *, nul: bool = False) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        return raw.decode("cp1252", errors="replace")
 
 
 def lines_of(text: str) -> list[str]:

@@ -76,6 +76,12 @@ def test_windows_files_with_mark_and_quotes_and_trailing_separators(tmp_path: Pa
     assert read(path).shape == (2,)
     path.write_bytes("E\tIntensit\xe4t\n1\t2\n2\t3\n".encode("latin-1"))
     assert read(path).labels["data"] == "Intensität"
+    # An ellipsis of Windows is a line break in Latin-1: the comment ended there.
+    path.write_bytes("# film… 5 8\nE\tIntensität…\n1\t2\n2\t3\n".encode("cp1252"))
+    assert read(path).labels["data"] == "Intensität…"
+    np.testing.assert_array_equal(read(path).data, [2, 3])
+    path.write_bytes(b"E\tI \x81\n1\t2\n2\t3\n")  # no sign of Windows either
+    np.testing.assert_array_equal(read(path).data, [2, 3])
 
 
 def test_several_columns_and_the_choice_of_one(tmp_path: Path) -> None:

@@ -35,6 +35,14 @@ def test_one_block(tmp_path: Path, scan: str, mode: str) -> None:
     np.testing.assert_array_equal(other.data, [2, 2, 2, 2])
 
 
+def test_an_ellipsis_of_windows_ends_no_line(tmp_path: Path) -> None:
+    text = vamas_text([("C 1s\N{HORIZONTAL ELLIPSIS} film", 0, 1200.0, VALUES)])
+    (tmp_path / "a.vms").write_bytes(text.encode("cp1252"))
+    found = read(tmp_path / "a.vms")
+    assert found.name == "a: C 1s\N{HORIZONTAL ELLIPSIS} film"
+    np.testing.assert_array_equal(found.data, VALUES)
+
+
 def test_the_content_decides_not_the_suffix(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(vamas_text([("C 1s", 0, 1200.0, VALUES)]))
