@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -76,10 +77,15 @@ def named(names: Iterable[str], source: Any) -> dict[str, str]:
 
 
 def place_text(value: float, axis: Any, digits: int = 5) -> str:
-    """A value of an axis as text; one that is zero but for rounding is 0."""
+    """A value of an axis as text, with `digits` or as many as tell it from its neighbours; one that
+    is zero but for rounding is 0."""
     steps = np.abs(np.diff(axis))
-    least = 1e-6 * float(steps.min()) if steps.size else 0.0
-    return f"{0.0 if abs(value) < least else value:.{digits}g}"
+    steps = steps[steps > 0]
+    if not steps.size:
+        return f"{value:.{digits}g}"
+    needed = math.log10(float(np.max(np.abs(axis))) / float(np.median(steps)))
+    digits = min(max(digits, math.ceil(needed) + 1), 15)
+    return f"{0.0 if abs(value) < 1e-6 * steps.min() else value:.{digits}g}"
 
 
 def with_unit(text: str, unit: str) -> str:

@@ -73,7 +73,8 @@ def plot_component_of(
         assert model.aux is not None
         every, most = traces
         chosen = range(0, len(along), every)[:most]
-        curves = {f"{name} at {model.aux[k]:.4g}": along[k] for k in chosen}
+        places = {k: place_text(model.aux[k], model.aux, 4) for k in chosen}
+        curves = {f"{name} at {place}": along[k] for k, place in places.items()}
     else:
         curves[name] = component_curves(model, t_ind)[name]
     title = f"{name} ({function.name}){_time(model, t_ind)}"

@@ -11,7 +11,7 @@ from pyspec.plot.axes import bare, curve_look, enclose, line, reference_lines, s
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
-from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.labels import opened, place_text, unit_of, with_unit
 from pyspec.plot.legend import curve_legend, curve_name
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.traces import nearest
@@ -69,7 +69,8 @@ def plot_populations(
             ax.set_title(look.title)
         curve_legend(ax)
         if differs and ax.get_legend() is not None:
-            at = with_unit(f"{linear.along[column]:.5g}", unit_of(fit, "energy"))
+            place = place_text(linear.along[column], linear.along)
+            at = with_unit(place, unit_of(fit, "energy"))
             ax.get_legend().set_title(f"at {at}")
         bare(ax)
         return sheet.finish(look)

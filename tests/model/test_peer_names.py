@@ -92,6 +92,8 @@ def test_a_component_is_drawn_with_the_values_of_its_model() -> None:
     model.add_profile("Gauss_01_A", profile)
     model.set_axes(aux=np.linspace(0.0, 5.0, 6))
     assert len(gauss.plot().axes[0].lines) == 6
+    model.set_axes(aux=np.linspace(1000.0, 1000.5, 6))  # all curves were "at 1000", and one
+    assert len(gauss.plot().axes[0].lines) == 6
     assert len(gauss.plot(plot_every=2, plot_max=2).axes[0].lines) == 2
     assert len(gauss.plot(plot_traces=False).axes[0].lines) == 1
     with pytest.raises(DataError, match="whole numbers from 1"):

@@ -8,6 +8,7 @@ import pytest
 from pyspec import File, FitResult, Project
 from pyspec.functions.response import expFun_gaussIRF
 from pyspec.plot import PlotError, plot_spectra, plot_traces
+from pyspec.plot.labels import place_text
 
 MODELS = """
 decay:
@@ -89,6 +90,19 @@ def test_without_energies_those_are_drawn_at_which_the_data_change(file: File) -
     assert np.diff(chosen).min() > 0.49 / 6  # the line changes from 1.86 to 2.34
     assert max(abs(energy - 2.1) for energy in chosen) < 0.25  # beside it is only noise
     assert figure.axes[0].get_xscale() == "linear"
+
+
+def test_neighbours_of_any_axis_have_names_of_their_own(file: File) -> None:
+    """Kinetic energies of 1486.6 eV and 1486.65 eV were both 1486.6 eV."""
+    energy, time = ENERGY + 1485.0, TIME + 1e6
+    data = np.nan_to_num(np.ma.filled(np.ma.asarray(file.data), 0.0))
+    far = File(file.project, name="far", data=data, energy=energy, time=TIME)
+    legend = plot_traces(fit(far), energies=energy[2:4], y_type="lin").axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["1486.6", "1486.65"]
+    assert [place_text(one, time) for one in time[10:12]] == ["1000000", "1000000.1"]
+    assert place_text(5.0, [5.0]) == place_text(5.0, [5.0, 5.0]) == "5"
+    assert place_text(1e-17, np.linspace(-1, 1, 21)) == "0"
+    assert place_text(2 / 3, np.linspace(0, 1, 31)) == "0.66667"
 
 
 def test_spectra_at_the_nearest_times(file: File, tmp_path: Path) -> None:
