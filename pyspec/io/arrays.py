@@ -138,7 +138,8 @@ def _named(path: Path, entries: list[Entry], name: str) -> Entry:
     for entry in entries:
         if wanted == entry.name.strip("/"):
             return entry
-    short = [entry for entry in entries if entry.word == wanted.lower()]
+    dotted = [one for one in entries if one.name.replace("/", ".") == wanted.replace("/", ".")]
+    short = dotted or [entry for entry in entries if entry.word == wanted.lower()]
     if len(short) == 1:
         return short[0]
     near = suggest(wanted, [entry.name for entry in entries])

@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from pyspec.errors import DataError
 from pyspec.io import read
@@ -157,3 +158,43 @@ def test_repeated_scans_of_delays_are_told_to_be_averaged(tmp_path: Path) -> Non
     np.savez(path, counts=counts[:3], delay=[0.0, 2.0, 1.0], energy=energies)
     with pytest.raises(DataError, match=r"at positions 1 and 2; the file holds counts \(3 × 20\)"):
         read(path)
+
+
+def matlab_7_3(path: Path, **arrays: object) -> Path:
+    """A file as MATLAB writes it with -v7.3: every array has two dimensions at least, the first one
+    fastest, text is numbers of letters, and an empty array is its shape."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, value in arrays.items():
+            is_text = isinstance(value, str)
+            plain = np.frombuffer(value.encode("utf-16-le"), "u2") if is_text else np.asarray(value)
+            kind = "char" if is_text else "double"
+            stored = np.atleast_2d(plain).T if plain.size else np.zeros(2, np.uint64)
+            item = file.create_dataset(name.replace("__", "/"), data=stored)
+            item.attrs["MATLAB_class"] = np.bytes_(kind)
+            if not plain.size:
+                item.attrs["MATLAB_empty"] = np.uint8(1)
+    with path.open("r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM")
+    return path
+
+
+def test_matlab_of_either_version_holds_the_same(tmp_path: Path) -> None:
+    """A spectrum of version 7.3 ended in "tuple index out of range", letters of a title and single
+    numbers were arrays beside it, and "name.field" was no name there."""
+    spectrum = DATA[0]
+    beside = {"title": "Au 4f after", "hv": 21.2, "none": np.zeros((0, 0))}
+    new = matlab_7_3(tmp_path / "new.mat", E=ENERGY, spec=spectrum, **beside)
+    old = tmp_path / "old.mat"
+    savemat(old, {"E": ENERGY, "spec": spectrum, **beside})
+    for path in (new, old):
+        found = read(path)
+        np.testing.assert_array_equal(found.energy, ENERGY)
+        np.testing.assert_array_equal(found.data, spectrum)
+        assert "not used" not in found.describe()
+    matlab_7_3(new, scan__t=TIME, scan__E=ENERGY, scan__map=DATA, scan__old=DATA)
+    savemat(old, {"scan": {"t": TIME, "E": ENERGY, "map": DATA, "old": DATA}})
+    for path in (new, old):
+        found = read(path, data="scan.map", energy="scan.E", time="scan.t")
+        np.testing.assert_array_equal(found.data, DATA)
+        np.testing.assert_array_equal(found.time, TIME)
+    assert read(new, data="scan/map").shape == DATA.shape

@@ -60,16 +60,23 @@ def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry
         if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
             return
         unit = attribute(item, "units") or attribute(item, "unit")
+        load = _loader(path, name, item, transposed)
+        if transposed:
+            if item.size > 1 and not _is_no_array(item):
+                found.append(Entry(name, _line(item.shape[::-1]), load, unit))
+            return
         scales: list[str | None] = []
         for dim in item.dims:
             scales.append(dim[0].name.strip("/") if len(dim) else dim.label or None)
-        shape = item.shape[::-1] if transposed else item.shape
-        shape = _line(shape) if transposed else shape
-        load = _loader(path, name, item, transposed)
-        found.append(Entry(name, shape, load, unit, tuple(scales)))
+        found.append(Entry(name, item.shape, load, unit, tuple(scales)))
 
     file.visititems(visit)
     return found
+
+
+def _is_no_array(item: Any) -> bool:
+    """Whether numbers in a file of MATLAB are those of letters, or the shape of an empty array."""
+    return attribute(item, "MATLAB_class") == "char" or "MATLAB_empty" in item.attrs
 
 
 def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
