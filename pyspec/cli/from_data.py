@@ -23,14 +23,17 @@ from pyspec.cli.first_model import (
     rounded,
     step_of,
 )
+from pyspec.cli.first_trace import LEAST, first_trace, trace_of
 from pyspec.cli.show import part_of, place_of, reading_options, refuse_yaml
+from pyspec.cli.spoken import for_flags
 from pyspec.io import Dataset, read
+from pyspec.io.units import TAKEN
 from pyspec.model.guess import MAX_PEAKS
 
 Array = npt.NDArray[np.float64]
 
-#: The model in models.yaml, and the law of a series.
-MODEL, LAW = "peaks", "decay"
+#: The model in models.yaml, of a trace too, and the law of a series.
+MODEL, TRACE, LAW = "peaks", "trace", "decay"
 
 JOB = """\
 # What to fit, and how. Run it with:   pyspec fit job.yaml
@@ -44,12 +47,11 @@ models: models.yaml               # start values that were read off the data: co
 model: {model}
 
 # limits:                         # fit only this; both ends count
-#   energy: {energy}
-{series}
+{limits}
 {noise}
 
 fit:
-  type: {kind}
+  type: {kind}{options}
 output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
 """
 
@@ -59,17 +61,18 @@ NOISE = (
 
 NO_ERRORS = "noise: {type: none}               # not all standard errors of the file are above 0"
 
-SERIES = """\
-#   time: {time}
+STARTS = """
+  # options: {n_starts: 10}       # other starts too: decays have more than one optimum"""
 
+SERIES = """
 # baseline: [from, to]            # these times are averaged and fitted first, as the start
 """
 
-MOVES = """
+MOVES = f"""
 # The heights are free at each time: results/report.html draws them. With the law for one of them in
 # models.yaml, or where the residual shows that a line moves, for its place (GLP_01_x0):
 # dynamics:
-#   - {{parameter: GLP_01_A, model: {law}}}
+#   - {{parameter: GLP_01_A, model: {LAW}}}
 """
 
 HEAD = """\
@@ -98,7 +101,7 @@ def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
     """The texts of job.yaml and models.yaml by name, for the data that `given` names, and what to
     know of them.
 
-    Raises :class:`FlagError` for data without an energy axis, or with axes besides energy and time.
+    Raises :class:`FlagError` for data of other axes than energy and time, or too few of them.
     """
     if (given.peaks or 1) > MAX_PEAKS:
         raise FlagError(
@@ -109,24 +112,53 @@ def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
     options = reading_options(given)
     dataset = part_of(read(given.data_path, **options), given)
     _check(dataset)
-    energy, spectrum = mean_spectrum(dataset)
-    _check_size(dataset, energy.size, given.peaks or 1)
-    model, notes = first_model(MODEL, dataset, energy, spectrum, given.peaks)
+    if dataset.dims == ("time",):
+        kind, model, notes = "trace", *_trace(dataset, given.peaks)
+    else:
+        kind, model, notes = _spectra(dataset, given.peaks)
+        if any(TAKEN in note for note in dataset.notes):
+            notes.append(f"The axis was taken for an energy, {for_flags(TAKEN)}")
+    moves = "{free: time}" in model
     source = Path(dataset.source or given.data_path).name
-    is_series = "time" in dataset.dims
-    moves = is_series and "GLP_01_x0" in model.values
-    motion = _motion(dataset, model.values["GLP_01_x0"]) if moves else ""
     head = HEAD.format(source=source) + (FREE if moves else "") + _comments(notes)
+    limits = [f"#   {axis}: {_entry(ends_of(dataset.axes[axis]))}\n" for axis in dataset.dims[::-1]]
+    is_series = kind == "2d"
     job = JOB.format(
         name=_entry(dataset.name),
         data=_data_lines(given, options, dataset),
-        model=MODEL,
-        energy=_entry(ends_of(energy)),
-        series=_series(dataset, moves) if is_series else "",
+        model=TRACE if kind == "trace" else MODEL,
+        limits="".join([*limits, SERIES if is_series else "", MOVES if moves else ""]),
         noise=NOISE if _errors_hold(dataset) else NO_ERRORS,
-        kind="2d" if is_series else "spectrum",
+        kind=kind,
+        options=STARTS if "expFun" in model and kind == "trace" else "",
     )
-    return {"job.yaml": job, "models.yaml": f"{head}\n{model.to_yaml()}{motion}"}, notes
+    return {"job.yaml": job, "models.yaml": f"{head}\n{model}"}, notes
+
+
+def _spectra(dataset: Dataset, n_peaks: int | None) -> tuple[str, str, list[str]]:
+    """The kind of fit of a spectrum or a series, its models, and what to know of them."""
+    energy, spectrum = mean_spectrum(dataset)
+    _check_size(dataset, energy.size, n_peaks or 1)
+    model, notes = first_model(MODEL, dataset, energy, spectrum, n_peaks)
+    if "time" not in dataset.dims:
+        return "spectrum", model.to_yaml(), notes
+    place = model.values.get("GLP_01_x0")
+    return "2d", model.to_yaml() + ("" if place is None else _motion(dataset, place)), notes
+
+
+def _trace(dataset: Dataset, n_peaks: int | None) -> tuple[str, list[str]]:
+    """The model of a trace, and what to know of it."""
+    if n_peaks is not None:
+        raise FlagError(
+            f"--peaks {n_peaks}: is for spectra; {dataset.source}: is a trace over time"
+        )
+    size = trace_of(dataset)[0].size
+    if size < LEAST:
+        raise FlagError(
+            f"{dataset.source}: has values at {size} times, and laws of time are read off {LEAST} "
+            "at least"
+        )
+    return first_trace(TRACE, dataset)
 
 
 def _comments(notes: Sequence[str]) -> str:
@@ -135,18 +167,7 @@ def _comments(notes: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in ("#", *(f"# {one}" for one in lines))) if lines else ""
 
 
-def _series(dataset: Dataset, has_law: bool) -> str:
-    """Fields of a job that only a series has."""
-    times = SERIES.format(time=_entry(ends_of(dataset.axes["time"])))
-    return times + (MOVES.format(law=LAW) if has_law else "")
-
-
 def _check(dataset: Dataset) -> None:
-    if "energy" not in dataset.dims:
-        raise FlagError(
-            f"{dataset.source}: has no energy axis, and start values are read off spectra; for a "
-            "trace over time write a job of 'type: trace', as docs/job_file.md shows"
-        )
     if dataset.extra == ("column",):
         raise FlagError(
             f"{dataset.source}: has more than one column beside the axis, "

@@ -34,14 +34,17 @@ NEW = """\
 With a file of data: writes job.yaml and models.yaml for it, with up to four peaks on a background
 whose places, heights and widths were read off the spectrum, or off the mean of a series, so that
 'pyspec fit' runs at once. Dips are peaks of negative height, noise gets a background alone, and
-more humps than these are listed. The heights of a series are free at each time. Files are read as
-'pyspec show' reads them, with the same options.
+more humps than these are listed. The heights of a series are free at each time. A trace, whose
+only axis is time by its name, its unit or --rename, gets laws of time: an onset with its
+instrument, decays, an oscillation. Files are read as 'pyspec show' reads them, with its options.
 
 Without one: a job with all fields explained, and data.csv, which is simulated.
 
 examples:
   pyspec new au_4f scans/gold.csv
   pyspec new au_4f scans/gold.csv --peaks 2 --select energy=80:92
+  pyspec new at_520 scan.csv --select energy=520.0   a trace at one energy of a series
+  pyspec new decay trace.csv --rename energy=time    where the file does not say that it is time
   pyspec new example
 """
 

@@ -20,6 +20,7 @@ FIELDS = (*READING, "work_function", "units", "exclude", "inputs", "sigma", "sca
 PHRASES = (
     ("say units={'energy': 'eV'}", "say --units energy=eV", "say units: {energy: eV}"),
     ("units={...}", "--units energy=... --units time=...", "units: {energy: ..., time: ...}"),
+    ("say rename(energy='time')", "say --rename energy=time", "say rename: {energy: time}"),
     ("an array, the path", "the path", "the path"),
     ("an array, a path", "a path", "a path"),
     ("select(", "--select ", "select: {"),
@@ -62,7 +63,7 @@ OF_FILES = [
 ]
 
 #: No part of another word, and no name of an axis behind a flag: "--at energy=3".
-_WHOLE = r"(?<![\w-])(?<!--at )(?<!--units )(?<!--select )"
+_WHOLE = r"(?<![\w-])(?<!--at )(?<!--units )(?<!--select )(?<!--rename )"
 
 _TURNS = re.compile(r"such as \['none', '([^']*)'\], or leave frequency out")
 

@@ -15,7 +15,7 @@ from pyspec.io.corner import SURE, has_corner, times_across
 from pyspec.io.found import Found, monotonic
 from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table
-from pyspec.io.units import guess_kind, holds_errors, is_unit, show_unit, split_unit
+from pyspec.io.units import axis_kind, guess_kind, holds_errors, is_unit, show_unit, split_unit
 
 #: Of more columns than this the names of the first are listed.
 SHOWN = 8
@@ -310,7 +310,7 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
     x, *ys = picked
     label, unit = split_unit(names[x])
     unit = head.units[x] if len(head.units) == width else unit
-    kind = guess_kind(names[x], unit) or "energy"
+    kind, taken = axis_kind(names[x], unit)
     axis = table.values[:, x]
     if np.isnan(axis).any():
         row = int(np.argmax(np.isnan(axis)))
@@ -339,7 +339,8 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
     shown = ", ".join(f"{names[k]!r}" if head.names else str(table.numbers[k]) for k in ys[:SHOWN])
     shown += f", … {len(ys)} in all" if len(ys) > SHOWN else ""
     found.notes.append(
-        f"columns: {names[x]!r} is {kind}, data from {shown}; choose others with columns=(x, y)"
+        f"columns: {names[x]!r} is {kind}{taken}, data from {shown}; choose others with "
+        "columns=(x, y)"
     )
     return found
 
@@ -352,8 +353,7 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
 
 
 def _numbers(table: Table, names: list[str], wanted: Sequence[int | str]) -> list[int]:
-    """The numbers of columns. Raises :class:`DataError` where there is none of a name, where there
-    are several, and for columns of text."""
+    """The numbers of columns. Raises :class:`DataError` unless one has a name, and for text."""
     picked: list[int] = []
     for one in wanted:
         found = _called(one, names)

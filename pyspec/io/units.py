@@ -124,6 +124,16 @@ def guess_kind(name: str, unit: str = "") -> str | None:
     return None
 
 
+#: What is said of an axis that nothing names.
+TAKEN = "as nothing says what it is (of times say rename(energy='time'))"
+
+
+def axis_kind(name: str, unit: str) -> tuple[str, str]:
+    """The axis of a column, "energy" or "time", and what is said where it was only taken for it."""
+    kind = guess_kind(name, unit)
+    return ("energy", f", {TAKEN}") if kind is None else (kind, "")
+
+
 _ANGLES = ("deg", "degree", "degrees", "°", "rad", "mrad")
 
 

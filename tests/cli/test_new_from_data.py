@@ -247,7 +247,14 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
         (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
         (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
         (["au", "wide.csv"], "choose with --columns x y, by name or number from 0, and --errors"),
-        (["au", "trace.csv", "--rename", "energy=time"], "has no energy axis"),
+        (
+            ["au", "trace.csv", "--rename", "energy=time", "--peaks", "1"],
+            "--peaks 1: is for spectra; trace.csv: is a trace over time",
+        ),
+        (
+            ["au", "trace.csv", "--rename", "energy=time", "--select", "energy=84:84.15"],
+            "has values at 4 times, and laws of time are read off 5 at least",
+        ),
         (
             ["au", "scans/gold.csv", "--select", "energy=84:84.05"],
             "and a peak on a background needs",

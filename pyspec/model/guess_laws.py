@@ -1,0 +1,320 @@
+"""Start values from a trace over time: an onset, decays, an oscillation, as far as they stand out.
+
+Grids of the parameters that are not linear (onset, width, decay times, frequency), for each of
+which heights follow by least squares. Between laws the information criterion of Bayes decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
+
+Array = npt.NDArray[np.float64]
+
+#: Longer traces are averaged over neighbours to at most this many points.
+MOST = 400
+
+#: Points of the grids: onsets, decay times, frequencies.
+ONSETS, DECAYS, FREQUENCIES = 60, 24, 4000
+
+#: Widths of the instrument, in steps of the axis at the onset; the least one; below which the onset
+#: is as sharp as the axis can tell.
+WIDTHS = (0.3, 1.0, 2.0, 4.0, 8.0)
+SHARPEST, SHARP = 0.2, 0.5
+
+#: Evaluations of one choice, to improve it.
+ROUNDS = 40
+
+#: What a further law has to bring beside what its parameters are worth.
+WORTH = 10.0
+
+#: An oscillation is seen for this many periods at least.
+PERIODS = 1.5
+
+#: And has this share of the range of the trace: the noise of counts, which differs along the time,
+#: looks like smaller ones.
+SMALLEST = 0.01
+
+#: Residuals below this share of the trace are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What a trace looks like: ``level + onset (step + Σ A exp(-(t - t0)/tau) + oscillation)``.
+
+    Attributes
+    ----------
+    t0 : where laws begin; the first time, where no onset is seen
+    SD : standard deviation of the instrument; None where no onset is seen
+    is_sharp : whether the onset is as short as the steps of the axis
+    level, step : the value at all times, and what is added from t0 on (None: no step)
+    decays : (A, tau) of exponential decays, the fastest first
+    swing : (A, f, phi, tau) of an oscillation ``A exp(-(t - t0)/tau) sin(2 pi f (t - t0) + phi)``,
+        tau infinite where it does not fade; None for none
+    """
+
+    t0: float
+    SD: float | None
+    is_sharp: bool
+    level: float
+    step: float | None
+    decays: tuple[tuple[float, float], ...]
+    swing: tuple[float, float, float, float] | None
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """One choice of what is not linear, and how well it does. `cost` is the criterion."""
+
+    cost: float
+    t0: float
+    sd: float | None
+    has_step: bool = False
+    taus: tuple[float, ...] = ()
+    wave: tuple[float, float] | None = None  # frequency, decay time
+
+
+def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
+    """What stands out of a trace, (n_time,), over times that rise; of at least five points."""
+    t, y = _averaged(np.asarray(time, np.float64), np.asarray(trace, np.float64))
+    tried = [*_without_onset(t, y), *_with_onset(t, y)]
+    laws = [_polished(t, y, one) for one in _best_of_each(tried)]
+    best = min(laws, key=_by_cost)
+    found = _solved(t, y, best)
+    for base in _bases(t, best, laws):
+        wave = min(_with_wave(t, y, base), key=_by_cost, default=base)
+        best = min(best, _polished(t, y, wave), key=_by_cost)
+    other = _solved(t, y, best)
+    if other.swing is not None and other.swing[0] > SMALLEST * float(np.ptp(y)):
+        return other
+    return found
+
+
+def _by_cost(one: _Tried) -> float:
+    return one.cost
+
+
+def _best_of_each(tried: Iterable[_Tried]) -> list[_Tried]:
+    """The best choice of each kind, that is of the same laws."""
+    best: dict[tuple[bool, bool, int], _Tried] = {}
+    for one in tried:
+        kind = (one.sd is None, one.has_step, len(one.taus))
+        best[kind] = min(best.get(kind, one), one, key=_by_cost)
+    return list(best.values())
+
+
+def _averaged(t: Array, y: Array) -> tuple[Array, Array]:
+    """Means of so many neighbours that few enough are left."""
+    group = math.ceil(t.size / MOST)
+    starts = np.arange(0, t.size, group)
+    count = np.diff([*starts, t.size])
+    return np.add.reduceat(t, starts) / count, np.add.reduceat(y, starts) / count
+
+
+def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
+    """n ln(rss / n), and what the parameters of these laws are worth."""
+    floor = ROUNDING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
+    laws = len(one.taus) + one.has_step + (one.wave is not None)
+    count = 1 + 2 * len(one.taus) + one.has_step + 2 * (one.sd is not None)
+    if one.wave is not None:
+        count += 3 + math.isfinite(one.wave[1])
+    worth = math.log(y.size) * count + WORTH * laws
+    # A time zero within the axis says that there is an onset.
+    if one.sd is None and one.taus and t[0] < 0.0 < t[-1]:
+        worth += 2 * WORTH
+    return np.asarray(y.size * np.log(np.maximum(rss, floor) / y.size) + worth)
+
+
+def _steps_at(t: Array, t0: float) -> float:
+    """The step of the axis about a time."""
+    at = int(np.clip(np.searchsorted(t, t0), 1, t.size - 1))
+    near = np.diff(t)[max(0, at - 2) : at + 1]
+    return float(near.mean())
+
+
+def _decay_times(t: Array, t0: float) -> Array:
+    span = float(t[-1] - t0)
+    return np.geomspace(min(_steps_at(t, t0), span / 4) / 2, 3.0 * span, DECAYS)
+
+
+def _residual(columns: Sequence[Array], others: Array) -> Array:
+    """What the columns, (n,) each, leave of others, (n, m) or (n,)."""
+    basis = np.linalg.qr(np.stack(columns, axis=1))[0]
+    return np.asarray(others - basis @ (basis.T @ others))
+
+
+def _decays_beside(
+    t: Array, y: Array, base: _Tried, columns: Sequence[Array], decays: Array, taus: Array
+) -> Iterator[_Tried]:
+    """`base` with none, the best one, and the best two of `decays`, (n, n_tau)."""
+
+    def tried(rss: float, *own: float) -> _Tried:
+        one = replace(base, taus=tuple(sorted(own)))
+        return replace(one, cost=float(_criterion(t, rss, y, one)))
+
+    left = _residual(columns, y)
+    rss = float(left @ left)
+    yield tried(rss)
+    own = _residual(columns, decays)
+    gram, load = own.T @ own, own.T @ left
+    size = np.maximum(np.diag(gram), 1e-12 * np.sum(decays**2, axis=0) + np.finfo(float).tiny)
+    gains = load**2 / size
+    one = int(np.argmax(gains))
+    yield tried(rss - float(gains[one]), float(taus[one]))
+    det = np.outer(size, size) - gram**2
+    det[det < 1e-6 * np.outer(size, size)] = np.inf  # the same decay twice
+    cross = np.outer(load**2, size)
+    both = (cross + cross.T - 2 * np.outer(load, load) * gram) / det
+    i, j = np.unravel_index(int(np.argmax(both)), both.shape)
+    if i != j:
+        yield tried(rss - float(both[i, j]), float(taus[i]), float(taus[j]))
+
+
+def _without_onset(t: Array, y: Array) -> Iterator[_Tried]:
+    """Decays that begin with the trace, or before it."""
+    taus = _decay_times(t, float(t[0]))
+    decays = np.exp(-(t - t[0])[:, None] / taus)
+    base = _Tried(np.inf, float(t[0]), None)
+    yield from _decays_beside(t, y, base, [np.ones_like(t)], decays, taus)
+
+
+def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
+    """An onset within the trace: a step, decays, or both, behind a Gaussian instrument."""
+    inner = t[1:-1]
+    for at in np.unique(np.linspace(0, inner.size - 1, min(ONSETS, inner.size)).astype(int)):
+        t0 = float(inner[at])
+        taus = _decay_times(t, t0)
+        for width in WIDTHS:
+            sd = width * _steps_at(t, t0)
+            decays = expFun_gaussIRF(t[:, None], 1.0, taus, t0, sd)
+            for has_step in (False, True):
+                base = _Tried(np.inf, t0, sd, has_step)
+                for one in _decays_beside(t, y, base, _columns(t, base), decays, taus):
+                    if has_step or one.taus:
+                        yield one
+
+
+def _polished(t: Array, y: Array, one: _Tried) -> _Tried:
+    """The same laws where they lie best, near what a grid gave."""
+    from scipy.optimize import least_squares
+
+    has_onset = one.sd is not None and one.wave is None  # waves begin with a jump at t0
+
+    def free(x: Array) -> _Tried:
+        left = [float(value) for value in x]
+        t0, sd, wave = one.t0, one.sd, one.wave
+        if has_onset:
+            t0, sd = left.pop(0), math.exp(left.pop(0))
+        taus = tuple(math.exp(left.pop(0)) for _ in one.taus)
+        if wave is not None:
+            wave = left.pop(0), math.exp(left.pop(0)) if math.isfinite(wave[1]) else math.inf
+        return replace(one, t0=t0, sd=sd, taus=taus, wave=wave)
+
+    start, low, high = list[float](), list[float](), list[float]()
+
+    def vary(value: float, below: float, above: float) -> None:
+        start.append(min(max(value, below), above))
+        low.append(below)
+        high.append(above)
+
+    step, span = _steps_at(t, one.t0), float(np.ptp(t))
+    if has_onset and one.sd is not None:
+        vary(
+            one.t0,
+            max(one.t0 - 4 * (step + one.sd), t[0]),
+            min(one.t0 + 4 * (step + one.sd), t[-1]),
+        )
+        vary(math.log(one.sd), math.log(SHARPEST * step), math.log(span / 2))
+    for tau in one.taus:
+        vary(math.log(tau), math.log(tau / 4), math.log(tau * 4))
+    if one.wave is not None:
+        near = 1 / span
+        vary(one.wave[0], one.wave[0] - near, one.wave[0] + near)
+        if math.isfinite(one.wave[1]):
+            vary(math.log(one.wave[1]), math.log(one.wave[1] / 4), math.log(one.wave[1] * 4))
+    if not start:
+        return one
+    found = least_squares(
+        lambda x: _residual(_columns(t, free(x)), y), start, bounds=(low, high), max_nfev=ROUNDS
+    )
+    best = free(found.x)
+    best = replace(best, taus=tuple(sorted(best.taus)))
+    cost = float(_criterion(t, 2.0 * float(found.cost), y, best))
+    return min(one, replace(best, cost=cost), key=_by_cost)
+
+
+def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
+    """What an oscillation may stand beside: what was found, and less than that, which an
+    oscillation does better than decays."""
+    onset = min((one for one in laws if one.sd is not None), key=_by_cost, default=None)
+    found = [best, *(one for one in laws if len(one.taus) < 2)]
+    for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
+        sharp = _Tried(np.inf, t0, SHARPEST * _steps_at(t, t0))
+        found += [sharp, replace(sharp, has_step=True)]
+    return found
+
+
+def _columns(t: Array, one: _Tried) -> list[Array]:
+    """The columns of all heights: the level, the step, decays, sine and cosine."""
+    found = [np.ones_like(t)]
+    if one.sd is None:
+        found += [np.exp(-(t - one.t0) / tau) for tau in one.taus]
+    else:
+        if one.has_step:
+            found.append(stepFun_gaussIRF(t, 1.0, one.t0, one.sd))
+        found += [expFun_gaussIRF(t, 1.0, tau, one.t0, one.sd) for tau in one.taus]
+    if one.wave is not None:
+        wave = _waves(t, one, np.array([one.wave[0]]), one.wave[1])[:, 0]
+        found += [wave.imag, wave.real]
+    return found
+
+
+def _waves(t: Array, one: _Tried, f: Array, tau: float) -> Array:
+    """exp(-(t - t0)/tau) exp(2 pi i f (t - t0)) from t0 on, (n, n_f)."""
+    u = t - one.t0
+    late = np.where(u >= 0.0, np.exp(-np.maximum(u, 0.0) / tau), 0.0)
+    return np.asarray(late[:, None] * np.exp(2j * np.pi * np.outer(u, f)))
+
+
+def _with_wave(t: Array, y: Array, base: _Tried) -> Iterator[_Tried]:
+    """Oscillations beside these laws, one for each time in which it fades."""
+    span, step = float(t[-1] - base.t0), float(np.median(np.diff(t)))
+    highest = 0.5 / step
+    if highest * span <= PERIODS or t.size < 12:
+        return
+    count = min(FREQUENCIES, math.ceil(4 * highest * span))
+    f = np.linspace(PERIODS / span, highest, count)
+    columns = _columns(t, base)
+    left = _residual(columns, y)
+    for tau in (span / 12, span / 6, span / 3, span, math.inf):
+        waves = _waves(t, base, f, tau)
+        s, c = _residual(columns, waves.imag), _residual(columns, waves.real)
+        ss, cc, sc = (np.sum(a * b, axis=0) for a, b in ((s, s), (c, c), (s, c)))
+        ys, yc = left @ s, left @ c
+        det = ss * cc - sc**2
+        det[det <= 1e-6 * (ss + cc) ** 2] = np.inf
+        gains = (ys**2 * cc + yc**2 * ss - 2 * ys * yc * sc) / det
+        at = int(np.argmax(np.where(f * tau >= 0.5, gains, 0.0)))
+        one = replace(base, wave=(float(f[at]), tau))
+        yield replace(one, cost=float(_criterion(t, left @ left - gains[at], y, one)))
+
+
+def _solved(t: Array, y: Array, best: _Tried) -> Laws:
+    """The heights of what was chosen."""
+    matrix, swing = np.stack(_columns(t, best), axis=1), None
+    level, *heights = (float(one) for one in np.linalg.lstsq(matrix, y, rcond=None)[0])
+    if best.wave is not None:
+        *heights, sine, cosine = heights
+        f, fade = best.wave
+        swing = (math.hypot(sine, cosine), f, math.atan2(cosine, sine), fade)
+    step = heights.pop(0) if best.has_step else None
+    is_sharp = best.sd is not None and best.sd < SHARP * _steps_at(t, best.t0)
+    decays = tuple(zip(heights, best.taus, strict=True))
+    return Laws(best.t0, best.sd, is_sharp, level, step, decays, swing)

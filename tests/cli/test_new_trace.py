@@ -1,0 +1,125 @@
+"""``pyspec new DIR DATA`` of a trace over time: laws of time, with start values read off it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import load_fit
+from pyspec.cli import main
+from pyspec.functions.response import expFun_gaussIRF
+
+DELAYS = np.concatenate([np.arange(-1, 3, 0.1), np.geomspace(3, 500, 40)])
+EVEN = np.arange(-2, 20, 0.1)
+
+
+def noise(t: np.ndarray, seed: int = 0, sd: float = 0.1) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0, sd, t.size)
+
+
+def made(path: Path, t: np.ndarray, y: np.ndarray, *words: str, head: str = "delay (ps),dA") -> str:
+    np.savetxt(path / "d.csv", np.c_[t, y], "%.8g", ",", header=head, comments="")
+    assert main(["new", str(path / "a"), str(path / "d.csv"), *words]) == 0
+    return (path / "a" / "models.yaml").read_text()
+
+
+def fitted(path: Path, **truth: float) -> dict[str, float]:
+    assert main(["fit", str(path / "a" / "job.yaml"), "--quiet"]) == 0
+    result = load_fit(path / "a/results/fits.h5").to_result()
+    assert result.redchi < 0.014
+    for name, value in truth.items():
+        assert abs(result.values[name] - value) < 5 * result.stderr[name], name
+    return dict(result.values)
+
+
+def test_two_decays_behind_an_instrument(tmp_path: Path) -> None:
+    """Traces were refused: 'has no energy axis'."""
+    y = -8 * expFun_gaussIRF(DELAYS, 1, 1.5, 0.05, 0.12) - 4 * expFun_gaussIRF(
+        DELAYS, 1, 60.0, 0.05, 0.12
+    )
+    text = made(tmp_path, DELAYS, y + noise(DELAYS))
+    assert "its only axis is time, delay in ps" in text
+    assert "type: trace" in (tmp_path / "a" / "job.yaml").read_text()
+    truth = {"expFun_01_A": -8.0, "expFun_01_tau": 1.5, "expFun_01_t0": 0.05, "gaussIRF_SD": 0.12}
+    fitted(tmp_path, **truth, expFun_02_A=-4.0, expFun_02_tau=60.0)
+
+
+def test_a_decay_from_the_first_time_on(tmp_path: Path) -> None:
+    t = np.linspace(3, 50, 200)
+    text = made(tmp_path, t, 10 * np.exp(-(t - 3) / 8) + 2 + noise(t))
+    assert "No onset is seen" in text
+    assert "gaussIRF" not in text
+    fitted(tmp_path, expFun_01_A=10.0, expFun_01_tau=8.0, constFun_01_A=2.0)
+
+
+def test_a_rise_and_a_step(tmp_path: Path) -> None:
+    y = np.where(EVEN > 0.04, 3 * (1 - np.exp(-(EVEN - 0.04) / 4)), 0.0)
+    text = made(tmp_path, EVEN, y + noise(EVEN, sd=0.02))
+    assert "stepFun" in text
+    fitted(tmp_path, stepFun_01_A=3.0, expFun_01_tau=4.0)
+    text = made(tmp_path, EVEN, np.where(EVEN > 1.04, 5.0, 2.0) + noise(EVEN), "--force")
+    assert "sharper than the steps" in text
+    fitted(tmp_path, stepFun_01_A=3.0)
+
+
+@pytest.mark.parametrize("begins", [0.0, -2.0])
+@pytest.mark.parametrize("fade", [6.0, np.inf])
+def test_an_oscillation(begins: float, fade: float, tmp_path: Path) -> None:
+    """From time zero on, or at all times; damped or not."""
+    t = EVEN
+    wave = 2 * np.exp(-(t - begins) / fade) * np.sin(2 * np.pi * 0.4 * t + 0.3)
+    text = made(tmp_path, t, 5 + np.where(t < begins, 0.0, wave) + noise(t))
+    name = "Swing" if np.isfinite(fade) else "sinFun"
+    assert f"  {name}:" in text
+    values = fitted(tmp_path)
+    assert values[f"{name}_01_f"] == pytest.approx(0.4, rel=0.02)
+    assert values[f"{name}_01_A"] == pytest.approx(2.0, rel=0.1)
+    if np.isfinite(fade):
+        assert values["Swing_01_tau"] == pytest.approx(6.0, rel=0.15)
+
+
+def test_an_oscillation_beside_a_decay(tmp_path: Path) -> None:
+    wave = 0.5 * np.cos(2 * np.pi * 1.1 * EVEN) * np.exp(-EVEN / 3)
+    y = np.where(EVEN >= 0, 4 * np.exp(-EVEN / 5) + wave, 0.0)
+    text = made(tmp_path, EVEN, y + noise(EVEN, sd=0.05))
+    assert 'SD: ["gaussIRF_SD"]' in text
+    values = fitted(tmp_path, expFun_01_A=4.0, expFun_01_tau=5.0)
+    assert values["Swing_01_f"] == pytest.approx(1.1, rel=0.02)
+
+
+def test_noise_gets_a_constant_alone(tmp_path: Path) -> None:
+    text = made(tmp_path, EVEN, 3 + noise(EVEN))
+    assert "No change stands out of the noise: a constant alone" in text
+    assert list(fitted(tmp_path)) == ["constFun_01_A"]
+
+
+def test_a_trace_of_a_series(tmp_path: Path) -> None:
+    wavelength = np.linspace(420, 720, 61)
+    band = np.exp(-4 * np.log(2) * ((wavelength - 520) / 60) ** 2)
+    data = np.outer(-8 * expFun_gaussIRF(DELAYS, 1, 5.0, 0.05, 0.15), band)
+    data += np.random.default_rng(1).normal(0, 0.1, data.shape)
+    np.savez(tmp_path / "d.npz", data=data, energy=wavelength, time=DELAYS)
+    words = ["new", str(tmp_path / "a"), str(tmp_path / "d.npz"), "--select", "energy=520."]
+    assert main(words) == 0
+    fitted(tmp_path, expFun_01_A=-8.0, expFun_01_tau=5.0, gaussIRF_SD=0.15)
+
+
+def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A decay without a heading was read as a spectrum, without a word."""
+    t = np.linspace(0, 50, 200)
+    y = 10 * np.exp(-t / 8) + 2 + noise(t)
+    text = made(tmp_path, t, y, head="x,y")
+    said = "taken for an energy, as nothing says what it is (of times say --rename energy=time)"
+    assert said in capsys.readouterr().out
+    assert said in " ".join(text.replace("\n#", "").split())
+    assert main(["show", str(tmp_path / "d.csv"), "--no-picture"]) == 0
+    assert "'x' is energy, as nothing says what it is" in capsys.readouterr().out
+    text = made(tmp_path, t, y, "--rename", "energy=time", "--force", head="x,y")
+    assert "taken for" not in text
+    fitted(tmp_path, expFun_01_tau=8.0)
+    made(tmp_path, t, y, "--force", head="energy (eV),y")
+    assert "taken for" not in capsys.readouterr().out
