@@ -106,7 +106,8 @@ divided by the beam intensity it is `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
 - `errors="sigma"` names the column of standard errors. A third column called err, sigma or std, or
   counts_err beside counts, is taken as such without it.
 - `decimal=","` is the decimal sign.
-- `energy="energy.txt"` takes an axis from another file.
+- `energy="energy.txt"` takes an axis from another file, seen from here or beside the data; `print`
+  says from which. Where both are there and differ, give the whole path.
 - `transpose=True` exchanges time and energy. Of a matrix without a word in its corner the first
   column is time, unless the first row rises from below 0 to far above it in uneven steps, as delays
   do in files of Surface Xplorer. Lines such as `Averages: 3` below the numbers go to `meta`.

@@ -27,6 +27,7 @@ from pyspec.cli.first_trace import LEAST, first_trace, trace_of
 from pyspec.cli.show import part_of, place_of, reading_options, refuse_yaml
 from pyspec.cli.spoken import for_flags
 from pyspec.io import Dataset, read
+from pyspec.io.read import one_file
 from pyspec.io.units import TAKEN
 from pyspec.model.guess import MAX_PEAKS
 
@@ -232,8 +233,9 @@ def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) 
     folder, path = given.folder, Path(given.data_path)
     fields: dict[str, Any] = {"path": _seen_from(folder, path), **options}
     for axis in ("energy", "time"):
-        if axis in options and Path(options[axis]).is_file():
-            fields[axis] = _seen_from(path.parent, Path(options[axis]))
+        near = one_file(axis, options[axis], (Path(), path.parent)) if axis in options else None
+        if near is not None:
+            fields[axis] = _seen_from(folder, near)
     for key, pairs, value_of in (
         ("select", given.select, place_of),
         ("at", given.at, lambda _, value: int(value)),

@@ -20,6 +20,7 @@ from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
+from pyspec.io.read import one_file
 from pyspec.io.readers import WORDS
 from pyspec.model.axes import check_axis, check_weights
 from pyspec.model.reader import Mapping, Scalar
@@ -140,7 +141,7 @@ def _data(top: Fields, home: Path) -> DataSpec:
     if not own.given:
         raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
     path = home / own.need("path", "the file with the data")
-    options = _reading(own)
+    options = _reading(own, home, path)
     options |= {key: own.text(key, None) for key in ("energy_scale", "to")}
     options |= {key: own.number(key, None) for key in ("photon_energy", "work_function")}
     options |= {key: own.flag(key, False) for key in ("jacobian", "transpose", "sort")}
@@ -161,13 +162,24 @@ def _data(top: Fields, home: Path) -> DataSpec:
     return spec
 
 
-def _reading(own: Fields) -> dict[str, Any]:
-    """How a file is read: arguments of :func:`pyspec.read`."""
+def _reading(own: Fields, home: Path, path: Path) -> dict[str, Any]:
+    """How the file `path` is read: arguments of :func:`pyspec.read`."""
     return {
         "format": own.choice("format", WORDS, None),
         **{key: own.text(key, None) for key in ("layout", "delimiter", "decimal")},
-        **{key: own.plain(key) for key in ("energy", "time", "data", "columns", "block")},
+        **{key: _axis(own, key, home, path) for key in ("energy", "time")},
+        **{key: own.plain(key) for key in ("data", "columns", "block")},
     }
+
+
+def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
+    """An axis: a file seen from the job's folder or from that of the data, or else as it stands."""
+    value = own.plain(key)
+    if not isinstance(value, str) or value == "index":
+        return value
+    with own.blame(key):
+        file = one_file(key, value, (home, path.parent))
+    return value if file is None else str(file.resolve())
 
 
 def _whole(own: Fields, value: Place) -> int:
@@ -197,11 +209,13 @@ def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
             found[name] = InputSpec(home / inner.need(name, "a file"), {})
             continue
         own = inner.fields(name)
-        file, options = own.text("path", None), given(_reading(own))
+        file = own.text("path", None)
+        path = data if file is None else home / file
+        options = given(_reading(own, home, path))
         own.done()
         if file is None and not options:
             raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
-        found[name] = InputSpec(data if file is None else home / file, options)
+        found[name] = InputSpec(path, options)
     return found
 
 

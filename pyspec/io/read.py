@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -71,7 +72,7 @@ def read(
     ----------
     path : the file; its format is recognised by its content
     format : the name or ending of a format, such as "text", "vamas" or "ibw"; None recognises it
-    energy, time : an axis that lies elsewhere: an array, the path of a file (also relative to
+    energy, time : an axis that lies elsewhere: an array, the path of a file (seen from here or from
         the data's folder), 'index' for 0, 1, 2…; for files with named arrays also the name inside
     data : the name of the data inside: npz, hdf5, netcdf, nexus, matlab
     columns : text: x and the y, by name or number from 0, or one y; others: the quantity
@@ -168,12 +169,16 @@ def _dataset(
     _refuse_foreign(file, reader, options)
     inside: dict[str, str] = {}
     outside: dict[str, Any] = {}
+    notes: list[str] = []
     for what, given in axes.items():
-        word = isinstance(given, str) and given != "index"
-        if reader.has_names and word and _beside_path(file, given) is None:
+        near = None
+        if isinstance(given, (str, Path)) and given != "index":
+            near = one_file(what, given, (Path(), file.parent))
+        if reader.has_names and near is None and isinstance(given, str) and given != "index":
             inside[what] = given
         elif given is not None:
-            outside[what] = _axis(file, given, what)
+            outside[what] = _axis(file, given, near, what)
+            notes += [] if near is None else [f"{what} is what {near} holds"]
     sizes = {what: _size(axis, what) for what, axis in outside.items()}
     request = Request(file, **options, **inside, sizes=sizes)
     try:
@@ -181,6 +186,7 @@ def _dataset(
             # What a library warns of while it reads is nothing that the user can mend.
             warnings.simplefilter("ignore")
             found = reader.read(request)
+            found.notes += notes
             found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
             if not found.hint:
                 known = np.empty((0, 2)) if lazy else np.asarray(found.data)
@@ -291,32 +297,39 @@ def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, Any]) -> N
             )
 
 
-def _beside_path(file: Path, given: str | Path) -> Path | None:
-    for candidate in (Path(given).expanduser(), file.parent / given):
-        try:
-            if candidate.is_file():
-                return candidate
-        except (OSError, ValueError):  # too long for a path, or with a NUL in it
-            return None
-    return None
+def one_file(what: str, given: str | Path, folders: Sequence[Path]) -> Path | None:
+    """The file `given` seen from one of these folders; None where there is none.
+
+    Raises :class:`DataError` where two folders have files of that name whose contents differ.
+    """
+    found: list[Path] = []
+    try:
+        paths = (folder / Path(given).expanduser() for folder in folders)
+        found = [path for path in paths if path.is_file()]
+    except (OSError, ValueError):  # too long for a path, or with a NUL in it
+        return None
+    for other in found[1:]:
+        if not filecmp.cmp(found[0], other, shallow=False):
+            raise DataError(
+                f"{what}={str(given)!r} is {found[0].resolve()} and also {other.resolve()}, and "
+                "these differ; give the whole path of the one that is meant"
+            )
+    return found[0] if found else None
 
 
-def _axis(file: Path, given: Any, what: str) -> Any:
-    """An axis as given: an array, 'index', or what a file holds."""
+def _axis(file: Path, given: Any, near: Path | None, what: str) -> Any:
+    """An axis as given: an array, 'index', or what the file `near` holds."""
     if isinstance(given, str) and given == "index":
         return given
     if not isinstance(given, (str, Path)):
         return given
-    found = _beside_path(file, given)
-    if found is None:
+    if near is None:
         names = sorted(item.name for item in file.parent.iterdir() if item.is_file())
         raise DataError(
             f"{file}: {what}={str(given)!r} is no file, here or beside the data; give an array, "
             f"a path or 'index'{suggest(Path(given).name, names)}"
         )
-    if NPY.sniff(Start.of(found)):
-        return NPY.read(Request(found)).data
-    return read_axis(found)
+    return NPY.read(Request(near)).data if NPY.sniff(Start.of(near)) else read_axis(near)
 
 
 def _beside(file: Path, data: npt.NDArray[Any]) -> str:
