@@ -25,6 +25,14 @@ static void load_groups(const pyspec_linear *q, const double *from, int64_t stri
                         double *to)
 {
     const int64_t n = q->n_x, last = q->n_groups - 1;
+    if (!stride) {
+        FOR_BLOCK FOR_LANES to[AT] = from[i];
+        return;
+    }
+    if (tile * L + L <= q->n_groups) {
+        pyspec_block_table[q->isa].interleave(to, from + tile * L * stride, stride, n);
+        return;
+    }
     for (int64_t l = 0; l < L; l++) {
         const int64_t group = tile * L + l < last ? tile * L + l : last;
         const double *own = from + group * stride;

@@ -183,8 +183,11 @@ class CompiledExecutor(PlanExecutor):
         """What an array over the window holds."""
         return f"{self.plan.name}: {' × '.join(f'{n:,}' for n in self.window.shape)} points"
 
-    def run(self, theta: Values, fixed: Values = None) -> Array:
-        out = doubles(self._size, self._points)
+    def run(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        if out is None:
+            out = doubles(self._size, self._points)
+        else:
+            check_out(out, self._size)
         return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
 
     def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array:
@@ -221,6 +224,22 @@ class CompiledExecutor(PlanExecutor):
         be constant, so that the columns of ``capabilities.unknown_columns`` lack what passes
         through them.
         """
+        columns = self.slopes(theta, fixed, known_only=known_only)
+        columns *= self._residual_slope(theta, fixed)
+        if self.measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
+            columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0
+        return columns
+
+    def slopes(
+        self,
+        theta: Values,
+        fixed: Values = None,
+        out: Array | None = None,
+        *,
+        known_only: bool = False,
+    ) -> Array:
+        """(n_free, n) derivatives of the model, where :meth:`jacobian` has those of the residual;
+        `out` is memory for them, (n_free * n,)."""
         if self.capabilities.unknown_columns and not known_only:
             raise PlanError(
                 f"{self.plan.name}: {self.plan.in_python} has no "
@@ -228,14 +247,15 @@ class CompiledExecutor(PlanExecutor):
             )
         self.return_frame(self.take_frame(slopes=True))
         n_free = len(self.plan.opt_param_names)
-        out = doubles(n_free * self._size, lambda: f"{self._points()}, times {n_free} derivatives,")
+        size = n_free * self._size
+        if out is None:
+            out = doubles(size, lambda: f"{self._points()}, times {n_free} derivatives,")
+        else:
+            check_out(out, size)
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         if self._sums:
             self._sums.add(self, columns, theta, fixed)
-        columns *= self._residual_slope(theta, fixed)
-        if self.measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
-            columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0
         return columns
 
     def normal(

@@ -4,6 +4,7 @@ values are given."""
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -206,3 +207,25 @@ def test_basis_functions_are_known_elsewhere_where_no_part_reads_the_samples() -
     executor = make_executor(made("fed"))
     with pytest.raises(DataError, match="fed: reads the samples of the data, or moves in time"):
         executor.elsewhere(None, None, x)
+
+
+def test_derivatives_of_lines_that_move_are_written_to_their_places() -> None:
+    """Each evaluation used to make memory for all of them three times over, which took longer than
+    to fill it."""
+    place = c.moving(84.0, [c.expFun(A=0.2, tau=4.0, t0=c.fixed(0.0))])
+    line = c.GLP(A=c.free("time"), x0=place, F=1.1, m=0.1)
+    model = Model("moving", [c.Offset(4.0), line])
+    energy, time = np.linspace(80, 88, 100), np.linspace(-2, 20, 120)
+    model.set_axes(energy=energy, time=time)
+    data = np.random.default_rng(1).normal(size=(time.size, energy.size))
+    data += 4 + 30 * np.exp(-((energy - 84.2) ** 2))
+    executor = make_executor(model, Measurement(data=data))
+    theta = np.array(model.theta())
+    executor.normal(theta)
+    tracemalloc.start()
+    try:
+        executor.normal(theta * 1.001)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * data.nbytes  # there are 6 derivatives

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, KernelCall, OpDef
+from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
 from pyspec.functions import outside
@@ -160,9 +161,11 @@ class Planned:
         sizes, known = Sizes(model), model.parameters
         self._sizes = [sizes.of(known[name]) for name in self.executor.opt_param_names]
         self.fixed_names = set(self.executor.fixed_names)
-        can = self.executor.capabilities
-        self.exact = can.jacobian and not can.unknown_columns
-
+        #: The executor where it knows all derivatives; it writes them to the room.
+        self._compiled: CompiledExecutor | None = None
+        if isinstance(self.executor, CompiledExecutor):
+            known_all = not self.executor.capabilities.unknown_columns
+            self._compiled = self.executor if known_all else None
         self.followers: list[str] = []
         self.n_slopes = len(self.places)
         self.n_rows = 1
@@ -175,15 +178,14 @@ class Planned:
     def fill(self, theta: Array, fixed: Mapping[str, float], known: Known) -> list[Entry]:
         own = theta[self.places]
         given = {name: one for name, one in fixed.items() if name in self.fixed_names} or None
-        slopes = self._slopes
-        self._value[:] = self.executor.run(own, given)
-        if not own.size:
-            return []
-        if self.exact:
-            slopes[:] = -self.executor.jacobian(own, given).reshape(slopes.shape)
-        else:
+        if self._compiled is None:
+            self._value[:] = self.executor.run(own, given)
             for k in range(own.size):
-                slopes[k] = self._difference(own, given, k)
+                self._slopes[k] = self._difference(own, given, k)
+        else:
+            self._compiled.run(own, given, self._value.reshape(-1))
+            if own.size:
+                self._compiled.slopes(own, given, self._slopes.reshape(-1))
         return [(k, place, 1.0) for k, place in enumerate(self.places)]
 
     def _difference(self, theta: Array, fixed: Mapping[str, float] | None, k: int) -> Array:
