@@ -8,6 +8,9 @@
 /* A column that keeps less than this of its length beside the others is a combination of them. */
 #define LINEAR_RANK 1e-12
 
+/* Of a group whose amplitudes are known: no set of amplitudes that take part has all bits. */
+#define LINEAR_SOLVED UINT64_MAX
+
 /* Work of a tile, or of basis functions that all groups share, in doubles. */
 typedef struct linear_work {
     double *q;          /* [n_basis][n_x][L] orthonormal columns                       */
@@ -26,6 +29,7 @@ typedef struct linear_work {
     double *turn;       /* [4][L] projected slopes times the residuals of a tile        */
     double *response;   /* [n_slopes][L] the same times amplitudes, summed over groups */
     double *square;     /* [L] sum of r r over groups                                  */
+    uint64_t *sets;     /* [n_groups] which amplitudes take part, or LINEAR_SOLVED     */
 } linear_work;
 
 /* Sums over x of two columns, in four parts which do not wait for one another. */
@@ -53,8 +57,12 @@ typedef void linear_run(const pyspec_linear *q, const linear_work *w);
 linear_run pyspec_linear_tiles, pyspec_linear_tiles_avx2, pyspec_linear_tiles_avx512;
 linear_run pyspec_linear_shared, pyspec_linear_shared_avx2, pyspec_linear_shared_avx512;
 
-/* Amplitudes of one lane that are not negative: which of the columns of R take part (on). */
+/* Amplitudes that are not negative: which of the columns of R take part (on). */
 void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,
                         double *on);
+
+/* The same for one lane of R and b, [ ][L]; `on` has one number in `step`. */
+void pyspec_choose_lane(const pyspec_linear *q, const double *r, const double *b, double *on,
+                        int64_t step);
 
 #endif

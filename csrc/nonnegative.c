@@ -124,3 +124,19 @@ void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8
     for (int64_t k = 0; k < n; k++)
         on[k] = set[k] ? 1.0 : 0.0;
 }
+
+void pyspec_choose_lane(const pyspec_linear *q, const double *r, const double *b, double *on,
+                        int64_t step)
+{
+    const int64_t n = q->n_basis;
+    double own_r[MOST * MOST] = {0.0}, own_b[MOST] = {0.0}, own_on[MOST] = {0.0};
+    for (int64_t k = 0; k < n; k++) {
+        own_b[k] = b[k * L];
+        own_on[k] = on[k * step];
+        for (int64_t j = 0; j < n; j++)
+            own_r[k * n + j] = r[(k * n + j) * L];
+    }
+    pyspec_nonnegative(n, own_r, own_b, q->bounded, own_on);
+    for (int64_t k = 0; k < n; k++)
+        on[k * step] = own_on[k];
+}

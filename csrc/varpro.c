@@ -71,6 +71,7 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->turn = take(work, &used, 4 * L);
     w->response = take(work, &used, q->n_slopes * L);
     w->square = take(work, &used, L);
+    w->sets = (uint64_t *)(void *)take(work, &used, q->n_groups);
     return used;
 }
 
@@ -90,11 +91,11 @@ static linear_run *const BUILDS[2][N_ISA] = {
     {pyspec_linear_shared, pyspec_linear_shared, pyspec_linear_shared}};
 #endif
 
-/* Whether one factorization serves all groups. */
+/* Whether one factorization serves all groups in which the same amplitudes take part. */
 static int is_shared(const pyspec_linear *q)
 {
     return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
-           !q->weight && !q->allowed && !q->bounded && !q->full && !q->residual && !q->jacobian;
+           !q->weight && !q->full && !q->residual && !q->jacobian;
 }
 
 int pyspec_project(const pyspec_linear *linear)

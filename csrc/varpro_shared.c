@@ -1,8 +1,10 @@
 /* varpro_shared.c: variable projection where all groups have the same basis functions and no weights:
- * one factorization, and the sums that the normal equations need. Built for each instruction set.
+ * one factorization for all groups in which the same amplitudes take part, and the sums that the normal
+ * equations need. Built for each instruction set.
  *
  * The notation is that of varpro_tiles.c. The columns of J are (1 - Q Q') D_p c, so that their
- * products are those of the projected slopes times sums of c c over the groups. */
+ * products are those of the projected slopes times sums of c c over the groups. Amplitudes that a bound
+ * or a range holds at 0 are left out of Q: there are few such sets for many groups. */
 #include "linear.h"
 #include "vector.h"
 
@@ -25,8 +27,50 @@ static void take_line(double *restrict to, const double *restrict line, double f
     FOR_BLOCK to[i] -= factor * line[i];
 }
 
-/* Q, R in lane 0, the projected slopes and their Gram matrix. */
-static void factorize_lines(const pyspec_linear *q, const linear_work *w)
+/* Of which basis function a derivative is; the offset comes last. */
+static int64_t basis_of(const pyspec_linear *q, int64_t slope)
+{
+    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
+}
+
+/* Takes off a line what lies along the first columns of Q, by Gram and Schmidt, twice; column k of R, if
+ * there is one, takes how much it was. */
+static void project_line(const linear_work *w, double *own, int64_t n_columns, int64_t n, double *r,
+                         int64_t row)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t j = 0; j < n_columns; j++) {
+            if (w->on[j] == 0.0)
+                continue;
+            const double change = dot_lines(w->line + j * n, own, n);
+            take_line(own, w->line + j * n, change, n);
+            if (r)
+                r[j * row] += change;
+        }
+}
+
+/* The slopes of what takes part, projected, and their Gram matrix; others are times amplitudes of 0. */
+static void project_slopes(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis;
+    memset(w->gram, 0, (size_t)(q->n_slopes * q->n_slopes) * sizeof *w->gram);
+    for (int64_t s = 0; s < q->n_slopes; s++) {
+        double *own = w->line + (n_basis + s) * n;
+        if (basis_of(q, s) < n_basis && w->on[basis_of(q, s)] == 0.0) {
+            memset(own, 0, (size_t)n * sizeof *own);
+            continue;
+        }
+        memcpy(own, q->slopes + s * q->slopes_column, (size_t)n * sizeof *own);
+        project_line(w, own, n_basis, n, NULL, 0);
+        for (int64_t t = 0; t <= s; t++)
+            if (basis_of(q, t) == n_basis || w->on[basis_of(q, t)] > 0.0)
+                w->gram[s * q->n_slopes + t] = w->gram[t * q->n_slopes + s] =
+                    dot_lines(own, w->line + (n_basis + t) * n, n);
+    }
+}
+
+/* Q, and R in lane 0, for the basis functions of a set. */
+static void factorize_lines(const pyspec_linear *q, const linear_work *w, uint64_t set)
 {
     const int64_t n = q->n_x, n_basis = q->n_basis;
     memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
@@ -34,27 +78,13 @@ static void factorize_lines(const pyspec_linear *q, const linear_work *w)
         double *own = w->line + k * n;
         memcpy(own, q->basis + k * q->basis_column, (size_t)n * sizeof *own);
         const double before = dot_lines(own, own, n);
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t j = 0; j < k; j++) {
-                const double change = dot_lines(w->line + j * n, own, n);
-                take_line(own, w->line + j * n, change, n);
-                w->r[(j * n_basis + k) * L] += change;
-            }
+        if (set >> k & 1u)
+            project_line(w, own, k, n, w->r + k * L, n_basis * L);
         const double after = dot_lines(own, own, n);
-        const int lost = after <= LINEAR_RANK * LINEAR_RANK * before;
+        const int lost = after <= LINEAR_RANK * LINEAR_RANK * before || !(set >> k & 1u);
         w->on[k] = lost ? 0.0 : 1.0;
         w->r[(k * n_basis + k) * L] = lost ? 1.0 : sqrt(after);
         FOR_BLOCK own[i] = lost ? 0.0 : own[i] / sqrt(after);
-    }
-    for (int64_t s = 0; s < q->n_slopes; s++) {
-        double *own = w->line + (n_basis + s) * n;
-        memcpy(own, q->slopes + s * q->slopes_column, (size_t)n * sizeof *own);
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t k = 0; k < n_basis; k++)
-                take_line(own, w->line + k * n, dot_lines(w->line + k * n, own, n), n);
-        for (int64_t t = 0; t <= s; t++)
-            w->gram[s * q->n_slopes + t] = w->gram[t * q->n_slopes + s] =
-                dot_lines(own, w->line + (n_basis + t) * n, n);
     }
 }
 
@@ -141,22 +171,19 @@ static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t t
     }
 }
 
-/* Of which basis function a derivative is; the offset comes last. */
-static int64_t basis_of(const pyspec_linear *q, int64_t slope)
-{
-    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
-}
-
-/* Sums over the groups of a tile; the amplitude of the offset is 1. */
-static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, const double *r)
+/* Sums over the groups of a tile in some lanes; the amplitude of the offset is 1. */
+static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, unsigned lanes,
+                       const double *r)
 {
     const int64_t n = q->n_x, n_basis = q->n_basis, order = n_basis + 1;
     double *c = w->c, *one = w->c + n_basis * L;
     for (int64_t l = 0; l < L; l++) {
-        const int counts = tile * L + l < q->n_groups;
+        const int counts = (int)(lanes >> l & 1u);
         one[l] = counts ? 1.0 : 0.0;
         for (int64_t k = 0; k < n_basis; k++) {
             c[k * L + l] = counts ? c[k * L + l] : 0.0;
+            /* The set was chosen with other rounding: 0 may be a little less. */
+            c[k * L + l] = q->bounded && q->bounded[k] && c[k * L + l] < 0.0 ? 0.0 : c[k * L + l];
             if (counts) {
                 q->amplitudes[(tile * L + l) * n_basis + k] = c[k * L + l];
                 q->determined[(tile * L + l) * n_basis + k] = w->on[k] > 0.0;
@@ -177,6 +204,7 @@ static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t til
     FOR_LANES w->square[l] += one[l] * sum[l];
 }
 
+/* Adds what the groups of a set gave to the triangle, and clears their sums for the next set. */
 static void collect_shared(const pyspec_linear *q, const linear_work *w)
 {
     const int64_t n_basis = q->n_basis, order = q->n_theta + 1;
@@ -193,21 +221,89 @@ static void collect_shared(const pyspec_linear *q, const linear_work *w)
                 sum_lanes(w->products + (k * (n_basis + 1) + m) * L);
         }
     }
-    w->triangle[triangle_at(order, q->n_theta, q->n_theta) * L] = sum_lanes(w->square);
+    w->triangle[triangle_at(order, q->n_theta, q->n_theta) * L] += sum_lanes(w->square);
+    memset(w->products, 0, (size_t)((n_basis + 1) * (n_basis + 1) * L) * sizeof(double));
+    memset(w->response, 0, (size_t)(q->n_slopes * L) * sizeof(double));
+    memset(w->square, 0, L * sizeof(double));
+}
+
+/* ---- sets of amplitudes that take part --------------------------------------------------- */
+
+/* Bits of a set: the amplitudes; behind them, that bounds have chosen it. */
+#define CHOSEN ((uint64_t)1 << PYSPEC_LINEAR_MOST)
+
+/* Every group begins with what its ranges allow. */
+static void begin_sets(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n_basis = q->n_basis;
+    for (int64_t group = 0; group < q->n_groups; group++) {
+        uint64_t set = 0;
+        for (int64_t k = 0; k < n_basis; k++)
+            set |= (uint64_t)(!q->allowed || q->allowed[group * n_basis + k]) << k;
+        w->sets[group] = set;
+    }
+}
+
+/* Whether an amplitude of a lane that must not be negative is so. */
+static int breaks_bound(const pyspec_linear *q, const linear_work *w, int64_t l)
+{
+    for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
+        if (q->bounded[k] && w->c[k * L + l] < 0.0)
+            return 1;
+    return 0;
+}
+
+/* The amplitudes of a lane that take part where those that are bounded are not negative. */
+static uint64_t choose_set(const pyspec_linear *q, const linear_work *w, int64_t l)
+{
+    uint64_t set = CHOSEN;
+    double on[PYSPEC_LINEAR_MOST];
+    memcpy(on, w->on, (size_t)q->n_basis * sizeof *on);
+    pyspec_choose_lane(q, w->r, w->b + l, on, 1);
+    for (int64_t k = 0; k < q->n_basis; k++)
+        set |= (uint64_t)(on[k] > 0.0) << k;
+    return set;
+}
+
+/* Solves for the groups of a tile that have this set; those that break a bound get another one. */
+static void solve_set(const pyspec_linear *q, const linear_work *w, int64_t tile, uint64_t set)
+{
+    unsigned lanes = 0;
+    for (int64_t l = 0; l < L && tile * L + l < q->n_groups; l++)
+        lanes |= (unsigned)(w->sets[tile * L + l] == set) << l;
+    if (!lanes)
+        return;
+    solve_shared(q, w, tile, w->columns);
+    for (int64_t l = 0; l < L; l++) {
+        if (!(lanes >> l & 1u))
+            continue;
+        const int breaks = !(set & CHOSEN) && breaks_bound(q, w, l);
+        w->sets[tile * L + l] = breaks ? choose_set(q, w, l) : LINEAR_SOLVED;
+        lanes &= ~((unsigned)breaks << l);
+    }
+    if (lanes)
+        add_shared(q, w, tile, lanes, w->columns);
 }
 
 void JOIN(pyspec_linear_shared, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
 {
     const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
-    factorize_lines(q, w);
-    interleave(w->fours, w->line, q->n_basis, q->n_x);
-    interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * q->n_x,
-               q->n_slopes, q->n_x);
-    for (int64_t tile = 0; tile < n_tiles; tile++) {
-        solve_shared(q, w, tile, w->columns);
-        add_shared(q, w, tile, w->columns);
+    begin_sets(q, w);
+    for (int64_t first = 0; first < q->n_groups;) {
+        const uint64_t set = w->sets[first];
+        if (set == LINEAR_SOLVED) {
+            first++;
+            continue;
+        }
+        factorize_lines(q, w, set);
+        project_slopes(q, w);
+        interleave(w->fours, w->line, q->n_basis, q->n_x);
+        interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * q->n_x,
+                   q->n_slopes, q->n_x);
+        for (int64_t tile = first / L; tile < n_tiles; tile++)
+            solve_set(q, w, tile, set);
+        collect_shared(q, w);
     }
-    collect_shared(q, w);
     for (int64_t k = 0; k < triangle_size(order); k++)
         q->triangle[k] = sum_lanes(w->triangle + k * L);
 }

@@ -119,22 +119,7 @@ static unsigned breaks_bounds(const pyspec_linear *q, const linear_work *w)
  * depend on its neighbours. */
 static void choose_active(const pyspec_linear *q, const linear_work *w, unsigned lanes)
 {
-    const int64_t n_basis = q->n_basis;
-    double r[PYSPEC_LINEAR_MOST * PYSPEC_LINEAR_MOST], b[PYSPEC_LINEAR_MOST],
-        on[PYSPEC_LINEAR_MOST];
-    FOR_LANES {
-        if (!(lanes >> l & 1u))
-            continue;
-        for (int64_t k = 0; k < n_basis; k++) {
-            b[k] = w->b[k * L + l];
-            on[k] = w->on[k * L + l];
-            for (int64_t j = 0; j < n_basis; j++)
-                r[k * n_basis + j] = w->r[(k * n_basis + j) * L + l];
-        }
-        pyspec_nonnegative(n_basis, r, b, q->bounded, on);
-        for (int64_t k = 0; k < n_basis; k++)
-            w->on[k * L + l] = on[k];
-    }
+    FOR_LANES if (lanes >> l & 1u) pyspec_choose_lane(q, w->r + l, w->b + l, w->on + l, L);
 }
 
 static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
