@@ -360,10 +360,10 @@ class FitProblem(Columns):
         plan = self.executor.plan
         return make_plan(self.model) if plan is None else plan
 
-    def solve(self, solver: NativeSolver, watch: Watch) -> None:
+    def solve(self, solver: NativeSolver, watch: Watch, each: bool = False) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
-        Python."""
-        each = self.progress.each or self.evaluations.max_seconds is not None
+        Python. `each` says whether every evaluation is watched, or one now and then."""
+        each = each or self.progress.each or self.evaluations.max_seconds is not None
         if self._layout is not None:
             layout, arrays = self._layout
             n_threads, laid = threads_for(layout.size), layout.take(arrays)

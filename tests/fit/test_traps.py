@@ -3,13 +3,18 @@ of some parameters, which go back to where they began."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from bench.science import FreeOnset, glp
+from pyspec.components import GLP, Offset
 from pyspec.fit import FitResult, fit_model
+from pyspec.fit.solve.back import way_back
 from pyspec.fit.solve.descent import Descent
-from pyspec.model import Measurement, load_model
+from pyspec.fit.solve.native import NativeSolver
+from pyspec.model import Measurement, Model, load_model
 
 LINE = """
 base:
@@ -68,3 +73,59 @@ def test_what_is_never_determined_is_said() -> None:
     assert not result.success
     assert set(result.without_effect) == {"Offset_y0", "LinBack_b"}
     assert result.stderr["GLP_01_x0"] == pytest.approx(0.0025, rel=0.5)
+
+
+def test_a_fit_sent_away_from_a_bound_ends_where_it_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A Gauss line by a GLP: m ends at 0 and is sent to its start once more. That fit used to go on
+    to the last digits of an optimum that is known."""
+    energy = np.linspace(80.0, 90.0, 400)
+    clean = 5.0 + 100.0 * np.exp(-4 * np.log(2) * ((energy - 85.0) / 1.2) ** 2)
+    line = GLP(A=(80, 0, None), x0=(84.7, 80, 90), F=(1, 0.1, 5), m=(0.4, 0, 1))
+    model = Model("line", [Offset(4), line])
+    model.set_axes(energy=energy)
+    data = Measurement(data=np.random.default_rng(0).normal(clean, 1.0))
+    trial, sent = Descent._trial, []
+
+    def noted(*args: Any) -> NativeSolver:
+        sent.append(trial(*args))
+        return sent[-1]
+
+    monkeypatch.setattr(Descent, "_trial", noted)
+    result = fit_model(model, data)
+    assert result.success
+    assert result.values["GLP_01_m"] == 0.0
+    monkeypatch.setattr("pyspec.fit.solve.descent.way_back", lambda *_: None)
+    longer = fit_model(model, data)
+    assert np.array_equal(result.theta, longer.theta)
+    assert result.nfev < longer.nfev
+    back, whole = sent
+    assert back.nfev < whole.nfev
+    assert back.theta[4] == whole.theta[4] == 0.0
+    assert back.theta == pytest.approx(whole.theta, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("theta", "chisqr", "is_back"),
+    [
+        ([3.0, 0.0], 7.5, True),
+        ([3.1, 0.0], 7.5, True),
+        ([3.1, 0.01], 7.5, False),  # not at the bound
+        ([4.0, 0.0], 7.5, False),  # more than a standard error away
+        ([3.0, 0.0], 9.0, False),  # chi² is that of somewhere else
+        ([3.0, 0.0], 7.0, False),  # a better optimum
+    ],
+)
+def test_what_is_next_to_an_optimum(theta: list[float], chisqr: float, is_back: bool) -> None:
+    """Four points of a parameter with slope 1; the other, at its bound, has none."""
+    start, least = np.array([3.0, 0.0]), 7.2
+    lower, upper = np.array([-10.0, 0.0]), np.array([10.0, 1.0])
+    found = NativeSolver(start, lower, upper, 9, 100.0, 1)
+    found.run(lambda theta, form: np.array([4.0, 0, 0, 0, 0, least]), lambda *_: None)
+    bounds, variance = (lower, upper), 1.0
+    known = way_back(found, [1], bounds, variance, 1e-6)
+    assert known is not None
+    assert known(np.array(theta), chisqr) is is_back
+    assert way_back(found, [0], bounds, variance, 1e-6) is None  # it is not at a bound
+    assert way_back(found, [], bounds, variance, 1e-6) is None

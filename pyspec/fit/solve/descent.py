@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
+from pyspec.fit.solve.back import Back, IsBack, way_back
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
@@ -152,20 +154,26 @@ class Descent:
         return 0.0, False
 
     def _eliminated(
-        self, start: Array, bounds: Bounds, linear: Sequence[int], most: int = MOST_POINTS
+        self,
+        start: Array,
+        bounds: Bounds,
+        linear: Sequence[int],
+        most: int = MOST_POINTS,
+        is_back: IsBack | None = None,
     ) -> Array:
-        """The end of a fit that solves for some parameters, or its best after `most` points."""
+        """The end of a fit that solves for some parameters, or its best after `most` points, or
+        where it comes back."""
         problem, (lower, upper) = self.problem, bounds
         pairs = list(zip(lower.tolist(), upper.tolist(), strict=True))
         with sums_of(problem, pairs, each=True) as sums:
             reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
             try:
-                return reduced.run(start, most)
+                return reduced.run(start, most, is_back)
             finally:
                 self.best = reduced.standing(self.tolerance) or self.best
 
-    def _trial(self, start: Array, bounds: Bounds) -> NativeSolver:
-        return self.fit(start, bounds, TRIAL_EVALUATIONS)
+    def _trial(self, start: Array, bounds: Bounds, is_back: IsBack | None = None) -> NativeSolver:
+        return self.fit(start, bounds, TRIAL_EVALUATIONS, is_back=is_back)
 
     def _settle(self, found: NativeSolver, jumps: Jumps) -> NativeSolver:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
@@ -192,19 +200,25 @@ class Descent:
         rise as sharp as a step between two samples, a shape at which two parameters mean the same.
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
         the first that is better. Where none is, or the fit creeps or stalls, heights that began far
-        off may have sent places and widths astray: it begins once more, with heights eliminated."""
+        off may have sent places and widths astray: it begins once more, with heights eliminated.
+        Both end where they come back to what was found."""
         if found.end not in ENDED or found.certain is not None:
             return found
-        slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
+        variance = found.chisqr / max(self.n_points - start.size, 1)
+        slight = SLIGHT * variance
         has_ended = found.end in ("converged", "degenerate")
-        for group in self._ways_out(found, start, bounds) if has_ended else ():
+        groups = self._ways_out(found, start, bounds) if has_ended else []
+        held = [k for group in groups for k in group]
+        is_back = way_back(found, held, bounds, variance, slight)
+        for group in groups:
             again = found.theta.copy()
             again[group] = start[group]
-            trial = self._trial(again, bounds)
+            trial = self._trial(again, bounds, is_back)
             if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
                 found = trial if trial.end != "limit" else self.fit(trial.theta, bounds)
+                is_back = None
                 break
-        return self._other_way(found, start, bounds)
+        return self._other_way(found, start, bounds, is_back)
 
     def _best_beside(self, begin: Array, start: Array, bounds: Bounds) -> NativeSolver:
         """The best of the optima beside that of a fit from `begin`, which may creep to it."""
@@ -226,7 +240,9 @@ class Descent:
         look.run()
         return look.found
 
-    def _other_way(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
+    def _other_way(
+        self, found: NativeSolver, start: Array, bounds: Bounds, is_back: IsBack | None
+    ) -> NativeSolver:
         """The fit that begins with heights eliminated, where what was found is still in doubt and
         that one is better; after a fit that eliminates them, the one that does not."""
         linear = self._heights() if found.end in ENDED and found.certain is None else []
@@ -235,10 +251,10 @@ class Descent:
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
         begin = start
         if not self.eliminates:
-            begin = self._eliminated(start, bounds, linear, TRIAL_EVALUATIONS)
+            begin = self._eliminated(start, bounds, linear, TRIAL_EVALUATIONS, is_back)
             if not self.problem.evaluations.best < found.chisqr - slight:
                 return found
-        trial = self._trial(begin, bounds)
+        trial = self._trial(begin, bounds, is_back)
         if trial.end == "not_finite" or not trial.chisqr < found.chisqr - slight:
             return found
         return trial if trial.end != "limit" else self.fit(trial.theta, bounds)
@@ -267,9 +283,10 @@ class Descent:
         bounds: Bounds,
         most: int = MOST_EVALUATIONS,
         tolerance: float | None = None,
+        is_back: IsBack | None = None,
     ) -> NativeSolver:
-        """One fit within bounds, to a tolerance of its own or that of all. Its evaluations count
-        for all."""
+        """One fit within bounds, to a tolerance of its own or that of all, or until it comes back
+        to an optimum. Its evaluations count for all."""
         problem, account = self.problem, self.problem.evaluations
         left = None if account.max_nfev is None else account.left()
         if left is not None:
@@ -277,8 +294,17 @@ class Descent:
         if tolerance is None:
             tolerance = self.tolerance
         solver = NativeSolver(start, *bounds, self.n_points, self.data_square, most, tolerance)
+        watch = tell = watch_of(problem)
+        if is_back is not None:
+
+            def watch(nfev: int, chisqr: float, best: float) -> None:
+                tell(nfev, chisqr, best)
+                if is_back(solver.theta, solver.chisqr):
+                    raise Back
+
         try:
-            problem.solve(solver, watch_of(problem))
+            with suppress(Back):
+                problem.solve(solver, watch, is_back is not None)
         finally:
             chisqr = solver.chisqr
             if self.best is None or chisqr < account.best:

@@ -18,12 +18,14 @@ and cautions are those of any fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.normal import pack_triangle, unpack
+from pyspec.fit.solve.back import Back, IsBack
 from pyspec.fit.solve.bounded import least_squares
 from pyspec.fit.solve.native import NativeSolver, root_of
 from pyspec.fit.sums import sums_of
@@ -87,9 +89,10 @@ class Elimination:
         self._root: Array | None = None
         self._last: tuple[tuple[bytes, str], Array] | None = None
 
-    def run(self, start: Array, most: int = MOST_POINTS) -> Array:
+    def run(self, start: Array, most: int = MOST_POINTS, is_back: IsBack | None = None) -> Array:
         """Fits from `start`, (n_free,); returns the best point, or `start` where the model is not
-        finite there; after `most` points too. Limits and Ctrl-C end it by an exception."""
+        finite there; after `most` points too, and where it comes back to an optimum. Limits and
+        Ctrl-C end it by an exception."""
         account, self._theta = self.problem.evaluations, start.copy()
         before = account.count
         if self.problem.is_poisson:
@@ -110,7 +113,14 @@ class Elimination:
                 most,
                 NEAR,
             )
-            solver.run(self._reduced, _nobody)
+
+            def watch(nfev: int, chisqr: float, best: float) -> None:
+                is_best = np.array_equal(self._theta[self.others], solver.theta)
+                if is_back is not None and is_best and is_back(self._theta, solver.chisqr):
+                    raise Back
+
+            with suppress(Back):
+                solver.run(self._reduced, watch)
         return account.best_theta.copy()
 
     def _split(self, linear: npt.NDArray[np.intp]) -> None:
