@@ -1,8 +1,8 @@
 /* measured.c: laws of time as a measured instrument sees them, value and partial derivatives together.
  * The definition stands in pyspec/functions/measured.py.
  *
- * Every law is made of exp(-k s), k = 0 for a step and a line, 1 / tau for a decay, -i omega for a sine.
- * What a response r makes of it follows from sample to sample: over a piece of length d on which r is a
+ * Every law is made of exp(-k s), k = 0 for a step and a line, 1 / tau for a decay, -i omega for a sine,
+ * their sum for a damped one. What a response r makes of it follows from sample to sample: over a piece of length d on which r is a
  * straight line from a to b,
  *
  *     C(u + d) = exp(-k d) C(u) + d (b (m0 - m1) + a m1),   m_n = int_0^1 x^n exp(-k d x) dx
@@ -46,12 +46,15 @@ static complex_value plus(complex_value a, complex_value b, double f)
     return (complex_value){a.re + f * b.re, a.im + f * b.im};
 }
 
-/* a / z, where z is real or imaginary, as all rates are. */
+/* a / z, without a square that overflows (R. L. Smith, Commun. ACM 5, 435 (1962)). */
 static complex_value over(complex_value a, complex_value z)
 {
-    if (z.im == 0.0)
-        return (complex_value){a.re / z.re, a.im / z.re};
-    return (complex_value){a.im / z.im, -a.re / z.im};
+    if (fabs(z.im) <= z.re) {
+        const double share = z.im / z.re, size = z.re + share * z.im;
+        return (complex_value){(a.re + share * a.im) / size, (a.im - share * a.re) / size};
+    }
+    const double share = z.re / z.im, size = z.im + share * z.re;
+    return (complex_value){(share * a.re + a.im) / size, (share * a.im - a.re) / size};
 }
 
 /* exp(-z); the C library's sine and cosine beyond what v_sincos reduces. */
@@ -116,7 +119,9 @@ static void prepare(prepared_response *p, const int64_t *program, const double *
     p->rate = (complex_value){0.0, 0.0};
     if (m->law == LAW_DECAY)
         p->rate.re = v_clamp(1.0 / params[stride], 1e300);
-    if (m->law == LAW_SINE)
+    if (m->law == LAW_SWING)
+        p->rate.re = v_clamp(1.0 / params[3 * stride], 1e300);
+    if (m->law == LAW_SINE || m->law == LAW_SWING)
         p->rate.im = -PYSPEC_TWO_PI * params[stride];
     p->at[0] = (reading){.rise = {measured_value(program, 0), 0.0}};
     for (int64_t k = 1; k < m->n_samples; k++)
@@ -168,6 +173,8 @@ static double see(const prepared_response *p, const double *params, int64_t stri
         if (by) {
             by[1] = height * PYSPEC_TWO_PI * times(turned, at.later).re;
             by[2] = height * seen.re;
+            if (m->law == LAW_SWING)
+                by[3] = height * (p->rate.re * times(turned, at.later).im / params[3 * stride]);
         }
     }
     if (by) {
@@ -185,7 +192,8 @@ static double see(const prepared_response *p, const double *params, int64_t stri
 /* Whether two rows have the same rate. */
 static int is_alike(const measured *m, const double *a, const double *b, int64_t stride)
 {
-    return m->law < LAW_DECAY || a[stride] == b[stride];
+    const int same_decay = m->law != LAW_SWING || a[3 * stride] == b[3 * stride];
+    return m->law < LAW_DECAY || (a[stride] == b[stride] && same_decay);
 }
 
 static void run_row(const prepared_response *p, const measured_rows *r, int64_t row)

@@ -18,8 +18,8 @@
 
 enum { MEASURED_HEAD = PYSPEC_MEASURED_HEAD, MAX_SAMPLES = PYSPEC_MEASURED_SAMPLES };
 
-/* What the response is known of: stepFun, linFun, expFun, sinFun, states of schemes. */
-enum { LAW_STEP, LAW_LINE, LAW_DECAY, LAW_SINE, LAW_STATE, N_MEASURED };
+/* What the response is known of: stepFun, linFun, expFun, sinFun, dampedSinFun, states of schemes. */
+enum { LAW_STEP, LAW_LINE, LAW_DECAY, LAW_SINE, LAW_SWING, LAW_STATE, N_MEASURED };
 
 typedef struct measured {
     int64_t n_words; /* of the whole program */
@@ -54,7 +54,7 @@ static inline const int64_t *measured_scheme(const int64_t *program)
 /* How many parameters a law has; -1: its program says it. */
 static inline int64_t measured_params(int64_t law)
 {
-    static const int64_t counts[N_MEASURED] = {3, 3, 4, 5, -1};
+    static const int64_t counts[N_MEASURED] = {3, 3, 4, 5, 6, -1};
     return counts[law];
 }
 

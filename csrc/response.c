@@ -127,79 +127,160 @@ KERNEL(expFun_gaussIRF)
 }
 
 /* Im w(x + iy), y >= 0, from its real part and derivatives; near 0, where these cancel, by the
- * series sum (iz)^n / Gamma(n / 2 + 1). */
-static ALWAYS_INLINE double w_imaginary(double x, double y, double v, double dx, double dy)
+ * series sum (iz)^n / Gamma(n / 2 + 1). `is_near` comes from elsewhere: of a condition that stands
+ * here gcc makes a branch. */
+static ALWAYS_INLINE double w_imaginary(double x, double y, double v, double dx, double dy,
+                                        uint64_t is_near)
 {
-    static const double terms[8] = {1.0,
-                                    1.12837916709551257390,
-                                    1.0,
-                                    0.75225277806367504926,
-                                    0.5,
-                                    0.30090111122547001971,
-                                    1.0 / 6,
-                                    0.08597174606442000563};
-    double re = terms[7], im = 0.0, cx = v_clamp(x, 1.0), cy = v_clamp(y, 1.0);
-    for (int k = 6; k >= 0; k--) { /* times iz = -y + ix */
-        double next = terms[k] - v_sum_of_products(re, cy, im, cx);
-        im = v_sum_of_products(re, cx, -im, cy);
-        re = next;
-    }
+    double cx = keep(is_near, x), cy = keep(is_near, y);
+    double re = 0.08597174606442000563, im = 0.0, next;
+#define TERM(term) /* + (-y + ix) times the rest */                                                \
+    next = (term) - v_sum_of_products(re, cy, im, cx);                                             \
+    im = v_sum_of_products(re, cx, -im, cy);                                                       \
+    re = next
+    TERM(1.0 / 6);
+    TERM(0.30090111122547001971);
+    TERM(0.5);
+    TERM(0.75225277806367504926);
+    TERM(1.0);
+    TERM(1.12837916709551257390);
+    TERM(1.0);
+#undef TERM
     double by_dy = v_product_plus(-y, v, 0.5 * dy + 1.0 / PYSPEC_SQRT_PI) / x;
     double by_dx = v_product_plus(x, v, 0.5 * dx) / y;
-    double far = fabs(x) > y ? by_dy : by_dx;
-    return v_square_sum(cx, cy) < 1e-4 ? im : far;
+    double far = pick(mask_of(fabs(x) > y), by_dx, by_dy);
+    return pick(is_near, far, im);
 }
 
-/* Response h of exp(i omega u), u >= 0: with z = (omega SD + i |u| / SD) / sqrt2 = x + iy and
- * early = exp(-y^2) it is early w(z) / 2 before the onset, and after it
- * exp(i omega u - (omega SD)^2 / 2) minus the conjugate of that. Derivatives are written in w' and
- * q = y w - i w' / 2, where nothing cancels:
- * h' = early q / (SD sqrt2), SD h'' = early (x w' / 2 + y q) / SD, and the response of
- * s exp(i omega s) is -i SD early w' / sqrt8. */
+/* Oscillations of L points: u after the onset, and of each the parameters. */
+typedef struct oscillations {
+    double height[L], frequency[L], phase[L], rate[L], u[L], width[L], y0[L];
+} oscillations;
+
+/* What the instrument makes of them, and its derivatives by all parameters. */
+typedef struct seen_oscillations {
+    double value[L], by_height[L], by_frequency[L], by_phase[L], by_rate[L], by_onset[L], by_width[L],
+        by_y0[L];
+} seen_oscillations;
+
+/* Response h of exp(-lambda u), u >= 0, lambda = rate - i omega: with
+ * z = (omega SD + i (rate SD - u / SD)) / sqrt2 and early = exp(-(u / SD)^2 / 2) it is
+ * early w(z) / 2 where z has an imaginary part >= 0, and else
+ * exp((lambda SD)^2 / 2 - lambda u), the law that goes on, minus the conjugate of the same with
+ * |Im z| = y: nowhere is an exponent above 0. Derivatives are written in w' and
+ * q = s w - i w' / 2, s = -+ u / (SD sqrt2), where nothing cancels:
+ * h' = early q / (SD sqrt2), SD h'' = -(u h' + lambda r) / SD, with the response of
+ * u exp(-lambda u), r = -i SD early w' / sqrt8. */
+static ALWAYS_INLINE void see_oscillations(const oscillations *o, int want, seen_oscillations *to)
+{
+    double x[L], yy[L], decay[L], shift[L], since[L], turned[L];
+    double sine[L], cosine[L], phase_sine[L], phase_cosine[L], im[L];
+    uint64_t late[L], is_near[L];
+    w_lanes w;
+    IN_LANES {
+        double rate = o->rate[l], width = o->width[l];
+        x[l] = v_clamp(PYSPEC_TWO_PI * o->frequency[l] * width * PYSPEC_SQRT1_2, 1e150);
+        shift[l] = keep(mask_of(rate != 0.0), v_clamp(rate * width, 1e150));
+        double y = (shift[l] - o->u[l] / width) * PYSPEC_SQRT1_2;
+        late[l] = mask_of(y < 0.0);
+        yy[l] = v_clamp(fabs(y), 1e150);
+        is_near[l] = mask_of(v_square_sum(x[l], yy[l]) < 1e-4);
+        decay[l] = v_exp(-4.0 * PYSPEC_PI * yy[l]);
+        since[l] = keep(late[l], o->u[l] - shift[l] * width);
+        turned[l] = PYSPEC_TWO_PI * o->frequency[l] * since[l];
+    }
+    w_vector(x, yy, decay, 1, &w);
+    v_sincos_lanes(turned, sine, cosine);
+    v_sincos_lanes(o->phase, phase_sine, phase_cosine);
+    IN_LANES im[l] = w_imaginary(x[l], yy[l], w.v[l], w.dx[l], w.dy[l], is_near[l]);
+    IN_LANES {
+        double u = o->u[l], omega = PYSPEC_TWO_PI * o->frequency[l], width = o->width[l];
+        double rate = o->rate[l], a = shift[l];
+        double far = v_clamp(u / width * PYSPEC_SQRT1_2, 1e150), early = v_exp(-far * far);
+        double after = pick(late[l], 1.0, -1.0);
+        double exponent = v_sum_of_products(0.5 * a, a, -u, rate) - x[l] * x[l];
+        double damp = keep(late[l], v_exp(exponent));
+        double dr = damp * cosine[l], di = damp * sine[l];
+        double hr = v_product_plus(after * (0.5 * early), w.v[l], dr);
+        double hi = v_product_plus(0.5 * early, im[l], di);
+        double c = phase_cosine[l], s = phase_sine[l];
+        double onset = step(u, width);
+        double turned_im = v_sum_of_products(s, hr, c, hi);
+        double turned_re = v_sum_of_products(c, hr, -s, hi);
+        double height = o->height[l], y0 = o->y0[l];
+        to->value[l] = v_sum_of_products(height, turned_im, y0, onset);
+        if (want) {
+            double n = density(u, width), side = -after * far;
+            double qr = side * w.v[l] - 0.5 * w.dy[l], qi = side * im[l] - 0.5 * w.dx[l];
+            double inverse = early * PYSPEC_SQRT1_2 / width;
+            double spread = 0.5 * PYSPEC_SQRT1_2 * early * width;
+            double turn = PYSPEC_SQRT1_2 * 2.0 * x[l];
+            double gr = inverse * qr - omega * di - rate * dr;
+            double gi = after * (inverse * qi) + omega * dr - rate * di;
+            double rr = since[l] * dr - turn * di * width - spread * w.dy[l];
+            double ri = since[l] * di + turn * dr * width - after * (spread * w.dx[l]);
+            double half = after * (0.5 * PYSPEC_SQRT1_2 * a);
+            double tr = 0.5 * x[l] * w.dx[l] + side * qr + half * w.dy[l];
+            double ti = side * qi - 0.5 * x[l] * w.dy[l] + half * w.dx[l];
+            double square = (a - turn) * (a + turn), twice = 2.0 * a * turn;
+            double cr = after * (early * tr / width) + (square * dr + twice * di) / width;
+            double ci = early * ti / width + (square * di - twice * dr) / width;
+            to->by_height[l] = turned_im;
+            to->by_frequency[l] = PYSPEC_TWO_PI * height * (c * rr - s * ri);
+            to->by_phase[l] = height * turned_re;
+            to->by_rate[l] = -height * (s * rr + c * ri);
+            to->by_onset[l] = -sum_of(height * (s * gr + c * gi), y0 * n);
+            to->by_width[l] = sum_of(height * (s * cr + c * ci), -y0 * (ratio_of(u, width) * n));
+            to->by_y0[l] = onset;
+        }
+    }
+}
+
 KERNEL(sinFun_gaussIRF)
 {
     FOR_VECTORS {
-        double x[L], yy[L], decay[L];
-        w_lanes w;
-        FOR_LANES {
-            x[l] = v_clamp(PYSPEC_TWO_PI * P(1) * P(4) * PYSPEC_SQRT1_2, 1e150);
-            yy[l] = v_clamp(fabs(X - P(3)) / P(4) * PYSPEC_SQRT1_2, 1e150);
-            decay[l] = v_exp(-4.0 * PYSPEC_PI * yy[l]);
+        oscillations o;
+        seen_oscillations seen;
+        IN_LANES {
+            o.height[l] = P(0), o.frequency[l] = P(1), o.phase[l] = P(2), o.rate[l] = 0.0;
+            o.u[l] = X - P(3), o.width[l] = P(4), o.y0[l] = P(5);
         }
-        w_vector(x, yy, decay, 1, &w);
-        FOR_LANES {
-            double u = X - P(3), omega = PYSPEC_TWO_PI * P(1), width = P(4);
-            double im = w_imaginary(x[l], yy[l], w.v[l], w.dx[l], w.dy[l]);
-            double early = v_exp(-yy[l] * yy[l]);
-            double after = u > 0.0 ? -1.0 : 1.0;
-            double damp = u > 0.0 ? v_exp(-(x[l] * x[l])) : 0.0;
-            double phase = u > 0.0 ? omega * u : 0.0;
-            double dr = damp * cos(phase), di = damp * sin(phase);
-            double hr = v_product_plus(after * (0.5 * early), w.v[l], dr);
-            double hi = v_product_plus(0.5 * early, im, di);
-            double c = cos(P(2)), s = sin(P(2));
-            double onset = step(u, width);
-            double turned_im = v_sum_of_products(s, hr, c, hi);
-            double turned_re = v_sum_of_products(c, hr, -s, hi);
-            y[AT] = v_sum_of_products(P(0), turned_im, P(5), onset);
+        see_oscillations(&o, want, &seen);
+        IN_LANES {
+            y[AT] = seen.value[l];
             if (want) {
-                double n = density(u, width), a = x[l], height = yy[l];
-                double qr = height * w.v[l] - 0.5 * w.dy[l], qi = height * im - 0.5 * w.dx[l];
-                double inverse = early * PYSPEC_SQRT1_2 / width;
-                double spread = 0.5 * PYSPEC_SQRT1_2 * early * width;
-                double turn = PYSPEC_SQRT1_2 * 2.0 * a;
-                double gr = inverse * qr - omega * di, gi = after * (inverse * qi) + omega * dr;
-                double rr = u * dr - turn * di * width - spread * w.dy[l];
-                double ri = u * di + turn * dr * width - after * (spread * w.dx[l]);
-                double tr = 0.5 * a * w.dx[l] + height * qr, ti = height * qi - 0.5 * a * w.dy[l];
-                double cr = after * (early * tr / width) - turn * (turn * dr) / width;
-                double ci = early * ti / width - turn * (turn * di) / width;
-                d[0][AT] = turned_im;
-                d[1][AT] = PYSPEC_TWO_PI * P(0) * (c * rr - s * ri);
-                d[2][AT] = P(0) * turned_re;
-                d[3][AT] = -sum_of(P(0) * (s * gr + c * gi), P(5) * n);
-                d[4][AT] = sum_of(P(0) * (s * cr + c * ci), -P(5) * (ratio_of(u, width) * n));
-                d[5][AT] = onset;
+                d[0][AT] = seen.by_height[l];
+                d[1][AT] = seen.by_frequency[l];
+                d[2][AT] = seen.by_phase[l];
+                d[3][AT] = seen.by_onset[l];
+                d[4][AT] = seen.by_width[l];
+                d[5][AT] = seen.by_y0[l];
+            }
+        }
+    }
+}
+
+KERNEL(dampedSinFun_gaussIRF)
+{
+    FOR_VECTORS {
+        oscillations o;
+        seen_oscillations seen;
+        IN_LANES {
+            o.height[l] = P(0), o.frequency[l] = P(1), o.phase[l] = P(2);
+            o.rate[l] = v_clamp(1.0 / P(3), 1e300);
+            o.u[l] = X - P(4), o.width[l] = P(5), o.y0[l] = P(6);
+        }
+        see_oscillations(&o, want, &seen);
+        IN_LANES {
+            y[AT] = seen.value[l];
+            if (want) {
+                d[0][AT] = seen.by_height[l];
+                d[1][AT] = seen.by_frequency[l];
+                d[2][AT] = seen.by_phase[l];
+                d[3][AT] = -(seen.by_rate[l] * o.rate[l] * o.rate[l]);
+                d[4][AT] = seen.by_onset[l];
+                d[5][AT] = seen.by_width[l];
+                d[6][AT] = seen.by_y0[l];
             }
         }
     }

@@ -64,21 +64,6 @@ KERNEL(expFun)
     }
 }
 
-/* Sine and cosine of L phases; the C library's beyond what v_sincos reduces. */
-static ALWAYS_INLINE void sincos_lanes(const double *phase, double *sine, double *cosine)
-{
-    uint64_t any_large = 0;
-    FOR_LANES {
-        v_sincos(phase[l], &sine[l], &cosine[l]);
-        any_large |= mask_of(fabs(phase[l]) > VMATH_SINCOS_LIMIT);
-    }
-    for (int l = 0; any_large && l < L; l++)
-        if (fabs(phase[l]) > VMATH_SINCOS_LIMIT) {
-            sine[l] = sin(phase[l]);
-            cosine[l] = cos(phase[l]);
-        }
-}
-
 KERNEL(sinFun)
 {
     FOR_VECTORS {
@@ -89,7 +74,7 @@ KERNEL(sinFun)
             s[l] = t < t0 ? 0.0 : t - t0;
             phase[l] = PYSPEC_TWO_PI * P(1) * s[l] + P(2);
         }
-        sincos_lanes(phase, sine, cosine);
+        v_sincos_lanes(phase, sine, cosine);
         FOR_LANES {
             double f = P(0) * sine[l] + P(4);
             y[AT] = on[l] > 0.0 ? f : 0.0;
@@ -102,6 +87,36 @@ KERNEL(sinFun)
                 double by_t0 = -slope * PYSPEC_TWO_PI * P(1);
                 d[3][AT] = on[l] > 0.0 ? by_t0 : 0.0; /* before the onset f may be NaN */
                 d[4][AT] = on[l];
+            }
+        }
+    }
+}
+
+KERNEL(dampedSinFun)
+{
+    FOR_VECTORS {
+        double on[L], s[L], phase[L], sine[L], cosine[L];
+        FOR_LANES {
+            double t = X, t0 = P(4);
+            on[l] = t < t0 ? 0.0 : 1.0;
+            s[l] = t < t0 ? 0.0 : t - t0;
+            phase[l] = PYSPEC_TWO_PI * P(1) * s[l] + P(2);
+        }
+        v_sincos_lanes(phase, sine, cosine);
+        IN_LANES {
+            uint64_t mask = mask_of(on[l] > 0.0);
+            double tau = P(3), u = -s[l] / tau, e = v_exp(u);
+            double height = P(0) * e, swing = height * sine[l];
+            y[AT] = keep(mask, swing + P(5));
+            if (want) {
+                double slope = keep(mask, height * cosine[l]);
+                double turns = slope * PYSPEC_TWO_PI * P(1); /* it may be infinite, as the other */
+                d[0][AT] = keep(mask, e * sine[l]);
+                d[1][AT] = slope * PYSPEC_TWO_PI * s[l];
+                d[2][AT] = slope;
+                d[3][AT] = keep(mask, -(swing * v_clamp(u, 1e300)) / tau);
+                d[4][AT] = keep(mask, v_clamp(swing / tau, 8e307) - v_clamp(turns, 8e307));
+                d[5][AT] = on[l];
             }
         }
     }
@@ -128,7 +143,7 @@ KERNEL(sinDivX)
             s[l] = t < t0 ? 0.0 : t - t0;
             phase[l] = PYSPEC_TWO_PI * P(1) * s[l];
         }
-        sincos_lanes(phase, sine, cosine);
+        v_sincos_lanes(phase, sine, cosine);
         FOR_LANES {
             double u = phase[l], ratio = sine[l] / u;
             double shape = u == 0.0 ? 1.0 : ratio;

@@ -226,6 +226,21 @@ static ALWAYS_INLINE void v_sincos(double x, double *sine, double *cosine)
     v_turned(bits_of(z), si, co, sine, cosine);
 }
 
+/* Sine and cosine of L phases; the C library's beyond what v_sincos reduces. */
+static ALWAYS_INLINE void v_sincos_lanes(const double *phase, double *sine, double *cosine)
+{
+    uint64_t any_large = 0;
+    FOR_LANES {
+        v_sincos(phase[l], &sine[l], &cosine[l]);
+        any_large |= mask_of(fabs(phase[l]) > VMATH_SINCOS_LIMIT);
+    }
+    for (int l = 0; any_large && l < L; l++)
+        if (fabs(phase[l]) > VMATH_SINCOS_LIMIT) {
+            sine[l] = sin(phase[l]);
+            cosine[l] = cos(phase[l]);
+        }
+}
+
 /* The short way up to VMATH_SINCOS_NEAR, the other beyond. Where nothing `may_be_far` that is left out, to
  * the same bits. */
 static ALWAYS_INLINE void v_sincos_by_size(double x, const int may_be_far, double *sine,

@@ -23,9 +23,8 @@ FAMILIES = (
         "time",
         "Laws of motion in time",
         "Components of a dynamics model. A parameter with dynamics is `p(t) = p + D(t)`, where D "
-        "is the sum of its laws. `[y0]` may be left out; it is 0 then. A damped sine, as of a "
-        "coherent phonon, is [written as a formula](../howto/oscillations.md), as is "
-        "[any other law](../howto/own_functions.md).",
+        "is the sum of its laws. `[y0]` may be left out; it is 0 then. Any other law is "
+        "[written as a formula](../howto/own_functions.md).",
         ("DYNAMICS",),
     ),
     (

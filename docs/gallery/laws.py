@@ -1,8 +1,7 @@
 """All laws of motion, and what an instrument makes of them.
 
 Thin: the law, with its onset at 0. Thick: its exact response to a Gaussian instrument of
-standard deviation 0.8, as `gaussIRF` gives it; a law without one is drawn alone. A
-[damped sine](howto/oscillations.md) is written as a formula.
+standard deviation 0.8, as `gaussIRF` gives it; a law without one is drawn alone.
 """
 
 import sys

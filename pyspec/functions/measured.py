@@ -51,9 +51,18 @@ def sinFun(u: Array, s: Array, r: Array, A: Value, f: Value, phi: Value, y0: Val
     return np.asarray(A * turned.imag + y0 * area(u, s, r))
 
 
+def dampedSinFun(
+    u: Array, s: Array, r: Array, A: Value, f: Value, phi: Value, tau: Value, y0: Value
+) -> Array:
+    """Damped oscillation of amplitude A, frequency f, phase phi and decay time tau:
+    ``A Im(exp(i phi) C(u)) + y0 R(u)``, k = 1 / tau - 2 pi i f."""
+    turned = np.exp(1j * phi) * decay(u, s, r, 1 / tau - 2j * np.pi * f)
+    return np.asarray(A * turned.imag + y0 * area(u, s, r))
+
+
 #: The laws that have an exact response; each is given its parameters without the onset.
 LAWS: dict[str, Callable[..., Array]] = {
-    law.__name__: law for law in (stepFun, linFun, expFun, sinFun)
+    law.__name__: law for law in (stepFun, linFun, expFun, sinFun, dampedSinFun)
 }
 
 

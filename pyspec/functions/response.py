@@ -15,7 +15,7 @@ Chem. 44, 1733 (1972)); sinDivX and sqrtFun have no closed form and are integrat
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -85,13 +85,33 @@ def sinFun_gaussIRF(
     ``A Im(exp(i phi) h) + y0 Phi(u / SD)``, h the response of ``exp(i omega u)`` for u >= 0,
     ``exp(-u^2 / (2 SD^2)) w((omega SD - i u / SD) / sqrt(2)) / 2``, omega = 2 pi f."""
     u = t - t0
-    omega = 2 * np.pi * f
-    early = np.exp(-((u / SD) ** 2) / 2) / 2
-    w = special.wofz((omega * SD + 1j * np.abs(u) / SD) / np.sqrt(2))
-    # For u > 0 by w(z) = 2 exp(-z^2) - w(-z) and w(-conj z) = conj w(z).
-    after = np.exp(1j * omega * u - (omega * SD) ** 2 / 2) - early * np.conj(w)
-    h = np.where(u > 0, after, early * w)
+    h = _oscillation(u, 2 * np.pi * f, 0.0, SD)
     return np.asarray(A * np.imag(np.exp(1j * phi) * h) + y0 * cumulative(u, SD))
+
+
+def dampedSinFun_gaussIRF(
+    t: Array, A: Value, f: Value, phi: Value, tau: Value, t0: Value, SD: Value, y0: Value = 0.0
+) -> Array:
+    """Damped oscillation of amplitude A, frequency f, phase phi and decay time tau from t0:
+    ``A Im(exp(i phi) h) + y0 Phi(u / SD)``, h the response of ``exp((i omega - 1 / tau) u)`` for
+    u >= 0, ``exp(-u^2 / (2 SD^2)) w((omega SD + i (SD / tau - u / SD)) / sqrt(2)) / 2``,
+    omega = 2 pi f."""
+    u = t - t0
+    h = _oscillation(u, 2 * np.pi * f, 1 / tau, SD)
+    return np.asarray(A * np.imag(np.exp(1j * phi) * h) + y0 * cumulative(u, SD))
+
+
+def _oscillation(u: Array, omega: Value, rate: Value, SD: Value) -> Any:
+    """Response of ``exp((i omega - rate) u)`` for u >= 0."""
+    early = np.exp(-((u / SD) ** 2) / 2) / 2
+    height = rate * SD - u / SD
+    w = special.wofz((omega * SD + 1j * np.abs(height)) / np.sqrt(2))
+    # Below the real axis by w(z) = 2 exp(-z^2) - w(-z) and w(-conj z) = conj w(z).
+    late = height < 0
+    since = np.where(late, u - rate * SD**2, 0.0)
+    fade = np.where(late, (rate * SD) ** 2 / 2 - rate * u, 0.0) - (omega * SD) ** 2 / 2
+    goes_on = np.exp(1j * omega * since + fade)
+    return np.where(late, goes_on - early * np.conj(w), early * w)
 
 
 def erfFun_gaussIRF(t: Array, A: Value, SD: Value, t0: Value, IRF: Value, y0: Value = 0.0) -> Array:

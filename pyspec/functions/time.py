@@ -84,8 +84,30 @@ def sinFun(t: Array, A: Value, f: Value, phi: Value, t0: Value, y0: Value = 0.0)
     return np.where(before, 0.0, A * np.sin(2 * np.pi * f * elapsed + phi) + y0)
 
 
+def dampedSinFun(
+    t: Array, A: Value, f: Value, phi: Value, tau: Value, t0: Value, y0: Value = 0.0
+) -> Array:
+    """Damped oscillation from an onset, such as a coherent phonon:
+    ``A exp(-(t - t0) / tau) sin(2 pi f (t - t0) + phi) + y0`` for t >= t0, else 0.
+
+    Parameters
+    ----------
+    t : (n_time,) times
+    A : amplitude at the onset, in units of the parameter that moves
+    f : frequency, in reciprocal units of t
+    phi : phase at the onset, rad: 0 of a sine (a kick), pi / 2 of a cosine (a displacement)
+    tau : decay time of the amplitude, in units of t, tau > 0
+    t0 : onset, in units of t
+    y0 : mean of the oscillation, in units of the parameter that moves
+    """
+    before = t < t0
+    elapsed = np.where(before, 0.0, t - t0)
+    swing = np.sin(2 * np.pi * f * elapsed + phi)
+    return np.where(before, 0.0, A * np.exp(-elapsed / tau) * swing + y0)
+
+
 def sinDivX(t: Array, A: Value, f: Value, t0: Value, y0: Value = 0.0) -> Array:
-    """Decaying oscillation from an onset: ``A sin(u) / u + y0`` for t >= t0, else 0.
+    """Cardinal sine from an onset: ``A sin(u) / u + y0`` for t >= t0, else 0.
 
     ``u = 2 pi f (t - t0)``, and ``sin(u) / u`` is 1 at u = 0.
 

@@ -61,6 +61,9 @@ static double law_op(int op, double t, const double *p)
         return t < p[2] ? 0.0 : p[0] * exp(-(t - p[2]) / p[1]) + p[3];
     case OP_sinFun:
         return t < p[3] ? 0.0 : p[0] * sin(two_pi * p[1] * (t - p[3]) + p[2]) + p[4];
+    case OP_dampedSinFun:
+        u = t - p[4];
+        return t < p[4] ? 0.0 : p[0] * exp(-u / p[3]) * sin(two_pi * p[1] * u + p[2]) + p[5];
     case OP_sinDivX:
         u = two_pi * p[1] * (t - p[2]);
         return t < p[2] ? 0.0 : p[0] * (u == 0.0 ? 1.0 : sin(u) / u) + p[3];

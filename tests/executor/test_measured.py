@@ -208,6 +208,8 @@ def drawn(rng: np.random.Generator) -> Model:
         "linFun": f"  linFun: {{m: [{height}, True], {end}",
         "expFun": f"  expFun: {{A: [{height}, True], tau: [{tau}, True], {end}",
         "sinFun": f"  sinFun: {{A: [{height}, True], f: [{f}, True], phi: [{phi}, True], {end}",
+        "dampedSinFun": f"  dampedSinFun: {{A: [{height}, True], f: [{f}, True], "
+        f"phi: [{phi}, True], tau: [{tau}, True], {end}",
         "none": "  none: {}\n",
         "chain": f"  chain: {{{', '.join(f'k{k}: [{one}, True]' for k, one in rates.items())}, "
         f"t0: [{onset}, True], A: [{height}, True], C: [{height}, True]}}\n",

@@ -26,6 +26,9 @@ moves:
 trace:
   constFun: {A: [5, True]}
   sinFun: {A: [1, True], f: [0.25, True], phi: [0.3, True], t0: [0, False]}
+damped:
+  dampedSinFun: {A: [1, True], f: [0.25, True], phi: [0.3, True], tau: [30, True, 1, 300],
+                 t0: [0, False]}
 free:
   sinFun: {A: {free: energy}, f: [0.25, True, 0.1, 0.5], phi: [0.3, True], t0: [0, False]}
 both:
@@ -95,6 +98,14 @@ def test_of_traces() -> None:
     assert not said(trace("trace", 1.0))
     (text,) = said(trace("trace", 12.0))
     assert text.startswith("sinFun_01_A is hardly more than noise")
+
+
+def test_of_a_damped_one() -> None:
+    values = np.exp(-TIME / 30) * np.sin(2 * np.pi * 0.25 * TIME + 0.3)
+    for noise, expected in ((0.5, []), (12.0, ["dampedSinFun_01_A is hardly more than noise"])):
+        drawn = values + np.random.default_rng(1).normal(0, noise, TIME.size)
+        found = said(fit_trace(MODELS, "damped", TIME, drawn, noise))
+        assert [text[:43] for text in found] == expected
 
 
 def test_a_frequency_that_another_oscillation_has_is_known() -> None:

@@ -15,7 +15,7 @@ from pyspec.formula import instrument_text, op_of
 from pyspec.functions import reference
 from pyspec.functions.response_rows import response
 
-LAWS = ("stepFun", "linFun", "expFun", "sinFun")
+LAWS = ("stepFun", "linFun", "expFun", "sinFun", "dampedSinFun")
 
 #: Responses (time, response): smooth and uneven, with jumps at both ends, one piece, with a part
 #: below 0, and one that is over before the zero of its own axis.
@@ -33,6 +33,11 @@ PARAMS: dict[str, list[tuple[float, ...]]] = {
     "linFun": [(-2.3, 0.13)],
     "expFun": [(1.4, tau, 0.13) for tau in (0.3, 1e-3, 1e-7, 50.0, 1e5, 1e9)],
     "sinFun": [(1.2, f, 0.7, 0.13) for f in (0.0, 1.3, -40.0, 1e-6, 3000.0)],
+    "dampedSinFun": [
+        (1.2, f, 0.7, tau, 0.13)
+        for f in (0.0, 1.3, -40.0, 1e-6)
+        for tau in (0.3, 1e-3, 1e-7, 50.0, 1e5)
+    ],
 }
 Y0 = 0.35
 CASES = [(law, params) for law in LAWS for params in PARAMS[law]]
@@ -75,13 +80,19 @@ def _piece(law: str, params: Sequence, u: Any, a: Any, end: Any, p: Any, slope: 
         return height * ramp + y0 * step
     if law == "sinFun" and params[1] == 0:
         return (height * mpmath.sin(mpmath.mpf(params[2])) + y0) * step
-    k = 1 / mpmath.mpf(params[1]) if law == "expFun" else -2j * mpmath.pi * mpmath.mpf(params[1])
+    k = mpmath.mpc(0)
+    if law == "expFun":
+        k = 1 / mpmath.mpf(params[1])
+    if "sin" in law.lower():
+        k -= 2j * mpmath.pi * mpmath.mpf(params[1])
+    if law == "dampedSinFun":
+        k += 1 / mpmath.mpf(params[3])
 
     def primitive(s: Any) -> Any:
         return mpmath.exp(-k * (u - s)) * ((p + slope * (s - a)) / k - slope / k**2)
 
     made = primitive(end) - primitive(a)
-    if law == "sinFun":
+    if "sin" in law.lower():
         made = (mpmath.exp(1j * mpmath.mpf(params[2])) * made).imag
     return height * made + y0 * step
 
@@ -116,7 +127,7 @@ def test_values_are_the_integral(law: str, params: tuple[float, ...], name: str)
 @pytest.mark.parametrize("law", LAWS)
 def test_the_closed_form_of_this_test_is_the_definition(law: str) -> None:
     """What the other tests trust, against Gauss-Legendre on integral r(s) f(t - t0 - s) ds."""
-    params = PARAMS[law][1 if law == "sinFun" else 0]
+    params = PARAMS[law][{"sinFun": 1, "dampedSinFun": 5}.get(law, 0)]
     time, given = (list(map(mpmath.mpf, row)) for row in RESPONSES["uneven"])
     pieces = list(zip(time, time[1:], given, given[1:], strict=False))
     area = sum((b - a) * (p + q) / 2 for a, b, p, q in pieces)
@@ -193,12 +204,15 @@ def test_behind_the_last_sample_it_goes_on_as_the_law() -> None:
 
 def test_rows_with_other_rates_and_onsets_are_those_alone() -> None:
     """To the last bit: rows that share a rate share what is prepared."""
-    for law, params in (("expFun", PARAMS["expFun"][0]), ("sinFun", PARAMS["sinFun"][1])):
+    for law, case in (("expFun", 0), ("sinFun", 1), ("dampedSinFun", 5)):
+        params = PARAMS[law][case]
         op = _op(law, "negative")
         given = np.repeat(np.array([*params, Y0])[:, None], 6, axis=1)
         given[0] *= np.linspace(1, 2, 6)
         given[1] *= [1, 1, 1.5, 1.5, 1, 0.3]
         given[-2] += [0, 0.1, 0.1, 0.2, 0, 0]
+        if law == "dampedSinFun":
+            given[3] *= [1, 1.3, 1, 1, 1, 1.3]
         value, slopes = _kernel(op, TIME, given)
         for row in range(6):
             alone, own = _kernel(op, TIME, given[:, [row]])

@@ -97,7 +97,7 @@ def test_a_parameter_list_is_read_as_written() -> None:
 
 def test_laws_that_go_on_as_themselves_do_so_by_the_rules_of_their_rows() -> None:
     laws = [op for op in OPS.values() if op.later]
-    assert [op.name for op in laws] == ["stepFun", "linFun", "expFun", "sinFun"]
+    assert [op.name for op in laws] == ["stepFun", "linFun", "expFun", "sinFun", "dampedSinFun"]
     times = np.linspace(0.75, 9.0, 40)
     for op in laws:
         values = dict(zip(op.params, np.linspace(1.3, 0.4, len(op.params)), strict=True))

@@ -33,6 +33,11 @@ ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
         "sinFun: {A: [2], f: [0.1], phi: [0, true], t0: [0.1]}",
         ("sinFun_01_t0",),
     ),
+    "damped sine": ("dampedSinFun: {A: [2], f: [0.1], phi: [0, false], tau: [3], t0: [0.1]}", ()),
+    "damped sine with a phase": (
+        "dampedSinFun: {A: [2], f: [0.1], phi: [0.5, false], tau: [3], t0: [0.1]}",
+        ("dampedSinFun_01_t0",),
+    ),
     "cardinal sine": ("sinDivX: {A: [2], f: [0.1], t0: [0.1]}", ("sinDivX_01_t0",)),
     "rise": ("expFun: {A: [2], tau: [3], t0: [0.1], y0: ['-expFun_01_A']}", ()),
     "root": ("sqrtFun: {A: [2], t0: [0.1], y0: [1]}", ()),

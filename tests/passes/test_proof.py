@@ -81,7 +81,7 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module", params=[125, pytest.param(280, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[130, pytest.param(280, marks=pytest.mark.slow)])
 def subjects(request: pytest.FixtureRequest) -> list[Subject]:
     found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]

@@ -122,6 +122,17 @@ CASES: dict[str, Case] = {
         "t0",
         spreads=(MIDDLE, BEFORE, AFTER),
     ),
+    "dampedSinFun": Case(
+        [
+            (1.4, f, phi, tau, t0, y0)
+            for f, phi in ((0.05, 0.3), (1.7, -3.0), (-0.4, 0.0), (0.0, 1.2), (1e-9, 0.0))
+            for tau in (1.0, 1e-4, 1e5)
+            for t0, y0 in ((0.3, 0.0), (-42.0, -1.0))
+        ],
+        "t0",
+        "tau",
+        spreads=(MIDDLE, BEFORE, AFTER),
+    ),
     "sinDivX": Case(
         [
             (1.4, f, t0, y0)
@@ -177,6 +188,24 @@ CASES: dict[str, Case] = {
                 (1e-9, 0.7),
                 (9.0, 0.1),
             )
+            for t0, y0 in ((0.3, 0.0), (-4.2, -1.0))
+        ],
+        "t0",
+        "SD",
+        spreads=(MIDDLE, BEFORE, AFTER),
+    ),
+    "dampedSinFun_gaussIRF": Case(
+        [
+            (1.4, f, phi, tau, t0, 0.9, y0)
+            for f, phi in (
+                (0.05, 0.3),
+                (1.7, -3.0),
+                (-0.4, 0.0),
+                (0.0, 1.2),
+                (1e-9, 0.7),
+                (9.0, 0.1),
+            )
+            for tau in (2.0, 1e-3, 0.06, 0.9, 1e4)
             for t0, y0 in ((0.3, 0.0), (-4.2, -1.0))
         ],
         "t0",

@@ -114,6 +114,12 @@ def sine_response(t: Any, A: Any, f: Any, phi: Any, t0: Any, SD: Any, y0: Any) -
     return A * mp.im(turned) + y0 * rise(u, SD)
 
 
+def damped_response(t: Any, A: Any, f: Any, phi: Any, tau: Any, t0: Any, SD: Any, y0: Any) -> Any:
+    u = t - t0
+    turned = mp.expj(phi) * exponential(u, SD, mp.mpc(-1 / tau, 2 * mp.pi * f))
+    return A * mp.im(turned) + y0 * rise(u, SD)
+
+
 def root_response(t: Any, A: Any, t0: Any, SD: Any, y0: Any) -> Any:
     z = (t - t0) / SD
     if z > 60:  # s = u (1 + v / z): the binomial series against the moments of v
@@ -152,6 +158,9 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sinFun": lambda t, A, f, phi, t0, y0: onset(
         t, t0, lambda s: A * mp.sin(2 * mp.pi * f * s + phi) + y0
     ),
+    "dampedSinFun": lambda t, A, f, phi, tau, t0, y0: onset(
+        t, t0, lambda s: A * mp.exp(-s / tau) * mp.sin(2 * mp.pi * f * s + phi) + y0
+    ),
     "sinDivX": lambda t, A, f, t0, y0: onset(t, t0, lambda s: A * sinc(2 * mp.pi * f * s) + y0),
     "erfFun": lambda t, A, SD, t0, y0: A * rise(t - t0, SD) + y0,
     "sqrtFun": lambda t, A, t0, y0: A * mp.sqrt(max(t - t0, ZERO)) + y0,
@@ -176,6 +185,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
         A * exponential(t - t0, SD, -1 / tau) + y0 * rise(t - t0, SD)
     ),
     "sinFun_gaussIRF": sine_response,
+    "dampedSinFun_gaussIRF": damped_response,
     "erfFun_gaussIRF": lambda t, A, SD, t0, IRF, y0: A * rise(t - t0, mp.sqrt(SD**2 + IRF**2)) + y0,
     "sqrtFun_gaussIRF": root_response,
 }

@@ -36,7 +36,7 @@ SEEN = 0.25
 PARTLY = 4.0
 
 #: Laws that set in with a jump.
-JUMPING = ("stepFun", "expFun", "sinFun", "sinDivX")
+JUMPING = ("stepFun", "expFun", "sinFun", "dampedSinFun", "sinDivX")
 
 
 def narrow_instruments(result: Any) -> list[str]:

@@ -18,7 +18,8 @@ from pyspec.model.parts import groups_of_laws
 #: A height nearer to 0 than so many of its standard errors may be that of noise.
 FAINT = 3.0
 
-OSCILLATION = "sinFun"
+#: Laws whose first two parameters are height and frequency, and that have a phase.
+OSCILLATIONS = ("sinFun", "dampedSinFun")
 
 
 def faint_oscillations(result: Any) -> list[str]:
@@ -51,7 +52,7 @@ def faint_oscillations(result: Any) -> list[str]:
 def _oscillations(model: Model, parameters: Mapping[str, Par]) -> Iterator[Component]:
     """Those of a trace, or of the parameters that move."""
     for group in groups_of_laws(model, parameters):
-        yield from (law for law in group if law.op.name == OSCILLATION)
+        yield from (law for law in group if law.op.name in OSCILLATIONS)
 
 
 def _sentence(height: str, away: float, frequency: str, result: Any) -> str:
