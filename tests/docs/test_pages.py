@@ -154,8 +154,8 @@ def scan_maker() -> str:
     return made
 
 
-#: Pages whose scripts take seconds: sampling, schemes, many slices.
-LONG = ("cluster", "kinetics", "slices", "transient_absorption", "uncertainties")
+#: Pages whose scripts take seconds: sampling, simulated spectra, schemes, many slices.
+LONG = ("cluster", "compare_models", "kinetics", "slices", "transient_absorption", "uncertainties")
 
 
 @pytest.mark.parametrize(

@@ -350,3 +350,32 @@ def test_a_follower_has_no_profile() -> None:
     result = fit_model(model, Measurement(np.random.default_rng(1).normal(size=9)))
     with pytest.raises(CallError, match=r"'twice' follows an expression .*bootstrap\(result\)"):
         result.conf_interval("twice")
+
+
+@pytest.mark.parametrize("loss", ["squares", "poisson"])
+def test_lmfit_draws_regions_of_two_parameters(loss: str) -> None:
+    """As docs/howto/uncertainties.md has it: chi² with both held, of which the least along one is
+    the profile of the other; beyond a bound that at the bound; else roots over redchi."""
+    lmfit = pytest.importorskip("lmfit")
+    model, (energy, data) = model_at(low=0.0), spectrum()
+    model.set_axes(energy=energy)
+    model.set("Gauss_01_SD", max=0.64)
+    measurement = Measurement(data, weight=2.0)
+    if loss == "poisson":
+        measurement = Measurement(np.round(np.maximum(data, 0)), loss="poisson")
+    result = fit_model(model, measurement, scale_covar=False)
+    before, ends = result.to_dict(), result.conf_interval("Gauss_01_A", [1])["Gauss_01_A"]
+    width, error = result.values["Gauss_01_SD"], result.stderr["Gauss_01_SD"] or 0.0
+    names = ("Gauss_01_A", "Gauss_01_SD")
+    fitted_again = result.minimizer, result.lmfit, *names
+    for z, (_, end) in zip((1, 0, 1), ends, strict=True):
+        grid = {"nx": 2, "ny": 31, "limits": ((end, end + 0.1), (0.7, width - 3 * error))}
+        x, y, chisqr = lmfit.conf_interval2d(*fitted_again, chi2_out=True, **grid)
+        assert chisqr.shape == (31, 2)
+        at_end = chisqr[:, np.argmin(abs(x - end))]
+        assert at_end.min() - result.chisqr == pytest.approx(z**2, abs=0.04)
+        assert np.ptp(at_end[y > 0.64]) < 1e-6
+        assert np.ptp(at_end[(y > 0.6) & (y < 0.64)]) > 1e-3
+    roots, least = lmfit.conf_interval2d(*fitted_again, **grid)[2], min(result.chisqr, chisqr.min())
+    assert roots == pytest.approx(np.sqrt((chisqr - least) / result.redchi), abs=1e-3)
+    assert result.to_dict() == before
