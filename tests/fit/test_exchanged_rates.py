@@ -88,4 +88,4 @@ def test_files_of_a_joint_fit_say_it_once():
     joint = fit_joint([part(text, start, seed) for seed in (1, 1)], scale_covar=False)
     assert is_faster(joint.values) != is_faster(start)
     assert len(said(joint.joint)) == 1
-    assert not said(joint[0])
+    assert said(joint[0]) == said(joint.joint)

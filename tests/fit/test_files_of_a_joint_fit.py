@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
 import warnings
+import weakref
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pyspec import FitError, Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
 from pyspec.components import Gauss, Offset
+from pyspec.io import load_fits, save_fit
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
 DECAY = """
@@ -176,3 +181,48 @@ O1s: {Gauss: {A: [5, True], x0: [85, True], SD: [1, True, 0.1, 3]}}
         joint = fit_joint(parts)
     assert sum("are one expression" in text for text in joint.cautions) == 1
     fit_joint([parts[0], parts[0]])  # two spectra of one model: no warning
+
+
+def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path: Path) -> None:
+    """Archives hold the files of a joint fit alone: that its errors are wrong, as files scatter
+    differently, was lost there, and each file said what ended at a bound in another."""
+    pytest.importorskip("h5py")
+    text = LINE.replace("ENTRY", "project, 80, 90")
+    parts = []
+    for seed, sigma in ((0, 0.2), (1, 2.0)):
+        model = load_model(text, "m")
+        model.set_axes(energy=ENERGY)
+        if seed:  # the level is 1, and was held below
+            model.set("Offset_y0", value=0.4, max=0.5)
+        clean = load_model(text, "m")
+        clean.set_axes(energy=ENERGY)
+        noise = np.random.default_rng(seed).normal(0, sigma, ENERGY.size)
+        parts.append((model, Measurement(clean.evaluate() + noise)))
+    joint = fit_joint(parts, names=["quiet", "loud"])
+    assert any("file01_Offset_y0 ended at its bound" in text for text in joint.cautions)
+    quiet, loud = joint
+    for file in joint:
+        differs = [text for text in file.cautions if "the noise differs from file" in text]
+        assert len(differs) == 1
+        assert " in loud and " in differs[0]
+        assert " in quiet, " in differs[0]
+    assert any(text.startswith("Offset_y0 ended at its bound") for text in loud.cautions)
+    assert not any("Offset_y0" in text for text in quiet.cautions)
+    assert pickle.loads(pickle.dumps(quiet)).cautions == quiet.cautions
+    save_fit(tmp_path / "joint.h5", list(joint))
+    assert [one.cautions for one in load_fits(tmp_path / "joint.h5")] == [
+        one.cautions for one in joint
+    ]
+
+
+def test_files_of_a_joint_fit_are_freed_with_it() -> None:
+    joint = fit_joint([shared("project, 80, 90"), shared("project, 80, 90")])
+    assert joint[0].cautions is not None
+    seen = [weakref.ref(one) for one in (joint.joint, *joint)]
+    gc.collect()
+    gc.disable()
+    try:
+        del joint
+        assert [one() for one in seen] == [None] * 3
+    finally:
+        gc.enable()

@@ -132,7 +132,8 @@ def test_of_motion_and_of_free_spectra():
 def test_of_files():
     joint = fit_joint([(moving(), Measurement(data(seed))) for seed in (1, 2)])
     assert [f"file0{k}_Offset" in text for k, text in enumerate(said(joint.joint))] == [True, True]
-    assert not said(joint[0])
+    assert [len(said(one)) for one in joint] == [1, 1]
+    assert not any("file0" in text for one in joint for text in said(one))
 
 
 def test_a_width_at_its_bound_may_be_a_wider_one():

@@ -238,7 +238,7 @@ def test_from_file_to_file() -> None:
     one = fit_joint([(model, noisy(clean, 0.5)), (model, noisy(clean, 0.5 * EDGE**2, 2))])
     assert any(text.startswith("in file01 the noise differs along") for text in one.cautions)
     assert about_noise(one[1])
-    assert not about_noise(one[0])
+    assert not any("along" in text for text in about_noise(one[0]))
 
 
 def test_a_fit_that_nobody_asks_pays_nothing() -> None:

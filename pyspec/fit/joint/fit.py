@@ -18,6 +18,7 @@ from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.doubts.caution import warn
 from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.joint.file import FileFit, said_of_file
 from pyspec.fit.joint.followers import local
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
@@ -109,6 +110,9 @@ def fit_joint(
         joint.model_name, joint.fit_type = label, kinds.pop() if len(kinds) == 1 else ""
         called = list(names) or [""] * len(parts)
         files = [_file_result(joint, problem, k, name) for k, name in enumerate(called)]
+        alone = copy.copy(joint)  # which does not refer to the files again
+        for k, file in enumerate(files):
+            file.belongs_to(alone, k, called)
         joint.file_name = ", ".join(names)
         warn(problem.label, joint._warned)
         problem.give_back(given_data)
@@ -142,13 +146,13 @@ class _Fits(FromStarts):
         return own
 
 
-def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name: str) -> FitResult:
+def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name: str) -> FileFit:
     """What a joint fit says of one file."""
     own, full = problem.problems[index], problem.shared.full[index]
     back = {project: name for name, project in full.items()}
     params = _of_file(joint._params, full, back)
     theta = own.theta_of(params.value)
-    return FitResult(
+    return FileFit(
         problem=own,
         _outcome=_file_outcome(joint._outcome, own, params, theta, full, joint._scale_covar),
         _params=params,
@@ -167,7 +171,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name:
         intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         fit_type=_fit_type(own),
         file_name=file_name,
-        _cautions=joint._cautions,
+        _cautions=said_of_file(joint._cautions, index, back),
         _of_many=len(problem.problems) > 1,
         _variance=joint.redchi,
     )

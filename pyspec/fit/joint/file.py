@@ -1,0 +1,59 @@
+"""What a joint fit says of one of its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pyspec.fit.doubts.when_asked import when_asked
+from pyspec.fit.result import FitResult
+
+#: A parameter of one file, what is said of the points of one, and a file.
+_NAMED, _POINTS = re.compile(r"\bfile(\d\d+)_\w+"), re.compile(r"in file\d\d+ ")
+_FILE = re.compile(r"\bfile(\d\d+)\b")
+
+
+class FileFit(FitResult):
+    """The part of a joint fit that is of one file."""
+
+    _joint: FitResult | None = None
+    _index = 0
+    _names: Sequence[str] = ()
+
+    def belongs_to(self, joint: FitResult, index: int, names: Sequence[str]) -> None:
+        """Takes what is said of all files, when it is asked for, from the fit of all, in which this
+        is the file of that number; `names` are those of all, "" where they have none."""
+        self._joint, self._index, self._names = joint, index, names
+
+    @cached_property
+    def _when_asked(self) -> tuple[str, ...]:
+        own = when_asked(self)
+        if self._joint is None:
+            return own
+        full: Mapping[str, str] = self._joint.problem.shared.full[self._index]  # type: ignore[attr-defined]
+        back = {project: name for name, project in full.items()}
+        of_all = said_of_file(self._joint._when_asked, self._index, back)
+        called = [
+            _FILE.sub(lambda one: self._names[int(one[1])] or one[0], text) for text in of_all
+        ]
+        return tuple(dict.fromkeys((*own, *called)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._joint is None:
+            return super().__getstate__()
+        said = self._when_asked  # what is said of all goes along, their data do not
+        return {**super().__getstate__(), "_when_asked": said, "_joint": None}
+
+
+def said_of_file(sentences: Iterable[str], index: int, back: Mapping[str, str]) -> tuple[str, ...]:
+    """Those sentences about a joint fit that are of the file `index`, or of all, with the names of
+    its parameters there: `back` has them by those of the joint fit. What is said of points is left
+    out, which each file says of its own."""
+    found = []
+    for text in sentences:
+        files = {int(number) for number in _NAMED.findall(text)}
+        if not _POINTS.match(text) and (not files or index in files):
+            found.append(_NAMED.sub(lambda one: back.get(one[0], one[0]), text))
+    return tuple(found)
