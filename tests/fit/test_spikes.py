@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace, load_model
-from pyspec.fit.doubts.spikes import far_points
+from pyspec.fit.doubts.spikes import _quantiles, far_points
 
 Array = np.ndarray
 
@@ -128,3 +128,11 @@ def test_points_that_all_count_are_not_copied() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 3 * noise.nbytes
+
+
+def test_quantiles_are_those_of_numpy_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 4, 20, 21, 41, 81, 100, 1001):
+        for power in (-5, 0, 5):
+            sizes = np.abs(rng.normal(0, 10.0**power, n))
+            assert _quantiles(sizes, 0.5, 0.95) == np.quantile(sizes, [0.5, 0.95]).tolist()

@@ -93,8 +93,23 @@ def _scaled(sizes: Array) -> Array | None:
 def _scale(sizes: Array) -> float:
     """The standard deviation of normal values of these sizes, by the half and by the 95 % of them
     that are smaller; the larger one, since tails may be longer."""
-    half, most = np.quantile(sizes, [0.5, 0.95])
+    half, most = _quantiles(sizes, 0.5, 0.95)
     return float(max(half / 0.674490, most / 1.959964))
+
+
+def _quantiles(sizes: Array, *parts: float) -> list[float]:
+    """``np.quantile(sizes, parts)`` of numbers, to the last bit: of a hundred in a fifth of the
+    time, which counts where thousands of slices are looked at."""
+    last = sizes.size - 1
+    places = [part * last for part in parts]
+    begins = [min(int(place), max(last - 1, 0)) for place in places]
+    ordered = np.partition(sizes, [min(k + d, last) for k in begins for d in (0, 1)])
+    found = []
+    for place, k in zip(places, begins, strict=True):
+        low, high, share = float(ordered[k]), float(ordered[min(k + 1, last)]), place - k
+        step = high - low
+        found.append(high - step * (1.0 - share) if share >= 0.5 else low + step * share)
+    return found
 
 
 def _limit(n_points: int, n_free: int, furthest: float) -> float:
