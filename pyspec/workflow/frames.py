@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspec.errors import CallError
 from pyspec.fit import CorrelationTable, ParameterTable
+from pyspec.fit.slices.results import slices_frame
 from pyspec.fit.table import need_pandas
 from pyspec.workflow.identity import is_slices
 
@@ -40,7 +41,7 @@ def parameter_answer(fit: Any, table: bool) -> Any:
     if not table and has_pandas():
         return parameter_frame(fit)
     if is_slices(fit):
-        return fit.to_dataframe()
+        return slices_frame(fit)
     own: ParameterTable = fit.table
     return own
 

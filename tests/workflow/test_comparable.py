@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, Project, SliceResults, load_fits
+from pyspec import File, FitError, FitResults, Project, SliceResults, load_fits
 
 pytest.importorskip("pandas")
 pytest.importorskip("h5py")
@@ -62,6 +62,15 @@ def test_slices_from_an_archive_know_that_they_were_interrupted(file: File) -> N
     (stored,) = load_fits(file.save_fit("some.h5"))
     assert slices.interrupted
     assert stored.to_result().interrupted
+
+
+def test_tables_of_slices_from_an_archive(file: File) -> None:
+    """With table=True: "StoredSlices has no 'to_dataframe'"."""
+    slices = interrupted(file, 3)
+    loaded = FitResults.load(file.save_fit("some.h5"))
+    found = loaded.get_parameters(fit_type="sbs", table=True)
+    assert found.equals(slices.to_dataframe())
+    assert list(found["status"][2:4]) == ["converged", "not run"]
 
 
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:

@@ -58,6 +58,17 @@ class SliceFit:
         return str(self.result)
 
 
+def slices_frame(slices: Any) -> Any:
+    """The DataFrame of slices, those of an archive too. Raises :class:`FitError` without pandas."""
+    errors = slices.stderr
+    columns: dict[str, Any] = {"time": slices.time}
+    for name, values in slices.values.items():
+        columns[name] = values
+        columns[f"{name}_stderr"] = errors[name]
+    columns |= {"redchi": slices.redchi, "nfev": slices.nfev, "status": list(slices.status)}
+    return need_pandas().DataFrame(columns)
+
+
 class SliceResults(Fits[SliceFit], SlotNames):
     """The fits of all slices. ``slices[3]`` is one of them, ``slices[3].result`` its FitResult.
 
@@ -278,13 +289,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, one row a slice: time, each parameter and its ``_stderr``, redchi,
         nfev, status. Raises :class:`FitError` without pandas."""
-        errors = self.stderr
-        columns: dict[str, Any] = {"time": self.time}
-        for name, values in self.values.items():
-            columns[name] = values
-            columns[f"{name}_stderr"] = errors[name]
-        columns |= {"redchi": self.redchi, "nfev": self.nfev, "status": list(self.status)}
-        return need_pandas().DataFrame(columns)
+        return slices_frame(self)
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, chisqr,
