@@ -27,6 +27,7 @@ from pyspec.io.contents import (
     table_of,
 )
 from pyspec.io.records import Wanted
+from pyspec.io.restored import NAMED
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, digest
@@ -74,6 +75,8 @@ def save_fit(
             contents.append(slices_contents(fit))
         else:
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}{_whole_of(fit)}")
+        known = {name: vars(fit).get(name) for name in NAMED}
+        contents[-1] |= {name: text for name, text in known.items() if text}
         contents[-1]["data_sha256"] = ""
         contents[-1]["by_reference"] = references_of(fit.measurement)
         assert data is not None, "a fit has data"
@@ -207,6 +210,16 @@ def _restored(
 
 
 def _stored(
+    contents: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> StoredFit | StoredSlices:
+    fit = _fit_of(contents, arrays)
+    for name in NAMED:
+        if contents.get(name):
+            vars(fit)[name] = str(contents[name])
+    return fit
+
+
+def _fit_of(
     contents: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> StoredFit | StoredSlices:
     axes = contents["axes"]

@@ -26,6 +26,9 @@ from pyspec.model.sizes import unit_of
 
 Array = npt.NDArray[np.float64]
 
+#: What a person called a fit, and when it ended, where that is known.
+NAMED = ("label", "timestamp")
+
 
 def restored_fit(stored: Any, measurement: Measurement) -> FitResult:
     """The FitResult of a StoredFit. Values, errors and statistics are those that were stored;
@@ -102,6 +105,12 @@ def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> 
             "this is one; values and errors are in the archive, fit the files together again for "
             "spectra and curves"
         )
+
+
+def named_alike(result: Any, stored: Any) -> Any:
+    """A result with the label and the time of what was stored."""
+    vars(result).update({name: vars(stored)[name] for name in NAMED if name in vars(stored)})
+    return result
 
 
 def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from pyspec.io.contents import Ends
 from pyspec.io.restored import (
     caution_alone,
     cautions_of,
+    named_alike,
     restored_fit,
     restored_slices,
     slice_seeds,
@@ -264,7 +265,7 @@ class StoredFit(Stored):
         result = restored_fit(self, self.measurement(data))
         result.mcmc = self.mcmc
         result.fit_type, result.file_name = self.fit_type, self.file_name
-        return result
+        return named_alike(result, self)
 
     def predict(
         self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
@@ -376,7 +377,7 @@ class StoredSlices(Stored):
         where the archive has none."""
         result = restored_slices(self, self.measurement(data))
         result.file_name, result.started_from = self.file_name, self.started_from
-        return result
+        return named_alike(result, self)
 
     def _lines(self) -> list[str]:
         return [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, FitError, FitResults, Project, SliceResults, load_fits
+from pyspec.workflow.identity import handle_of, label_of, stamp_of
 
 pytest.importorskip("pandas")
 pytest.importorskip("h5py")
@@ -71,6 +72,22 @@ def test_tables_of_slices_from_an_archive(file: File) -> None:
     found = loaded.get_parameters(fit_type="sbs", table=True)
     assert found.equals(slices.to_dataframe())
     assert list(found["status"][2:4]) == ["converged", "not run"]
+
+
+def test_labels_and_times_of_fits_are_in_archives(file: File) -> None:
+    """What a person had called a fit was lost there."""
+    file.fit_slice_by_slice("one")
+    file.fit_2d("one")
+    made = file.project.results
+    for name, fit in zip(("by slices", "final"), made, strict=True):
+        made.set_label(handle_of(fit), name)
+    loaded = FitResults.load(file.save_fit("some.h5"))
+    assert loaded.get(handle="final").fit_type == "2d"
+    assert [label_of(fit.to_result()) for fit in loaded] == ["by slices", "final"]
+    assert [stamp_of(fit) for fit in loaded] == [stamp_of(fit) for fit in made]
+    assert all(map(stamp_of, loaded))
+    file.save_fit("some.h5")
+    assert len(FitResults.load(file.project.path / "some.h5")) == 2
 
 
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
