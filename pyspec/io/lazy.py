@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pyspec.io.found import Found
 from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers import READERS
-from pyspec.io.readers.hdf5 import entries_of, opened
+from pyspec.io.readers.hdf5 import entries_of, opened, packing_of, unpacked
 from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
 from pyspec.io.source import by_reference
 
@@ -53,13 +54,22 @@ def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
     return entry if len(entry.shape) < 2 else replace(entry, load=stored)
 
 
+def _refuse_packed(path: Path, name: str, item: Any, remedy: str) -> None:
+    """Raises :class:`DataError` for numbers that stand for others: a fit would take them as they
+    are."""
+    for packed in packing_of(item):
+        raise DataError(f"{path}:{name}: the values are packed ({packed}); {remedy}")
+
+
 def _hdf5(request: Request) -> Found:
     path = request.path
     with opened(path) as file:
-        entries = [
-            _in_place(one, lambda name=one.name: by_reference(file[name]))  # type: ignore[misc]
-            for one in entries_of(path, file)
-        ]
+
+        def stored(name: str) -> Any:
+            _refuse_packed(path, name, file[name], "leave lazy= out")
+            return by_reference(file[name])
+
+        entries = [_in_place(one, partial(stored, one.name)) for one in entries_of(path, file)]
         return choose(path, "HDF5", entries, request)
 
 
@@ -93,16 +103,14 @@ def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
     attrs = dict(array.attrs)
 
     def stored() -> Any:
-        packed = [word for word in ("scale_factor", "add_offset") if word in attrs]
-        if packed:
-            raise DataError(
-                f"{path}:{name}: the values are packed ({packed[0]}); hand over what unpacks them: "
-                f"File(data=xarray.open_zarr({str(path)!r})[{name!r}], ...)"
-            )
+        opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
+        _refuse_packed(path, name, array, f"hand over what unpacks them: File(data={opened}, ...)")
         return by_reference(array)
 
     dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
     scales = tuple(dims) if dims else (None,) * len(array.shape)
     unit = str(attrs.get("units", ""))
-    entry = Entry(name, tuple(array.shape), lambda: np.asarray(array[...]), unit, scales)
+    entry = Entry(
+        name, tuple(array.shape), lambda: unpacked(np.asarray(array[...]), array), unit, scales
+    )
     return _in_place(entry, stored)

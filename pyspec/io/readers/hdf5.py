@@ -87,10 +87,27 @@ def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
 def _loader(path: Path, name: str, item: Any, transposed: bool) -> Callable[[], npt.NDArray[Any]]:
     def load() -> npt.NDArray[Any]:
         check_size(path, name, item.size * item.dtype.itemsize)
-        array = np.asarray(item[()])
+        array = unpacked(np.asarray(item[()]), item)
         return array.T.reshape(_line(array.T.shape)) if transposed else array
 
     return load
+
+
+def packing_of(item: Any) -> dict[str, float]:
+    """How numbers stand for others, as in NetCDF: value * scale_factor + add_offset."""
+    words = ("scale_factor", "add_offset")
+    given = {word: np.asarray(item.attrs[word]) for word in words if word in item.attrs}
+    return {k: float(v.item()) for k, v in given.items() if v.size == 1 and v.dtype.kind in "fiu"}
+
+
+def unpacked(array: npt.NDArray[Any], item: Any) -> npt.NDArray[Any]:
+    """The numbers that an array stands for, NaN where it says that a value is missing."""
+    packing = packing_of(item)
+    if not packing:
+        return array
+    known = array != item.attrs.get("_FillValue", np.nan)
+    values = array * packing.get("scale_factor", 1.0) + packing.get("add_offset", 0.0)
+    return np.where(known, values, np.nan)
 
 
 def attribute(item: Any, name: str) -> str:
