@@ -18,7 +18,7 @@ from pyspec.io.units import is_unit
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 _FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: A cell of these characters alone is a number that was not understood, never a label.
-_LIKE_A_NUMBER = re.compile(r"[\d\s.,'()<>~≈=+*ijeE%-]*\d[\d\s.,'()<>~≈=+*ijeE%-]*")
+_LIKE_A_NUMBER = re.compile(r"(?=\D*\d)[\d\s.,'()<>~≈=+*ijeE%-]*")
 #: A number and its unit.
 _QUANTITY = re.compile(r"[+-]?\d[\d.,' ]*(?:[eE][+-]?\d+)?\s*([^\W\d]\S*)")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\b")

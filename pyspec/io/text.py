@@ -297,7 +297,7 @@ def _spaced(at: int, line: str, width: int) -> tuple[int, list[str]]:
 
 
 #: A line of numbers, and a remark behind it.
-_REMARK = re.compile(r"^([\d\s.,;+eEdD-]*\d[\d\s.,;]*)#")
+_REMARK = re.compile(r"^([\d\s.,;+eEdD-]*(?<=\d)[\s.,;]*)#")
 
 
 def _without_remark(line: str) -> str:
