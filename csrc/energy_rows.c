@@ -1,6 +1,7 @@
 /* energy_rows.c: kernels that read the whole row of the spectrum below them. The formulas stand in
  * ops.def, the living definitions in pyspec/functions/inelastic.py. */
 #include "kernel.h"
+#include "vector.h"
 #include "vmath.h"
 
 /* Targets at a time: their weights stay in L1 while they serve all spectra. */
@@ -117,6 +118,130 @@ static ALWAYS_INLINE void send_losses(const loss_sums *s, int64_t j, double shar
     }
 }
 
+/* Whether so many numbers stay so far below what is bounded that no sum of products reaches it. */
+static ALWAYS_INLINE int is_small(const double *numbers, int64_t n)
+{
+    int small = 1;
+    for (int64_t i = 0; i < n; i++)
+        small &= fabs(numbers[i]) < 1e80;
+    return small;
+}
+
+/* What one target gets from n sources, number by number: the first of `weight` is that of the first
+ * source. */
+static ALWAYS_INLINE vector sent(vector sum, const double *weight, const double *source,
+                                 const double *other_weight, const double *other, int64_t n)
+{
+    for (int64_t a = 0; a < n; a++) {
+        sum += load_vector(weight + a * L) * load_vector(source + a * L);
+        if (other)
+            sum += load_vector(other_weight + a * L) * load_vector(other + a * L);
+    }
+    return sum;
+}
+
+/* The same of four targets behind one another, which stay in registers. */
+static ALWAYS_INLINE void send_to_four(double *target, const double *weight, const double *source,
+                                       const double *other_weight, const double *other, int64_t n)
+{
+    vector a = load_vector(target), b = load_vector(target + L), c = load_vector(target + 2 * L),
+           d = load_vector(target + 3 * L);
+    for (int64_t k = 0; k < n; k++) {
+        const vector from = load_vector(source + k * L);
+        const double *w = weight + k * L;
+        a += load_vector(w) * from;
+        b += load_vector(w + L) * from;
+        c += load_vector(w + 2 * L) * from;
+        d += load_vector(w + 3 * L) * from;
+        if (!other)
+            continue;
+        const vector also = load_vector(other + k * L);
+        w = other_weight + k * L;
+        a += load_vector(w) * also;
+        b += load_vector(w + L) * also;
+        c += load_vector(w + 2 * L) * also;
+        d += load_vector(w + 3 * L) * also;
+    }
+    put_vector(target, a, 1);
+    put_vector(target + L, b, 1);
+    put_vector(target + 2 * L, c, 1);
+    put_vector(target + 3 * L, d, 1);
+}
+
+/* Sources of a chunk, the highest first, to n targets below it: as scatter, or scatter_two where there
+ * is another source, from one source after the other. Lanes are rows, and nothing comes near what is
+ * bounded. */
+static ALWAYS_INLINE void gather(double *target, const double *weight, const double *source,
+                                 const double *other_weight, const double *other, int64_t n,
+                                 int64_t n_sources)
+{
+    FOR_WIDTHS
+    {
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            send_to_four(target + i * L + at, weight + i * L + at, source + at,
+                         other ? other_weight + i * L + at : NULL, other ? other + at : NULL,
+                         n_sources);
+        for (; i < n; i++) {
+            const vector sum = sent(load_vector(target + i * L + at), weight + i * L + at,
+                                    source + at, other ? other_weight + i * L + at : NULL,
+                                    other ? other + at : NULL, n_sources);
+            put_vector(target + i * L + at, sum, 1);
+        }
+    }
+}
+
+/* Losses of all points of a chunk, of which all is known, to the n targets from `begin` on: as
+ * send_losses of one after the other, from point stop - 1 to `start`. Returns whether all numbers are
+ * small enough for that; nothing has changed if not. */
+static ALWAYS_INLINE int send_chunk(const loss_sums *s, double step, int64_t start, int64_t stop,
+                                    int64_t begin, int64_t n, const loss_weights *w, int n_params,
+                                    int want)
+{
+    const pyspec_block *b = s->b;
+    const double *p = s->p;
+    const int64_t m = stop - start, to = begin * L, n_weights = (n + m - 1) * L;
+    double whole[ROW_CHUNK * L], scaled[ROW_CHUNK * L], factor[ROW_CHUNK * L];
+    double source[ROW_CHUNK * L];
+    for (int64_t i = 0; i < m; i++) {
+        const double share = stop - 1 - i == b->n - 1 ? 0.5 * step : step;
+        const int64_t from = (stop - 1 - i) * L;
+        FOR_LANES {
+            whole[AT] = share * (b->spectrum[from + l] + s->y[from + l]);
+            scaled[AT] = P(0) * whole[AT];
+            factor[AT] = share * P(0);
+        }
+    }
+    int small = is_small(w->q, n_weights) && is_small(whole, m * L) && is_small(scaled, m * L) &&
+                is_small(factor, m * L);
+    if (want)
+        small = small && is_small(w->by_c, n_weights) &&
+                (n_params < 3 || is_small(w->by_d, n_weights));
+    for (int64_t k = 0; want && k < n_params; k++)
+        small = small && is_small(s->d[k] + start * L, m * L);
+    for (int64_t k = 0; k < b->n_more; k++)
+        small = small && is_small(b->more[k] + start * L, m * L) &&
+                is_small(b->images[k] + start * L, m * L);
+    if (!small)
+        return 0;
+    gather(s->y + to, w->q, scaled, NULL, NULL, n, m);
+    for (int k = 0; want && k < n_params; k++) {
+        const double *slope = k == 0 ? w->q : k == 1 ? w->by_c : w->by_d;
+        for (int64_t i = 0; i < m; i++)
+            FOR_LANES source[AT] = factor[AT] * s->d[k][(stop - 1 - i) * L + l];
+        gather(s->d[k] + to, slope, k == 0 ? whole : scaled, w->q, source, n, m);
+    }
+    for (int64_t k = 0; k < b->n_more; k++) {
+        const double *more = b->more[k], *images = b->images[k];
+        for (int64_t i = 0; i < m; i++) {
+            const int64_t from = (stop - 1 - i) * L;
+            FOR_LANES source[AT] = factor[AT] * (more[from + l] + images[from + l]);
+        }
+        gather(b->images[k] + to, w->q, source, NULL, NULL, n, m);
+    }
+    return 1;
+}
+
 /* The step of an axis that is even but for the rounding of its numbers, else 0. */
 static double even_step(const double *x, int64_t n)
 {
@@ -148,6 +273,8 @@ static ALWAYS_INLINE void even_losses(const loss_sums *s, double step, int64_t n
             for (int64_t i = 0; i < stop - start + end - begin - 1; i++)
                 loss_weight(s, (double)(stop - 1 - begin - i) * step, 1.0, i, across, has_d, want,
                             &w);
+            if (!across && send_chunk(s, step, start, stop, begin, end - begin, &w, n_params, want))
+                continue;
             for (int64_t j = stop - 1; j >= start; j--)
                 send_losses(s, j, j == n - 1 ? 0.5 * step : step, begin, end - begin, &w,
                             stop - 1 - j, n_params, across, want);
