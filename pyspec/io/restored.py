@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from pyspec.model.measurement import row_of
 from pyspec.model.sizes import unit_of
 
 Array = npt.NDArray[np.float64]
+
+Restored = TypeVar("Restored", FitResult, SliceResults)
 
 #: What a person called a fit, and when it ended, where that is known.
 NAMED = ("label", "timestamp")
@@ -107,7 +109,7 @@ def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> 
         )
 
 
-def named_alike(result: Any, stored: Any) -> Any:
+def named_alike(result: Restored, stored: Any) -> Restored:
     """A result with the label and the time of what was stored."""
     vars(result).update({name: vars(stored)[name] for name in NAMED if name in vars(stored)})
     return result
