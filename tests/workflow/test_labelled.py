@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, Project
+from pyspec import DataError, File, Project, fit_map, load_model
 
 pandas = pytest.importorskip("pandas")
 xarray = pytest.importorskip("xarray")
@@ -142,3 +143,14 @@ def test_what_lies_beside_the_data_has_their_order() -> None:
     file.set_noise("gaussian", sigma=by_time)
     with pytest.raises(DataError, match="the labels of sigma run from 10 to -1, the time axis"):
         file.set_noise("gaussian", sigma=by_time[::-1])
+
+
+def test_what_lies_beside_a_map_has_the_order_of_its_energies(tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
+    pytest.importorskip("dask")
+    model = load_model(MODEL, "flat")
+    sigma = pandas.Series(np.linspace(1, 2, 20), index=ENERGY)
+    for given in ({"sigma": sigma[::-1]}, {"mask": (sigma > 1.9)[::-1]}):
+        with pytest.raises(DataError, match="run from 88 to 80, the energy axis from 80 to 88"):
+            fit_map(model, array(), tmp_path / "map.zarr", **given)
+    assert fit_map(model, array(), tmp_path / "map.zarr", sigma=sigma).status.size == 20

@@ -23,6 +23,7 @@ from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
 from pyspec.model.windows import index_range
+from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
 from pyspec.workflow.maps.given import (
     SPECTRA,
@@ -162,6 +163,9 @@ def _described(
     model = copy.deepcopy(model)
     model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
     columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
+    for what, beside_it in (("sigma", sigma), ("mask", mask)):
+        if not hasattr(beside_it, "dims"):  # those are aligned by their names
+            refuse_beside(what, beside_it, None, model.energy)
     noise, beside = _noise(sigma, counts, data)
     if noise or beside:
         options = {"scale_covar": False, **options}
