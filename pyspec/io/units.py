@@ -35,16 +35,12 @@ TIME_UNITS = {
     "ms": "ms",
     "s": "s",
     "sec": "s",
-    "second": "s",
-    "seconds": "s",
-    "femtosecond": "fs",
-    "femtoseconds": "fs",
-    "picosecond": "ps",
-    "picoseconds": "ps",
-    "nanosecond": "ns",
-    "nanoseconds": "ns",
     "min": "min",
 }
+_PREFIXES = {
+    "": "s", "atto": "as", "femto": "fs", "pico": "ps", "nano": "ns", "micro": "µs", "milli": "ms",
+}  # fmt: skip
+TIME_UNITS |= {f"{word}second{end}": unit for word, unit in _PREFIXES.items() for end in ("", "s")}
 COUNT_UNITS = dict.fromkeys(
     ("counts_per_second", "counts per second", "counts/s", "counts / s", "c/s"), "counts/s"
 )

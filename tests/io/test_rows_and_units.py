@@ -61,9 +61,14 @@ def test_units_of_names() -> None:
         ("x, y, z", "x, y, z", ""),
         ("BE/eV", "BE", "eV"),
         ("delay_fs", "delay", "fs"),
+        ("delay in picoseconds", "delay", "ps"),
+        ("delay (microseconds)", "delay", "µs"),  # no unit of time, as those before and after it
+        ("delay / millisecond", "delay", "ms"),
+        ("delay, seconds", "delay", "s"),
     ):
         assert split_unit(name) == (label, unit), name
     assert guess_kind("counts/s") is None
+    assert guess_kind("pump", "microseconds") == guess_kind("pump", "nanoseconds") == "time"
 
 
 def test_a_row_of_units_is_that_of_data_too(tmp_path: Path) -> None:
