@@ -83,7 +83,7 @@ def first_trace(name: str, dataset: Dataset) -> tuple[str, list[str]]:
 def _decided(dataset: Dataset) -> str:
     """How it was decided that this is a trace."""
     label, unit = (names.get("time", "") for names in (dataset.labels, dataset.units))
-    called = f", {label}" if label else ""
+    called = f", {label}" if label.lower() not in ("", "time") else ""
     units = f" in {unit}" if unit else ""
     return (
         f"A trace over time, as its only axis is time{called}{units}; of energies say "

@@ -17,8 +17,9 @@ from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 
 Array = npt.NDArray[np.float64]
 
-#: Longer traces are averaged over neighbours to at most this many points.
-MOST = 400
+#: Longer traces are averaged over neighbours to at most this many points, and the grids are sought
+#: through in averages of fewer.
+MOST, SOUGHT = 20_000, 400
 
 #: Points of the grids: onsets, decay times, frequencies.
 ONSETS, DECAYS, FREQUENCIES = 60, 24, 4000
@@ -36,6 +37,9 @@ WORTH = 10.0
 
 #: An oscillation is seen for this many periods at least.
 PERIODS = 1.5
+
+#: And has not faded to 1/e before this many.
+LASTS = 1.0
 
 #: And has this share of the range of the trace: the noise of counts, which differs along the time,
 #: looks like smaller ones.
@@ -83,18 +87,26 @@ class _Tried:
 
 def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
     """What stands out of a trace, (n_time,), over times that rise; of at least five points."""
-    t, y = _averaged(np.asarray(time, np.float64), np.asarray(trace, np.float64))
+    t, y = whole = _averaged(np.asarray(time, np.float64), np.asarray(trace, np.float64), MOST)
+    if t.size > SOUGHT:
+        t, y = _averaged(t, y, SOUGHT)
     tried = [*_without_onset(t, y), *_with_onset(t, y)]
     laws = [_polished(t, y, one) for one in _best_of_each(tried)]
     best = min(laws, key=_by_cost)
-    found = _solved(t, y, best)
+    found = _finished(whole, best)
     for base in _bases(t, best, laws):
         wave = min(_with_wave(t, y, base), key=_by_cost, default=base)
         best = min(best, _polished(t, y, wave), key=_by_cost)
-    other = _solved(t, y, best)
-    if other.swing is not None and other.swing[0] > SMALLEST * float(np.ptp(y)):
-        return other
-    return found
+    other = found if best.wave is None else _finished(whole, best)
+    if other.swing is None:
+        return found
+    height, f, _, fade = other.swing
+    return other if height > SMALLEST * float(np.ptp(y)) and f * fade >= LASTS else found
+
+
+def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
+    """The laws as they lie best in the whole trace, whose steps may be finer."""
+    return _solved(*whole, _polished(*whole, replace(best, cost=np.inf)))
 
 
 def _by_cost(one: _Tried) -> float:
@@ -110,9 +122,9 @@ def _best_of_each(tried: Iterable[_Tried]) -> list[_Tried]:
     return list(best.values())
 
 
-def _averaged(t: Array, y: Array) -> tuple[Array, Array]:
-    """Means of so many neighbours that few enough are left."""
-    group = math.ceil(t.size / MOST)
+def _averaged(t: Array, y: Array, most: int) -> tuple[Array, Array]:
+    """Means of so many neighbours that at most so many are left."""
+    group = math.ceil(t.size / most)
     starts = np.arange(0, t.size, group)
     count = np.diff([*starts, t.size])
     return np.add.reduceat(t, starts) / count, np.add.reduceat(y, starts) / count
@@ -301,7 +313,7 @@ def _with_wave(t: Array, y: Array, base: _Tried) -> Iterator[_Tried]:
         det = ss * cc - sc**2
         det[det <= 1e-6 * (ss + cc) ** 2] = np.inf
         gains = (ys**2 * cc + yc**2 * ss - 2 * ys * yc * sc) / det
-        at = int(np.argmax(np.where(f * tau >= 0.5, gains, 0.0)))
+        at = int(np.argmax(np.where(f * tau >= LASTS, gains, 0.0)))
         one = replace(base, wave=(float(f[at]), tau))
         yield replace(one, cost=float(_criterion(t, left @ left - gains[at], y, one)))
 

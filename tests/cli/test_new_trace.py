@@ -80,6 +80,16 @@ def test_an_oscillation(begins: float, fade: float, tmp_path: Path) -> None:
         assert values["Swing_01_tau"] == pytest.approx(6.0, rel=0.15)
 
 
+def test_an_onset_of_a_long_trace_is_as_sharp_as_its_own_steps(tmp_path: Path) -> None:
+    """The width was that of the averages in which the laws were sought, and fixed."""
+    t = np.linspace(-1, 9, 1000)
+    y = 2 - 50 * np.where(t > 0, np.exp(-t / 2), 0.0) + noise(t)
+    made(tmp_path, t, y, head="TIME,CH1")
+    values = fitted(tmp_path, expFun_01_tau=2.0)
+    assert values["expFun_01_A"] == pytest.approx(-50.0, rel=0.01)
+    assert values["gaussIRF_SD"] < 0.003
+
+
 def test_an_oscillation_beside_a_decay(tmp_path: Path) -> None:
     wave = 0.5 * np.cos(2 * np.pi * 1.1 * EVEN) * np.exp(-EVEN / 3)
     y = np.where(EVEN >= 0, 4 * np.exp(-EVEN / 5) + wave, 0.0)
