@@ -39,11 +39,19 @@ class Parser(argparse.ArgumentParser):
         stray = re.search(r"unrecognized arguments: (-\S+)", message)
         if stray and stray[1].startswith("--"):
             message += self._meant(stray[1].partition("=")[0])
+        elif pair := re.search(r"unrecognized arguments: ([\w.]+=\S*)", message):
+            message += self._repeated(pair[1])
         elif re.search(r"unrecognized arguments: [^-]", message):
             message += "; a model of a file is chosen by --model NAME; see pyspec COMMAND --help"
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise WrongArguments(message)
+
+    def _repeated(self, pair: str) -> str:
+        """What to write for a further name=value behind an option that takes one."""
+        before = self.words[: self.words.index(pair)] if pair in self.words else ()
+        flags = [word.partition("=")[0] for word in before if word.startswith("--")]
+        return f"; each has its own {flags[-1]}: {flags[-1]} {pair}" if flags else ""
 
     def _meant(self, word: str) -> str:
         """What was meant by an option that the command does not have."""
