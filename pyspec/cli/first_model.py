@@ -31,6 +31,10 @@ GROUND = 0.5
 #: A Shirley is worth its parameter where a spectrum falls by this share of its range.
 LITTLE = 0.02
 
+#: An edge is a step of this share of the range, between ends that are flat over this share of the
+#: points: a straight line changes there by twice as much as an edge may.
+STEP, EDGES = 0.3, 0.15
+
 #: Of humps that got no peak the strongest are listed.
 MOST_LISTED = 8
 
@@ -39,7 +43,12 @@ DIPPED = "The spectrum dips below its background: these peaks have a negative he
 BOTH = "The spectrum goes to both sides of zero: heights are of both signs"
 NONE_SEEN = (
     "No maximum within the axis stands out of the noise: a background alone. --peaks 1 puts a peak "
-    "where it is highest; for an edge see ErfStep, AtanStep and FermiEdge of 'pyspec ops'"
+    "where it is highest"
+)
+EDGE = (
+    "The spectrum begins at one level, ends at another and is flat at both: for an edge put "
+    "ErfStep, AtanStep or FermiEdge of 'pyspec ops' in place of the straight line; for the losses "
+    "of photoemission the file has to say binding or kinetic energies, see docs/conventions.md"
 )
 
 
@@ -69,6 +78,8 @@ def first_model(
         notes = [*(notes if seen else [NONE_SEEN]), *_unread(energy[seen[n_peaks:]])]
     has_loss = n_peaks > 0 and signs == 1 and _falls(spectrum)
     has_loss = has_loss and losses_last(dataset.labels, energy) == ""
+    if not has_loss and signs == 1 and _is_edge(spectrum):
+        notes = [*(note for note in notes if note != NONE_SEEN), EDGE]
     names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
     start = _start(names, energy, spectrum, signs, has_loss)
     if "time" not in dataset.dims or not names:  # a fit of heights alone has nothing to vary
@@ -119,6 +130,16 @@ def _has_sign(weak: Array) -> bool:
     """Whether a hump rises from zero: more than half of what stands out is above it."""
     inside = [one for one in humps(weak) if 0 < one.top < weak.size - 1]
     return any(one.smooth[one.top] > GROUND * one.prominence for one in inside)
+
+
+def _is_edge(spectrum: Array) -> bool:
+    """Whether it begins at one level and ends at another, and is flat at both ends."""
+    first, last = levels(spectrum)
+    step, end = abs(last - first), max(4, int(EDGES * spectrum.size))
+    if step < STEP * float(np.ptp(spectrum)):
+        return False
+    ends = (levels(spectrum[:end]), levels(spectrum[-end:]))
+    return all(abs(after - before) < EDGES * step / 2 for before, after in ends)
 
 
 def _line(spectrum: Array) -> Array:

@@ -118,3 +118,19 @@ def test_the_sign_of_a_line_is_that_against_its_background(
     values = fitted(tmp_path)
     for name, height in zip(("GLP_01_A", "GLP_02_A"), heights.values(), strict=False):
         assert values[name] == pytest.approx(height, rel=0.05)
+
+
+def test_an_edge_is_named(tmp_path: Path) -> None:
+    """It got a straight line, with a peak at its upper end, and not a word."""
+    rng, step = np.random.default_rng(5), 1000 / (1 + np.exp(-(X - 560) / 4))
+    for data in (step, step[::-1], step + 1500 * line(565, 12)):
+        text = made(tmp_path, X, 50 + data + rng.normal(0, 5, X.size))
+        assert "is flat at both: for an edge put ErfStep" in " ".join(
+            text.replace("# ", "").split()
+        )
+        assert "No maximum" not in text
+    for data in (10 * (X - 400), 500 * line(560, 30), step[::-1] + 1500 * line(565, 12)):
+        head = "wavelength (nm),y" if data[0] < 900 else "binding energy (eV),y"
+        x = X if data[0] < 900 else X[::-1]
+        text = made(tmp_path, x, 50 + data + rng.normal(0, 5, X.size), head)
+        assert "edge" not in text
