@@ -113,6 +113,10 @@ TEXTS: dict[str, Text] = {
         "where(t >= t0, A * sin(2 * pi * f * (t - t0) + phi) + y0, 0)",
         {"A": 2.0, "f": 0.4, "phi": 0.7, "t0": 0.3, "y0": 0.2},
     ),
+    "dampedSinFun": Text(
+        "where(t >= t0, A * exp(-(t - t0) / tau) * sin(2 * pi * f * (t - t0) + phi) + y0, 0)",
+        {"A": 2.0, "f": 0.4, "phi": 0.7, "tau": 3.0, "t0": 0.3, "y0": 0.2},
+    ),
     "sinDivX": Text(
         "where(t >= t0, A * where(u == 0, 1, sin(u) / u) + y0, 0)",
         {"A": 2.0, "f": 0.4, "t0": 0.3, "y0": 0.2},
