@@ -48,7 +48,8 @@ NONE_SEEN = (
 EDGE = (
     "The spectrum begins at one level, ends at another and is flat at both: for an edge put "
     "ErfStep, AtanStep or FermiEdge of 'pyspec ops' in place of the straight line; for the losses "
-    "of photoemission the file has to say binding or kinetic energies, see docs/conventions.md"
+    "of photoemission Offset and Shirley, which need binding energies that fall along the axis, or "
+    "kinetic ones that rise (docs/conventions.md)"
 )
 
 
