@@ -60,6 +60,8 @@ NOISE = (
     "# noise: {type: poisson}          # for counts; or {type: gaussian, sigma: 0.4}, known noise"
 )
 
+COUNTED = "# noise: {type: poisson}          # these are whole numbers: of counts take the # away"
+
 NO_ERRORS = "noise: {type: none}               # not all standard errors of the file are above 0"
 
 STARTS = """
@@ -129,7 +131,7 @@ def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
         data=_data_lines(given, options, dataset),
         model=TRACE if kind == "trace" else MODEL,
         limits="".join([*limits, SERIES if is_series else "", MOVES if moves else ""]),
-        noise=NOISE if _errors_hold(dataset) else NO_ERRORS,
+        noise=_noise(dataset),
         kind=kind,
         options=STARTS if "expFun" in model and kind == "trace" else "",
     )
@@ -195,6 +197,16 @@ def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
         f"{dataset.source}: has values at {n_energies} {word}, and {what} "
         f"{least_points(n_peaks)} at least"
     )
+
+
+def _noise(dataset: Dataset) -> str:
+    """The line of the noise: an offer, unless the errors that were read must be left out."""
+    if not _errors_hold(dataset):
+        return NO_ERRORS
+    data = np.asarray(dataset.data, np.float64)
+    known = data[np.isfinite(data)]
+    whole = known.size > 0 and bool((known >= 0).all() and (known == np.rint(known)).all())
+    return COUNTED if whole and dataset.errors is None else NOISE
 
 
 def _errors_hold(dataset: Dataset) -> bool:

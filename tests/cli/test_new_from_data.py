@@ -300,3 +300,15 @@ def test_places_are_written_to_a_part_of_a_step(tmp_path: Path) -> None:
     model = yaml.safe_load((tmp_path / "k" / "models.yaml").read_text())["peaks"]
     assert abs(model["GLP"]["x0"][0] - 1486.63) < 0.02
     assert model["GLP"]["x0"][2:] == [1486.0, 1487.2]
+
+
+def test_counts_are_offered_their_noise(tmp_path: Path) -> None:
+    """The first fit of counts cautions to declare them, and the job did not say where."""
+    counts = np.random.default_rng(1).poisson(spectrum())
+    np.savetxt(tmp_path / "n.csv", np.c_[ENERGY, counts], "%.2f,%d", header="BE (eV),counts")
+    assert main(["new", str(tmp_path / "a"), str(tmp_path / "n.csv")]) == 0
+    job = tmp_path / "a" / "job.yaml"
+    assert "these are whole numbers: of counts take the # away" in job.read_text()
+    job.write_text(job.read_text().replace("# noise", "noise"))
+    assert main(["fit", str(job), "--quiet"]) == 0
+    assert 0.7 < load_fit(tmp_path / "a/results/fits.h5").to_result().redchi < 1.4
