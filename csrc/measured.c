@@ -2,8 +2,8 @@
  * The definition stands in pyspec/functions/measured.py.
  *
  * Every law is made of exp(-k s), k = 0 for a step and a line, 1 / tau for a decay, -i omega for a sine,
- * their sum for a damped one. What a response r makes of it follows from sample to sample: over a piece of length d on which r is a
- * straight line from a to b,
+ * their sum for a damped one. What a response r makes of it follows from sample to sample: over a piece of
+ * length d on which r is a straight line from a to b,
  *
  *     C(u + d) = exp(-k d) C(u) + d (b (m0 - m1) + a m1),   m_n = int_0^1 x^n exp(-k d x) dx
  *
