@@ -12,6 +12,7 @@ import numpy as np
 
 from pyspec.calls import meant, whole
 from pyspec.errors import FitError, shortened
+from pyspec.fit.frequencies import evenly, frequencies_of
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
@@ -123,14 +124,25 @@ def drawn_starts(
     """Start values of the free parameters: first those given, then random ones, in turn anywhere
     within the bounds and around the given start. The same `seed` gives the same starts.
 
-    A parameter without two finite bounds is always drawn around its start.
+    A parameter without two finite bounds is always drawn around its start. The frequency of an
+    oscillation with two is always anywhere, spread evenly over all starts.
     """
     params, _ = problem.start(seeds)
     generator = np.random.default_rng(seed)
     yield {**(seeds or {})}
+    if n_starts == 1:
+        return
+    swings = {
+        name: evenly(generator, *params.limits[name][:2])
+        for name in frequencies_of(problem)
+        if all(map(math.isfinite, params.limits[name][:2]))
+    }
     for index in range(1, n_starts):
         found = {**(seeds or {})}
         for name in problem.names:
+            if name in swings:
+                found[name] = next(swings[name])
+                continue
             (low, high, unit), value = params.limits[name], params.value[name]
             is_closed = math.isfinite(low) and math.isfinite(high)
             if is_closed and index % 2:
