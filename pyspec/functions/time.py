@@ -95,7 +95,7 @@ def dampedSinFun(
     t : (n_time,) times
     A : amplitude at the onset, in units of the parameter that moves
     f : frequency, in reciprocal units of t
-    phi : phase at the onset, rad: 0 of a sine (a kick), pi / 2 of a cosine (a displacement)
+    phi : phase at the onset, rad
     tau : decay time of the amplitude, in units of t, tau > 0
     t0 : onset, in units of t
     y0 : mean of the oscillation, in units of the parameter that moves
