@@ -147,6 +147,8 @@ class _Onset:
             return f'["{self.owner}_t0"]  # {SAME_ONSET}'
         self.owner, place = name, self.laws.t0
         near = _near(place, self.step)
+        if self.laws.SD is None and near > place:  # laws are 0 before it: the first value too
+            near = _near(place - 0.01 * self.step, self.step)
         if self.laws.SD is None or not is_free:
             return f"[{near}, False]"
         reach = 5 * (self.step + self.laws.SD)

@@ -90,7 +90,7 @@ def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
     t, y = whole = _averaged(np.asarray(time, np.float64), np.asarray(trace, np.float64), MOST)
     if t.size > SOUGHT:
         t, y = _averaged(t, y, SOUGHT)
-    tried = [*_without_onset(t, y), *_with_onset(t, y)]
+    tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
     laws = [_polished(t, y, one) for one in _best_of_each(tried)]
     best = min(laws, key=_by_cost)
     found = _finished(whole, best)
@@ -189,11 +189,11 @@ def _decays_beside(
         yield tried(rss - float(both[i, j]), float(taus[i]), float(taus[j]))
 
 
-def _without_onset(t: Array, y: Array) -> Iterator[_Tried]:
-    """Decays that begin with the trace, or before it."""
-    taus = _decay_times(t, float(t[0]))
-    decays = np.exp(-(t - t[0])[:, None] / taus)
-    base = _Tried(np.inf, float(t[0]), None)
+def _without_onset(t: Array, y: Array, first: float) -> Iterator[_Tried]:
+    """Decays that begin with the trace, or before it; its `first` time is not that of a mean."""
+    taus = _decay_times(t, first)
+    decays = np.exp(-(t - first)[:, None] / taus)
+    base = _Tried(np.inf, first, None)
     yield from _decays_beside(t, y, base, [np.ones_like(t)], decays, taus)
 
 

@@ -54,6 +54,18 @@ def test_a_decay_from_the_first_time_on(tmp_path: Path) -> None:
     fitted(tmp_path, expFun_01_A=10.0, expFun_01_tau=8.0, constFun_01_A=2.0)
 
 
+@pytest.mark.parametrize("t", [np.linspace(3.0137, 50, 200), np.linspace(3, 50, 2000)])
+def test_laws_of_a_trace_without_an_onset_begin_with_its_first_value(
+    t: np.ndarray, tmp_path: Path
+) -> None:
+    """Where its time was rounded up, or many values were averaged, they began behind it, and the
+    decay was without its first values, which are the highest."""
+    y = 10 * np.exp(-(t - 3) / 8) + 2 + noise(t)
+    made(tmp_path, t, y)
+    values = fitted(tmp_path, expFun_01_tau=8.0, constFun_01_A=2.0)
+    assert t[0] - (t[1] - t[0]) / 20 < values["expFun_01_t0"] <= t[0]
+
+
 def test_a_rise_and_a_step(tmp_path: Path) -> None:
     y = np.where(EVEN > 0.04, 3 * (1 - np.exp(-(EVEN - 0.04) / 4)), 0.0)
     text = made(tmp_path, EVEN, y + noise(EVEN, sd=0.02))
