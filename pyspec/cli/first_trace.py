@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 LEAST = 5
 
 SAME_ONSET = "one time zero for all laws"
-OWN_WIDTH = "its own instrument, as it stands above gaussIRF"
+BEHIND = "below it laws are behind it"
 SHARP = (
     "The onset is sharper than the steps of the axis: the width of the instrument is fixed; put in "
     "the one you know"
@@ -29,38 +29,6 @@ NO_LAW = (
     "No change stands out of the noise: a constant alone. 'pyspec ops' lists laws, those of "
     "kind dynamics"
 )
-
-#: A damped oscillation behind a Gaussian instrument, as docs/howto/oscillations.md explains it, and
-#: one that the trace begins with.
-SWING = """\
-functions:
-  Swing:
-    domain: time
-    parameters: A, f > 0, tau > 0, phi [rad], t0, SD > 0
-    lines:
-      w: 2 * pi * f
-      u: (t - t0) / SD
-      early: min(u, 8)
-      x: w * SD / sqrt(2)
-      y: (SD / tau - early) / sqrt(2)
-      P: exp(-early ** 2 / 2) * wofz_real(x, y) / 2
-      Q: exp(-early ** 2 / 2) * wofz_imag(x, y) / 2
-      v: SD * (u - early)
-      c: exp(-v / tau) * cos(w * v)
-      s: exp(-v / tau) * sin(w * v)
-    formula: A * (cos(phi) * (Q * c + P * s) + sin(phi) * (P * c - Q * s))
-    doc: A exp(-(t - t0) / tau) sin(2 pi f (t - t0) + phi) from t0 on, behind a Gaussian instrument
-
-"""
-FADING = """\
-functions:
-  Swing:
-    domain: time
-    parameters: A, f > 0, tau > 0, phi [rad], t0
-    formula: A * exp(-(t - t0) / tau) * sin(2 * pi * f * (t - t0) + phi)
-    doc: a damped oscillation at all times; t0 says only where A and phi count from
-
-"""
 
 
 def trace_of(dataset: Dataset) -> tuple[Array, Array]:
@@ -103,42 +71,36 @@ def _text(name: str, laws: Laws, time: Array) -> str:
     """The model as YAML."""
     at = int(np.clip(np.searchsorted(time, laws.t0), 1, time.size - 1))
     step, span = float(np.diff(time)[max(0, at - 2) : at + 1].mean()), float(np.ptp(time))
-    own = _Onset(laws, step, span)
-    swing = None if laws.swing is None else (laws.swing, math.isfinite(laws.swing[3]))
-    others: list[tuple[str, Mapping[str, str], str]] = []
+    times = f"{rounded(step / 10)}, {rounded(30 * span)}"
+    onset = _Onset(laws, step)
+    parts: list[tuple[str, Mapping[str, str], str]] = [("constFun", {"A": _free(laws.level)}, "")]
+    if laws.SD is not None:
+        sd = f"[{rounded(laws.SD)}, False]"
+        if not laws.is_sharp:
+            sd = _free(laws.SD, f"{rounded(step / 20)}, {rounded(span / 2)}")
+        parts.append(("gaussIRF", {"SD": sd}, BEHIND))
     if laws.step is not None:
-        others.append(("stepFun", {"A": _free(laws.step), "t0": own.t0("stepFun_01")}, ""))
-    for height, tau in laws.decays:
-        times = {"tau": _free(tau, f"{rounded(step / 10)}, {rounded(30 * span)}")}
-        number = 1 + sum(one[0] == "expFun" for one in others)
-        t0 = own.t0(f"expFun_{number:02}")
-        others.append(("expFun", {"A": _free(height), **times, "t0": t0}, ""))
-    head, before = "", [("constFun", {"A": _free(laws.level)}, "")]
-    if swing is not None:
-        (height, f, phi, tau), fades = swing
+        parts.append(("stepFun", {"A": _free(laws.step), "t0": onset.t0("stepFun_01")}, ""))
+    for number, (height, tau) in enumerate(laws.decays, 1):
+        decay = {"A": _free(height), "tau": _free(tau, times)}
+        parts.append(("expFun", decay | {"t0": onset.t0(f"expFun_{number:02}")}, ""))
+    if laws.swing is not None:
+        height, f, phi, tau = laws.swing
         wave = {"A": _free(height, "0, .inf"), "f": _free(f, f"{rounded(f / 2)}, {rounded(2 * f)}")}
-        if fades:
-            wave["tau"] = _free(tau, f"{rounded(step / 10)}, {rounded(30 * span)}")
-        function = "Swing" if fades else "sinFun"
-        wave |= {"phi": _free(phi), "t0": own.t0(f"{function}_01", is_free=False)}
-        if fades and laws.SD is not None:
-            wave["SD"] = own.width(bool(others))
-            before.append((function, wave, OWN_WIDTH if others else ""))
-        else:
-            others.append((function, wave, ""))
-        if fades:
-            head = FADING if laws.SD is None else SWING
-    if others and laws.SD is not None:
-        before.append(("gaussIRF", {"SD": own.width(False)}, "below it laws are behind it"))
-    return f"{head}{name}:\n" + "".join(_lines(*one) for one in (*before, *others))
+        wave["phi"] = _free(phi)
+        if math.isfinite(tau):
+            wave["tau"] = _free(tau, times)
+        function = "dampedSinFun" if math.isfinite(tau) else "sinFun"
+        parts.append((function, wave | {"t0": onset.t0(f"{function}_01", is_free=False)}, ""))
+    return f"{name}:\n" + "".join(_lines(*one) for one in parts)
 
 
 class _Onset:
-    """The one time zero of all laws, and the width of the instrument. The first law that asks has
-    the parameter, the others follow it."""
+    """The one time zero of all laws. The first law that asks has the parameter, the others follow
+    it."""
 
-    def __init__(self, laws: Laws, step: float, span: float) -> None:
-        self.laws, self.step, self.span = laws, step, span
+    def __init__(self, laws: Laws, step: float) -> None:
+        self.laws, self.step = laws, step
         self.owner: str | None = None
 
     def t0(self, name: str, is_free: bool = True) -> str:
@@ -155,15 +117,6 @@ class _Onset:
         return (
             f"[{near}, True, {_near(place - reach, self.step)}, {_near(place + reach, self.step)}]"
         )
-
-    def width(self, follows: bool) -> str:
-        """The entry of SD, of gaussIRF or of a law that has the same width itself."""
-        if follows:
-            return '["gaussIRF_SD"]'
-        sd = float(self.laws.SD or self.step)
-        if self.laws.is_sharp:
-            return f"[{rounded(sd)}, False]"
-        return _free(sd, f"{rounded(self.step / 20)}, {rounded(self.span / 2)}")
 
 
 def _near(time: float, step: float) -> float:
