@@ -76,7 +76,8 @@ def slice_seeds(
     with such columns, or a list of such dicts. `adapt` "argmax_shift" then shifts every free
     ``…_x0`` by the distance of the slice's maximum from the baseline's (the mean spectrum's,
     without a baseline), within its bounds, where that comes nearer to the slice: a maximum that
-    another peak takes over moves nothing.
+    another peak takes over moves nothing. The baseline's maximum is that within the window of the
+    slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)
@@ -93,16 +94,23 @@ def slice_seeds(
         seed_from(model, baseline, by_hand)
     seeds = _explicit(values, times) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
-        assert series.data is not None
-        n_window = series.window(series.data).shape[-1]
-        reference = None
-        if baseline is not None and baseline.data.shape == (n_window,):
-            reference = np.asarray(baseline.data, dtype=np.float64)
-            seen = baseline.measurement
-            if seen.keep is not None:
-                reference = np.where(seen.window(seen.keep), reference, -np.inf)
-        shift_seeds(model, series, seeds, reference)
+        home = None if baseline is None else _home(baseline, model, series)
+        shift_seeds(model, series, seeds, home)
     return seeds
+
+
+def _home(baseline: FitResult, model: Model, series: Measurement) -> float | None:
+    """The energy of the baseline's maximum within the window of a series; None where the baseline
+    has no point there."""
+    seen, energy, own = baseline.measurement, model.energy, baseline.model.energy
+    assert seen.data is not None
+    assert energy is not None
+    assert own is not None
+    window = energy[slice_of(series.columns)]
+    inside = (own >= window.min()) & (own <= window.max()) & np.isfinite(seen.data)
+    if seen.keep is not None:
+        inside &= seen.keep
+    return float(own[inside][np.argmax(seen.data[inside])]) if inside.any() else None
 
 
 SEED_SOURCES = ("model", "baseline", "explicit")
@@ -145,10 +153,10 @@ def _number(name: object, given: Any) -> float:
 
 
 def shift_seeds(
-    model: Model, series: Measurement, seeds: list[dict[str, float]], reference: Array | None
+    model: Model, series: Measurement, seeds: list[dict[str, float]], home: float | None
 ) -> None:
     """Moves the start of every free ``…_x0``, see :func:`slice_seeds`, by the distance of a
-    spectrum's maximum from that of `reference` (n_window,), the mean spectrum's without one."""
+    spectrum's maximum from the energy `home`, the mean spectrum's maximum without one."""
     energy = model.energy
     assert energy is not None
     assert series.data is not None
@@ -157,11 +165,10 @@ def shift_seeds(
     data = np.asarray(series.window(series.data), dtype=np.float64)
     if series.keep is not None:
         data = np.where(series.window(series.keep), data, -np.inf)
-    if reference is None:
+    if home is None:
         rows = series.rows or (0, len(series.data))
         mean: Any = mean_of(series.data, rows, series.keep, None, Noise(), None).data
-        reference = np.nan_to_num(mean, nan=-np.inf)[window]
-    home = axis[int(np.argmax(reference))]
+        home = float(axis[int(np.argmax(np.nan_to_num(mean, nan=-np.inf)[window]))])
     pars = [
         par
         for par in model.parameters.values()

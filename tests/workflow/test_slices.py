@@ -112,6 +112,23 @@ def test_tables(file: File) -> None:
         file.get_correlations(fit_type="sbs")
 
 
+@pytest.mark.parametrize("limits", [[0.0, 14.0], [6.0, 20.0], [6.0, 12.0]])
+def test_starts_move_from_where_the_baseline_has_its_maximum(
+    file: File, limits: list[float]
+) -> None:
+    """A baseline fitted in another window of as many points was read as one of the slices' window:
+    all starts were off by the distance of the two, and slices ended far away."""
+    file.set_fit_limits(limits)
+    x0 = file.fit_baseline("peak").values["Gauss_01_x0"]
+    file.set_fit_limits([3.0, 17.0])
+    slices = file.fit_slice_by_slice("peak")
+    highest = ENERGY[np.argmax(series(), axis=1)]
+    home = ENERGY[np.argmax(file.results[0].measurement.data)]
+    step = 0.25 + 1e-9  # where the maximum is noise, the start may rest
+    assert np.abs(slices.start["Gauss_01_x0"] - (x0 + highest - home)).max() <= step
+    assert slices.success.all()
+
+
 def test_dataset(file: File) -> None:
     pytest.importorskip("xarray")
     dataset = file.fit_slice_by_slice("peak").to_dataset()

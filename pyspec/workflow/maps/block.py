@@ -155,7 +155,10 @@ def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) ->
     if job.seed_adapt == "argmax_shift":
         # Far from the model's own maximum, which is that of no other spectrum.
         start = make_executor(job.model).run(np.array(job.model.theta(), dtype=np.float64))
-        shift_seeds(job.model, series, seeds, np.asarray(start)[slice(*job.columns)])
+        assert job.model.energy is not None
+        window = slice(*job.columns)
+        highest = int(np.argmax(np.asarray(start)[window]))
+        shift_seeds(job.model, series, seeds, float(job.model.energy[window][highest]))
     options: Any = dict(job.options)
     if "seed" in part:
         options["seed"] = part["seed"].tolist()
