@@ -96,6 +96,7 @@ class _Packer:
         self.nodes: list[dict[str, int]] = []
         self.labels: list[str] = []
         self.n_spectra = 0
+        self.stack_depth = 0  # of the deepest program
         self.late: set[int] = set()  # traces that are not resolved before the first row
 
     def node(self, label: str, **fields: int) -> None:
@@ -157,9 +158,7 @@ class _Packer:
         if not store:
             self.node(name, step=STEP_BASE, target=target, source=row)
             return
-        code = len(self.words)
-        self.words.extend([PARAM, row])
-        self.node(name, step=STEP_EXPRESSION, target=target, code=code, n_code=1)
+        self.program(name, target, [PARAM, row], 1, 1)
 
     def base(self, name: str, target: int, base: int, repeat: int) -> None:
         if base != NO_BASE:
@@ -185,16 +184,16 @@ class _Packer:
         plan = self.plan
         target = int(plan.expr_target_rows[index])
         program = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
-        code = len(self.words)
-        self.words.extend(program.ravel().tolist())
-        self.node(
-            plan.row_names[target],
-            step=STEP_EXPRESSION,
-            target=target,
-            code=code,
-            n_code=len(program),
-            repeat=plan.n_aux if target >= plan.samples else 1,
-        )
+        repeat = plan.n_aux if target >= plan.samples else 1
+        depth = int(plan.expr_depth[index])
+        self.program(plan.row_names[target], target, program.ravel().tolist(), depth, repeat)
+
+    def program(self, name: str, target: int, words: list[int], depth: int, repeat: int) -> None:
+        """Instructions, each with its operand, that need a stack of so many values."""
+        fields = {"code": len(self.words), "n_code": len(words) // 2, "repeat": repeat}
+        self.node(name, step=STEP_EXPRESSION, target=target, **fields)
+        self.words.extend(words)
+        self.stack_depth = max(self.stack_depth, depth)
 
     def op(self, index: int) -> None:
         plan = self.plan
@@ -306,7 +305,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "n_resolve": n_resolve,
         "n_slots": plan.n_slots,
         "result": plan.result_slot,
-        "stack_depth": int(plan.expr_depth.max(initial=0)),
+        "stack_depth": packer.stack_depth,
         "nodes": header.nbytes,
         "words": header.nbytes + nodes.nbytes,
         "n_words": words.size,

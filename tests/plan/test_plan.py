@@ -252,6 +252,23 @@ def test_one_formula_and_one_function_of_python_are_one_each() -> None:
     assert plan.external_names == ("Mine",)
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_law_in_python_may_be_the_only_program_of_a_plan(own: bool) -> None:
+    """Without an expression in the model its trace had no stack: "an expression program is
+    malformed"."""
+    law = "A, tau>0"
+    register_function("Mine", lambda t, A, tau: A * np.exp(-np.abs(t) / tau), law, domain="time")
+    try:
+        moved = c.moving(3, [c.registered("Mine", 2, 3)])
+        height, quantities = (moved, {}) if own else (c.expr("q"), {"q": moved})
+        model = Model("m", [c.Gauss(height, 84, 1)], quantities=quantities)
+        model.set_axes(np.linspace(80, 90, 21), np.linspace(-1, 3, 9))
+        assert not make_plan(model).expr_depth.size
+        np.testing.assert_allclose(model.evaluate("compiled"), model.evaluate("tree"), rtol=1e-13)
+    finally:
+        forget_function("Mine")
+
+
 @pytest.mark.parametrize("name", ["x0", "p"])
 def test_traces_of_laws_that_are_0_do_not_sum_apart(name: str) -> None:
     def made(**moved: Any) -> Model:
