@@ -12,7 +12,7 @@ from pyspec.cli.job import InputSpec, Job, Place
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Model, load_model, load_time_model
-from pyspec.model.inputs import file_inputs, needed_inputs
+from pyspec.model.inputs import file_inputs, needed_inputs, quantities_of
 from pyspec.model.windows import slack
 from pyspec.workflow import File, Project
 
@@ -183,7 +183,7 @@ def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
 def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
     """Inputs that the model does not read, and values beside another axis than that of the data; a
     count of the values is none."""
-    needed = needed_inputs(model.components)
+    needed = needed_inputs(model.components, quantities_of(model))
     axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
     for name, found in inputs.items():
         if name not in needed:
