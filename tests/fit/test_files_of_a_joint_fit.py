@@ -8,12 +8,18 @@ import warnings
 import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pyspec import FitError, Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
-from pyspec.components import Gauss, Offset
+from pyspec.components import Gauss, Offset, fixed
+from pyspec.fit import FitResult
+from pyspec.fit.doubts.faint import faint_lines
+from pyspec.fit.doubts.narrow import narrow_instruments
+from pyspec.fit.doubts.oscillations import faint_oscillations
+from pyspec.fit.doubts.unseen import unseen_lines
 from pyspec.io import load_fits, save_fit
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
@@ -55,6 +61,44 @@ def test_intervals_are_those_of_the_joint_fit() -> None:
         assert file.intervals == {name: joint.intervals[f"file{index:02d}_{name}"]}
         assert file.to_dict()["intervals"] == {name: list(file.intervals[name])}
     assert [joint.fit_type, *(file.fit_type for file in joint)] == ["2d"] * 3
+
+
+def test_what_it_says_is_worked_out_once_for_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and standard errors of all files were looked up for each line of each: to print a
+    joint fit of many files took the square of their number."""
+    swing = """
+swing:
+  gaussIRF: {SD: [0.1, False]}
+  expFun: {A: [5, True, 0, 50], tau: [4, True, 0.5, 20], t0: [0.1, True, -3, 3]}
+  sinFun: {A: [1, True], f: [0.3, True], phi: [0, True], t0: [0.1, False]}
+"""
+
+    def swinging() -> Model:
+        narrow, faint = Gauss(4, 87.12, fixed(0.1)), Gauss(0.03, (81.5, 81, 82), fixed(0.5))
+        model = Model("au", [Offset(10), Gauss(20, 84, 1), narrow, faint])
+        model.set_axes(energy=ENERGY, time=TIME)
+        model.add_dynamics("Gauss_01_A", load_dynamics(swing, "swing", "Gauss_01_A"))
+        return model
+
+    looks: list[str] = []
+    for name in ("values", "stderr"):
+        original = getattr(FitResult, name).fget
+
+        def look(self: FitResult, name: str = name, original: Any = original) -> Any:
+            looks.append(name)
+            return original(self)
+
+        monkeypatch.setattr(FitResult, name, property(look))
+    counts = []
+    for n in (2, 4):
+        joint = fit_joint([(swinging(), measured(swinging(), seed)) for seed in range(n)])
+        assert joint.success
+        looks.clear()
+        lines = faint_lines, unseen_lines, narrow_instruments, faint_oscillations
+        for find in lines:
+            find(joint.joint)
+        counts.append(len(looks))
+    assert counts == [8, 8]
 
 
 def test_a_joint_fit_of_spectra_is_called_so() -> None:

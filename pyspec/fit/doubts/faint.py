@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ import numpy as np
 from pyspec._library import OPS
 from pyspec.fit.spread import correlation_matrix
 from pyspec.model import Component, Par
+
+#: Values, and standard errors or None, by name.
+Numbers = tuple[Mapping[str, float], Mapping[str, Any]]
 
 #: A height nearer to 0 than so many of its standard errors may be that of noise. Of 300 fits to a
 #: line that is not there 246 are nearer, of 300 to a line of 4.3 standard errors 4, of 5.2 none.
@@ -32,33 +35,36 @@ def faint_lines(result: Any) -> list[str]:
     problem = result.problem
     if not result.success:
         return []
+    numbers = result.values, result.stderr  # made anew at each look
     of_many = result._of_many or problem.files[0] is not problem
     files = problem.named_files
-    return [text for own, names in files for text in _of_file(result, own, names, of_many)]
+    return [text for own, names in files for text in _of_file(result, numbers, own, names, of_many)]
 
 
-def _of_file(result: Any, problem: Any, names: Mapping[str, str], of_many: bool) -> list[str]:
+def _of_file(
+    result: Any, numbers: Numbers, problem: Any, names: Mapping[str, str], of_many: bool
+) -> list[str]:
     """Those of one file, whose parameters have these `names` in the result. What it shares with
     others of `of_many`, they determine too."""
     parameters, components = problem.parameters, problem.model.components
+    values, stderr = numbers
     heights = {c.name: name for c in components if (name := _height(c, parameters))}
-    stderr = {name: result.stderr[names[name]] for name in heights.values()}
-    values = {name: abs(result.values[names[name]]) for name in heights.values()}
-    faint = {
-        line: name
-        for line, name in heights.items()
-        if (error := stderr[name]) and values[name] < FAINT * error
+    away = {
+        name: abs(values[names[name]]) / error
+        for name in heights.values()
+        if (error := stderr[names[name]])
     }
+    faint = {line: name for line, name in heights.items() if away.get(name, FAINT) < FAINT}
     if not faint:
         return []
     shape = _shapes(problem, faint, of_many)
     found = []
     for line, name in faint.items():
-        own = shape.get(line)
+        own = shape.get(line, [])
         root = names[next(iter(ends_of([parameters[name]], parameters)))]
-        error = stderr[name]
-        if own and error and values[name] < FAINT * error * _part(result, root, own, names):
-            found.append(_sentence(names[name], values[name] / error, [names[n] for n in own]))
+        part = _part(result, stderr, [root, *map(names.__getitem__, own)]) if own else 0.0
+        if away[name] < FAINT * part:
+            found.append(_sentence(names[name], away[name], [names[n] for n in own]))
     return found
 
 
@@ -95,12 +101,12 @@ def _shapes(problem: Any, faint: Mapping[str, str], of_many: bool) -> dict[str, 
     return shapes
 
 
-def _part(result: Any, height: str, own: Iterable[str], names: Mapping[str, str]) -> float:
-    """The part of the error of a height that remains where all but its line is held: little where
-    it overlaps another line."""
-    known = [name for name in result.free_names if result.stderr[name]]
-    line = [known.index(n) for n in (height, *map(names.__getitem__, own)) if n in known]
-    if not line or known[line[0]] != height:
+def _part(result: Any, stderr: Mapping[str, Any], of_line: Sequence[str]) -> float:
+    """The part of the error of a height, the first `of_line`, that remains where all but its line
+    is held: little where it overlaps another line."""
+    known = [name for name in result.free_names if stderr[name]]
+    line = [known.index(n) for n in of_line if n in known]
+    if not line or known[line[0]] != of_line[0]:
         return 0.0
     try:
         alone = np.linalg.inv(correlation_matrix(known, result.correl))[np.ix_(line, line)]

@@ -46,11 +46,12 @@ def narrow_instruments(result: Any) -> list[str]:
     if not result.success or result._of_many:
         return []
     found: dict[str, None] = {}
+    values, stderr = result.values, result.stderr  # made anew at each look
     for own, names in problem.named_files:
         time = _times(own)
         for width, onset in _onsets(own.model, own.parameters) if time.size > 1 else ():
-            sigma, at = result.values[names[width]], result.values[names[onset]]
-            error = result.stderr[names[onset]]
+            sigma, at = values[names[width]], values[names[onset]]
+            error = stderr[names[onset]]
             is_known = names[width] not in result.at_bound
             if error and time[0] < at < time[-1] and _is_unseen(time, sigma, at, error, is_known):
                 found[_sentence(names[width], sigma, names[onset], error)] = None

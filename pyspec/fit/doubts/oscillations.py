@@ -31,19 +31,21 @@ def faint_oscillations(result: Any) -> list[str]:
         return []
     faint: dict[str, str] = {}
     sure: set[str] = set()
+    values, stderr = result.values, result.stderr  # made anew at each look
     for own, names in problem.named_files:
         for law in _oscillations(own.model, own.parameters):
             height, frequency = (names.get(par.name, "") for par in law.parameters[:2])
-            if height not in result.stderr:  # it is free along an axis
+            if height not in stderr:  # it is free along an axis
                 continue
             ends = {names[name] for name in ends_of([law.parameters[1]], own.parameters)}
             free = ends & set(result.free_names)
-            error = result.stderr[height]
+            error = stderr[height]
             if not free or not error:
                 continue
-            away = abs(result.values[height]) / error
+            away = abs(values[height]) / error
             if away < FAINT:
-                faint |= dict.fromkeys(free, _sentence(height, away, frequency, result))
+                text = _sentence(height, away, frequency, values[frequency])
+                faint |= dict.fromkeys(free, text)
             else:
                 sure |= free
     return list(dict.fromkeys(text for name, text in faint.items() if name not in sure))
@@ -55,10 +57,10 @@ def _oscillations(model: Model, parameters: Mapping[str, Par]) -> Iterator[Compo
         yield from (law for law in group if law.op.name in OSCILLATIONS)
 
 
-def _sentence(height: str, away: float, frequency: str, result: Any) -> str:
+def _sentence(height: str, away: float, frequency: str, value: float) -> str:
     return (
         f"{height} is hardly more than noise, {away:.2g} standard errors away from 0: noise "
-        f"oscillates as much at some frequency, so {frequency} = {result.values[frequency]:.4g} "
+        f"oscillates as much at some frequency, so {frequency} = {value:.4g} "
         "may be that of noise beside its start, whatever its error says; start it elsewhere, with "
         "bounds and n_starts=100, hold it, or compare with a model without this oscillation"
     )

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pyspec.fit.by_reference import fit_of
 from pyspec.fit.components import alone
-from pyspec.fit.doubts.faint import ends_of
+from pyspec.fit.doubts.faint import Numbers, ends_of
 from pyspec.model import Component, Model
 from pyspec.model.inputs import function_of
 from pyspec.model.resolved import as_seen
@@ -51,26 +51,28 @@ def unseen_lines(result: Any) -> list[str]:
     if not result.success or result._of_many:
         return []
     found: dict[str, None] = {}
+    numbers = result.values, result.stderr  # made anew at each look
     files = zip(problem.files_at(result.theta), problem.named_files, strict=True)
     for (own, theta), (_, full) in files:
         if own.n_linear or source_of(own.measurement.data) is not None:
             continue
-        if narrow := _narrow(result, own, full):
-            found |= dict.fromkeys(_of_file(result, own, theta, full, narrow))
+        if narrow := _narrow(numbers, own, full):
+            found |= dict.fromkeys(_of_file(result, numbers, own, theta, full, narrow))
     return list(found)
 
 
-def _narrow(result: Any, problem: Any, names: Mapping[str, str]) -> dict[str, list[Component]]:
+def _narrow(numbers: Numbers, problem: Any, names: Mapping[str, str]) -> dict[str, list[Component]]:
     """The narrow lines whose place has an error, by what their place follows: lines of one place
     help each other."""
     model, parameters = problem.model, problem.parameters
+    best, stderr = numbers
     energy, found = model.energy, dict[str, list[Component]]()
     if energy is None or energy.size < 2 or model.is_time_model:
         return {}
     seen = {one.name: one for one in as_seen(model.components)}
     for line, place in problem.outline.lines:
-        if result.stderr[names[place]] and not any(p.profile for p in seen[line].parameters):
-            values = {par.name: result.values[names[par.name]] for par in seen[line].parameters}
+        if stderr[names[place]] and not any(p.profile for p in seen[line].parameters):
+            values = {par.name: best[names[par.name]] for par in seen[line].parameters}
             width = _width(model, seen[line], values, place)
             if width < NARROW_FREE:
                 component = next(one for one in model.components if one.name == line)
@@ -117,6 +119,7 @@ def _distinct(away: Sequence[float]) -> int:
 
 def _of_file(
     result: Any,
+    numbers: Numbers,
     problem: Any,
     theta: Array,
     names: Mapping[str, str],
@@ -124,7 +127,8 @@ def _of_file(
 ) -> Iterator[str]:
     """Sentences about the lines of one file, whose parameters have these `names` in the result."""
     model, parameters, given = problem.model, problem.parameters, problem.measurement
-    values = {name: result.values[names[name]] for name in parameters}
+    best, stderr = numbers
+    values = {name: best[names[name]] for name in parameters}
     sigma = given.sigma(fit_of(problem, theta))
     variance = result.redchi if result._variance is None else result._variance
     noise = np.sqrt(variance if result._scale_covar else 1.0) * (1.0 if sigma is None else sigma)
@@ -143,7 +147,7 @@ def _of_file(
         n_seen = sum(map(_distinct, seen.values()))
         n_needed = max(2, len(_own(problem, root, lines)))
         if n_seen < n_needed:
-            error = result.stderr[names[place]]
+            error = stderr[names[place]]
             yield _sentence(lines[0].name, names[place], values[place], error, n_seen, n_needed)
 
 
