@@ -189,7 +189,7 @@ def _no_such_fit(path: str | Path, what: str, damaged: str) -> DataError:
     others = read_archive(path, damaged == "skip")[0]
     titles = list(dict.fromkeys(_restored(path, one, {}).title for one in others))
     more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
-    listed = "; ".join(titles[:_LISTED]) or "none"
+    listed = "; ".join(titles[:_LISTED]) or "none" + " that is whole" * (damaged == "skip")
     return DataError(f"{path}: {what}; it has: {listed}{more}")
 
 

@@ -38,7 +38,8 @@ def write_items(
     """Adds fits and arrays that are not there yet to an archive or to an empty file.
 
     What leads to the fits is written first, the fits next, and their data last: of a file that
-    was cut off, the fits before the cut can be read.
+    was cut off, the fits before the cut can be read. HDF5 gives the names in a group their place in
+    the file when it flushes, so without a flush after each fit those of all fits lay at the end.
     """
     for name in arrays:
         if not _is_digest(name):
@@ -53,8 +54,10 @@ def write_items(
     file.attrs.modify("n_fits", len(group) + len(places))
     file.attrs.modify("n_arrays", len(shared) + len(new))
     groups = [group.create_group(place, track_order=True) for place in places]
+    file.flush()
     for (place, fit), made in zip(places.items(), groups, strict=True):
         made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
+        file.flush()
     data = [arrays[name] for name in new]
     empty = [
         shared.create_dataset(name, shape=array.shape, dtype=array.dtype, **packing(array.size))

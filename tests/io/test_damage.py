@@ -72,6 +72,25 @@ def test_of_a_file_that_was_cut_off_the_fits_before_the_cut_are_read(tmp_path: P
     assert "cut off" in verify_archive(path).trouble
 
 
+def test_of_fits_that_were_cut_off_those_before_the_cut_are_read(tmp_path: Path) -> None:
+    """The names in the groups of all fits lay at the end of the file: cut at 90 % none was read."""
+    path, data = tmp_path / "cut.h5", [data_1d(seed=k) for k in range(4)]
+    save_fit(path, [fit_model(spectrum(), Measurement(data=one)) for one in data[:2]])
+    save_fit(path, [fit_model(spectrum(), Measurement(data=one)) for one in data[2:]])
+    written = path.read_bytes()
+    for share, at_least in ((0.9, 3), (0.7, 2), (0.35, 1)):
+        path.write_bytes(written[: int(share * len(written))])
+        with pytest.warns(ArchiveWarning, match=r"damaged and left out: fits/000\d: "):
+            found = load_fits(path, damaged="skip")
+        assert len(found) >= at_least
+    path.write_bytes(written[: len(written) // 20])
+    with (
+        pytest.warns(ArchiveWarning, match="damaged and left out"),
+        pytest.raises(DataError, match="it has: none that is whole"),
+    ):
+        load_fits(path, damaged="skip")
+
+
 def test_every_byte_of_the_header_is_guarded(path: Path, whole: bytes) -> None:
     for at in range(0, 512):
         changed = bytearray(whole)
