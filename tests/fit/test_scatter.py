@@ -6,6 +6,7 @@ with outliers. So is a residual that is no noise of independent points: 1 of 43,
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
+from pyspec.fit.slices.cautions import gathered
 from pyspec.functions.response import expFun_gaussIRF as decay
 
 Array = np.ndarray
@@ -270,3 +272,20 @@ def test_an_archive_says_it_once(tmp_path: Path) -> None:
     again = load_fit(tmp_path / "fit.h5")
     assert again.cautions == result.cautions
     assert again.to_result().cautions == result.cautions
+
+
+def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:
+    """Of 3000 slices of mere noise the one that had a caution made the whole series suspect."""
+    model, clean = line(TIME)
+    uneven = fit_model(model, noisy(clean, 2.0 * EDGE))
+    missed = 10 * np.exp(-(((ENERGY - 87) / 0.6) ** 2))
+    smooth = fit_model(model, noisy(clean + missed, 2.0))
+    one, other = about_noise(uneven)[0], about_residual(smooth)[0]
+    cases = ((1, 9, False), (1, 3000, True), (5, 3000, False))
+    for sentence, (count, n_slices, is_chance) in product((one, other), cases):
+        found = [(float(k), (sentence,) if k < count else ()) for k in range(n_slices)]
+        (text,) = gathered(found, n_slices)
+        assert text.startswith(f"in {count} of {n_slices} slices")
+        assert ("(no more than chance may give)" in text) == is_chance
+    (plain,) = gathered([(0.0, ("a start is missing",))], 3000)
+    assert plain == "in 1 of 3000 slices, the first at 0: a start is missing"

@@ -34,6 +34,10 @@ Array = npt.NDArray[np.float64]
 #: than this share of fits.
 FACTOR, CHANCE = 1.5, 1e-4
 
+#: How sentences begin that are said where chance alone gives as much in less than that share of
+#: fits, however little more it is.
+BY_CHANCE = ("the noise differs ", "the residual is more than independent noise")
+
 #: A ratio of variances, between blocks and within, below which no number of them is so seldom.
 EVER = 2.9
 
