@@ -65,9 +65,14 @@ def best_of(fits: Sequence[Any], by: str) -> Any:
     results of most slices, as a sum over fewer is lower.
 
     Raises :class:`FitError` where metrics say nothing about which is best: fits to different data,
-    or a metric that is not known of them.
+    a metric that is not known of them, or `sigma_eff`, which the data have and not the fit.
     """
     name = _check_metrics([by])[0]
+    if name.lower() == "sigma_eff":
+        raise FitError(
+            f"by={by!r} is the standard deviation that was declared for the data, and no measure "
+            "of how good a fit is; name another metric: by='aic'"
+        )
     if len(fits) > 1:
         _refuse_what_differs(fits, [name], "select='latest' takes the last one")
     most = max(len(_parts(fit)) for fit in fits)

@@ -49,8 +49,8 @@ class FileOutput:
         """Saves fits to an archive (HDF5), from which they can be looked at and fitted again:
         :func:`pyspec.io.load_fits`. Returns its path.
 
-        `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`;
-        of slices by its sum, after how many have a result).
+        `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`,
+        but for `sigma_eff`; of slices by its sum, after how many have a result).
         Fits that it does not hold yet are added to an archive that exists; `overwrite` replaces it.
         Raises :class:`FitError` for the best of fits to different data, windows or masks.
         """

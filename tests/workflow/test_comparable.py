@@ -133,6 +133,15 @@ def test_there_is_no_best_by_what_is_not_known(file: File) -> None:
         file.save_fit("best.h5", select="best", by="chi2")
 
 
+def test_there_is_no_best_by_the_noise_of_the_data(file: File) -> None:
+    """The first of fits with the same declared noise was taken, else that of the lowest noise."""
+    file.set_noise("gaussian", sigma=0.3)
+    file.fit_2d("one", max_nfev=3)
+    file.fit_2d("one")
+    with pytest.raises(FitError, match=r"sigma_eff.*no measure of how good a fit is.*by='aic'"):
+        file.save_fit("best.h5", select="best", by="sigma_eff")
+
+
 def test_slices_of_other_masks_are_not_compared(file: File) -> None:
     file.set_fit_limits(exclude=[(81, 82)])
     file.fit_slice_by_slice("one")
