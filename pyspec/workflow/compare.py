@@ -14,9 +14,11 @@ from pyspec.fit.table import need_pandas
 from pyspec.model.source import source_of
 from pyspec.workflow.identity import (
     SHORT,
+    digest_of_data,
     handle_of,
     is_scaled_by_scatter,
     is_slices,
+    is_without_data,
     kinds_of,
     measured_by,
     selection_of,
@@ -285,7 +287,10 @@ def _window(fit: Any) -> list[tuple[int, ...]]:
 def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     """In what the data of two fits of one window differ, "" where they do not. What is known of
     the noise counts where sums that it makes are `judged`."""
-    if None not in (pair := [_values_of(one) for one in (first, fit)]) and len({*pair}) > 1:
+    pair = _values_of(first, fit)
+    if "" in pair and first is not fit:
+        return "data of which one is not known (saved without them, after they had been changed)"
+    if None not in pair and len({*pair}) > 1:
         return "different values of the data (other rows or corrections)"
     points = [_points_of(one) for one in (first, fit)]
     if None not in points and points[0] != points[1]:
@@ -313,7 +318,15 @@ def _same_mask(first: Any, other: Any) -> bool:
     return np.array_equal(one, another)
 
 
-def _values_of(fit: Any) -> Any:
+def _values_of(first: Any, fit: Any) -> list[Any]:
+    """Of two fits checksums of their data, as far as these are known: by sha256 where one of them
+    comes from an archive without data."""
+    if is_without_data(first) or is_without_data(fit):
+        return [digest_of_data(one) for one in (first, fit)]
+    return [_checksum_of(one) for one in (first, fit)]
+
+
+def _checksum_of(fit: Any) -> Any:
     """A checksum of the data of a fit in memory; None of one from an archive."""
     if is_slices(fit):
         return vars(fit).get("data_checksum")

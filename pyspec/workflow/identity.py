@@ -88,9 +88,31 @@ def stamp_of(fit: Any) -> str:
     return str(vars(fit).get("timestamp", ""))
 
 
+def is_without_data(fit: Any) -> bool:
+    """Whether this is a fit of an archive that holds neither its data nor where they stand."""
+    if not callable(fit.measurement) or fit.data is not None:
+        return False
+    return all(one["what"] != "data" for one in fit.by_reference)
+
+
 def measured_by(fit: Any) -> Any:
-    """The Measurement that a fit saw; one of an archive makes it when it is asked."""
-    return fit.measurement() if callable(fit.measurement) else fit.measurement
+    """The Measurement that a fit saw; one of an archive makes it when it is asked. Of a fit that
+    was saved without data, window, noise and mask are those of the fit, and the data zeros."""
+    if not callable(fit.measurement):
+        return fit.measurement
+    if is_slices(fit) or not is_without_data(fit):
+        return fit.measurement()
+    axes = [fit.time] if fit.texts.get("time_model") else [fit.time, fit.energy]
+    shape = [len(axis) for axis in axes if axis is not None]
+    return fit.measurement(np.broadcast_to(0.0, shape))
+
+
+def digest_of_data(fit: Any) -> str:
+    """The sha256 of the data that a fit saw; "" of one that was saved without them, after they
+    had been changed."""
+    if is_without_data(fit):
+        return str(fit.data_sha256)
+    return digest(measured_by(fit).data)
 
 
 def one_fit(fit: Any, what: str) -> Any:
@@ -189,7 +211,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
         for key, value in dict(settings or {}).items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
-    given |= {"noise": _noise(measured), "data": digest(measured.data)[:SHORT]}
+    given |= {"noise": _noise(measured), "data": digest_of_data(fit)[:SHORT]}
     model = fit.model() if callable(fit.model) else fit.model
     given["model_structure"] = _structure(model)
     starts = {} if slices else {row.name: row.init for row in fit.table}

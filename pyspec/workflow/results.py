@@ -27,6 +27,8 @@ from pyspec.workflow.identity import (
     handle_of,
     in_words,
     inputs_of,
+    is_slices,
+    is_without_data,
     label_of,
     listed,
     matching,
@@ -212,13 +214,14 @@ class FitResults(list[Any]):
         have a result in all fits of slices of the file, or with "long" have a row each, with their
         `slice_index`. Raises :class:`FitError` where only some of
         the models named have such fits, fits of one type saw different data, or chi2, AIC or BIC
-        are sums of different kinds.
+        are sums of different kinds. Fits that were saved without data are compared by the digest of
+        these; slices need their data.
         """
         types, names = names_of(fit_type), names_of(models)
         for one in types or ():
             check_type(one)
         made = self.find(file=file)
-        chosen = [_whole(fit) for fit in matching(made, None, names, types)]
+        chosen = [_comparable(fit) for fit in matching(made, None, names, types)]
         if names and chosen:
             refuse_missing(sorted(map(str, names)), chosen, made)
         return comparison(chosen, metrics, sbs_aggregation)
@@ -348,6 +351,11 @@ class FitResults(list[Any]):
 def _whole(fit: Any) -> Any:
     """A fit with its arrays; one of an archive is made again from what was stored."""
     return fit.to_result() if hasattr(fit, "to_result") else fit
+
+
+def _comparable(fit: Any) -> Any:
+    """A fit with its statistics; one of an archive without data has them, where it is no slices."""
+    return fit if is_without_data(fit) and not is_slices(fit) else _whole(fit)
 
 
 def _identity(fit: Any) -> dict[str, str]:

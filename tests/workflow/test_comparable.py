@@ -7,10 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, FitResults, Project, SliceResults, load_fits
+from pyspec import (
+    File,
+    FitError,
+    FitResults,
+    Measurement,
+    Project,
+    SliceResults,
+    fit_model,
+    load_fits,
+    load_model,
+    save_fit,
+)
 from pyspec.workflow.identity import handle_of, label_of, stamp_of
 
-pytest.importorskip("pandas")
+pandas = pytest.importorskip("pandas")
 pytest.importorskip("h5py")
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 61), np.linspace(-2.0, 9.0, 12)
@@ -157,3 +168,39 @@ def test_all_points_are_one_window(file: File) -> None:
     file.set_fit_limits([80, 90], time_limits=[None, 9])
     file.fit_2d("two")
     assert set(file.compare_models()["model"]) == {"one", "two"}
+
+
+@pytest.mark.parametrize("noise", [None, 0.3])
+def test_fits_are_compared_without_their_data(file: File, noise: float | None) -> None:
+    """It was refused, though statistics and the sha256 of the data are in the archive."""
+    if noise is not None:
+        file.set_noise("gaussian", sigma=noise)
+    file.set_fit_limits([81, 89], exclude=[(86, 86.5)])
+    for model in ("one", "two"):
+        file.fit_2d(model)
+        file.fit_spectrum(model, time_point=0.0)
+    kept = file.project.results
+    path = file.project.path / "kept.h5"
+    save_fit(path, list(kept), with_data=False)
+    loaded = FitResults.load(path)
+    frame = kept.compare_models()
+    pandas.testing.assert_frame_equal(loaded.compare_models(), frame)
+    which = {"model": "one", "fit_type": "2d"}
+    assert loaded.variants(**which).equals(kept.variants(**which))
+
+
+def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:
+    for when in (0.0, 5.0):
+        file.fit_spectrum("one", time_point=when)
+    path = file.project.path / "kept.h5"
+    save_fit(path, list(file.results), with_data=False)
+    with pytest.raises(FitError, match="saw different values of the data"):
+        FitResults.load(path).compare_models()
+    model = load_model(MODELS, "one")
+    model.set_axes(energy=ENERGY)
+    data = np.array(file.results[0].data)
+    fits = [fit_model(model, Measurement(data)) for _ in range(2)]
+    data += 1.0
+    save_fit(path, fits, with_data=False, mode="replace")
+    with pytest.raises(FitError, match="data of which one is not known"):
+        FitResults.load(path).compare_models()
