@@ -87,7 +87,31 @@ class _Tried:
 
 def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
     """What stands out of a trace, (n_time,), over times that rise; of at least five points."""
-    t, y = whole = _averaged(np.asarray(time, np.float64), np.asarray(trace, np.float64), MOST)
+    t, y = np.asarray(time, np.float64), np.asarray(trace, np.float64)
+    start = 0.0 if t[0] < 0.0 < t[-1] else float(t[0])  # a zero within the axis means something
+    span, ground, size = float(np.ptp(t)), float(y[0]), float(np.ptp(y)) or 1.0
+    laws = _guessed((t - start) / span, (y - ground) / size)
+    return Laws(
+        start + span * laws.t0,
+        None if laws.SD is None else span * laws.SD,
+        laws.is_sharp,
+        ground + size * laws.level,
+        None if laws.step is None else size * laws.step,
+        tuple((size * height, span * tau) for height, tau in laws.decays),
+        None if laws.swing is None else _swing_of(laws.swing, span, size),
+    )
+
+
+def _swing_of(
+    swing: tuple[float, float, float, float], span: float, size: float
+) -> tuple[float, float, float, float]:
+    height, f, phi, fade = swing
+    return size * height, f / span, phi, span * fade
+
+
+def _guessed(time: Array, trace: Array) -> Laws:
+    """The laws of a trace whose span and range are 1, as minimizers take differences there."""
+    t, y = whole = _averaged(time, trace, MOST)
     if t.size > SOUGHT:
         t, y = _averaged(t, y, SOUGHT)
     tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
@@ -137,6 +161,8 @@ def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
     count = 1 + 2 * len(one.taus) + one.has_step + 2 * (one.sd is not None)
     if one.wave is not None:
         count += 3 + math.isfinite(one.wave[1])
+    if count >= y.size:
+        return np.full(np.shape(rss), np.inf)
     worth = math.log(y.size) * count + WORTH * laws
     # A time zero within the axis says that there is an onset.
     if one.sd is None and one.taus and t[0] < 0.0 < t[-1]:

@@ -1,0 +1,56 @@
+"""What is read off a trace over time, whatever its units are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.model.guess_laws import guess_laws
+
+TIME = np.linspace(-2, 10, 200)
+NOISE = np.random.default_rng(0).normal(0, 0.02, TIME.size)
+DECAY = np.where(TIME > 0, np.exp(-TIME / 2), 0.0) + NOISE
+HEIGHT, TAU = guess_laws(TIME, DECAY).decays[0]
+
+
+def test_a_decay() -> None:
+    assert pytest.approx((1.0, 2.0), abs=0.05) == (HEIGHT, TAU)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-13, 1e12])
+@pytest.mark.parametrize("size", [1.0, 1e-12, 1e-200, 1e160])
+def test_the_units_of_a_trace_change_no_law(unit: float, size: float) -> None:
+    """1e-12 got a second decay and an oscillation, 1e-200 no law at all, 1e160 an overflow."""
+    laws = guess_laws(unit * TIME, size * DECAY)
+    ((height, tau),) = laws.decays
+    assert laws.step is None
+    assert laws.swing is None
+    assert height / size == pytest.approx(HEIGHT, abs=1e-4)
+    assert tau / unit == pytest.approx(TAU, abs=1e-4)
+    assert laws.is_sharp
+
+
+def test_a_trace_far_from_zero_has_the_same_laws() -> None:
+    laws = guess_laws(1e7 + TIME, 1e7 + DECAY)
+    ((height, tau),) = laws.decays
+    assert (height, tau) == pytest.approx((HEIGHT, TAU), abs=1e-3)
+    assert laws.level == pytest.approx(1e7)
+    assert laws.t0 == pytest.approx(1e7, abs=0.1)
+
+
+def test_an_oscillation_in_seconds() -> None:
+    wave = 0.3 * np.exp(-TIME / 4) * np.cos(2 * np.pi * 1.2 * TIME)
+    laws = guess_laws(1e-12 * TIME, 1e-6 * (DECAY + np.where(TIME > 0, wave, 0.0)))
+    assert laws.swing is not None
+    height, f, _, fade = laws.swing
+    assert height == pytest.approx(3e-7, rel=0.05)
+    assert f == pytest.approx(1.2e12, rel=0.01)
+    assert fade == pytest.approx(4e-12, rel=0.1)
+
+
+def test_few_points_get_fewer_parameters_than_they_are() -> None:
+    """Of five points two decays behind an instrument were read: seven parameters."""
+    for size in range(5, 9):
+        laws = guess_laws(TIME[31 : 31 + size], DECAY[31 : 31 + size])
+        count = 1 + 2 * (laws.SD is not None) + (laws.step is not None) + 2 * len(laws.decays)
+        assert count < size
