@@ -27,6 +27,9 @@ TIES = 0.1
 #: The widest smoothing, as a share of the points.
 WIDEST = 0.05
 
+#: Points times the width of a Gaussian in points, above which Fourier transforms are faster.
+MANY = 1e5
+
 
 class Hump(NamedTuple):
     """A maximum: its point, by how much it stands out, and the spectrum at the smoothing that shows
@@ -50,6 +53,22 @@ def noise_of(values: Array) -> float:
     return float(inner.mean()) / (0.5586 * math.sqrt(6.0))
 
 
+def smoothed(values: Array, width: float) -> Array:
+    """Values, (n,), behind a Gaussian of this standard deviation in points, mirrored at both ends;
+    of many values and wide Gaussians by Fourier transform."""
+    if values.size * width < MANY:
+        from scipy.ndimage import gaussian_filter1d  # heavy: imported by the first guess
+
+        return np.asarray(gaussian_filter1d(values, width))
+    from scipy.fft import dct, idct
+
+    place = float(values[0])  # so that equal values stay equal
+    waves = dct(values - place) * np.exp(
+        -((np.pi * width * np.arange(values.size) / values.size) ** 2) / 2
+    )
+    return place + np.asarray(idct(waves))
+
+
 def humps(values: Array) -> list[Hump]:
     """The humps of a spectrum, (n,), the one that stands out most first; an end of it, which may be
     background, after all others.
@@ -57,14 +76,13 @@ def humps(values: Array) -> list[Hump]:
     Each is found at the least smoothing that shows it: a narrow line keeps its place and width, and
     a broad one stands out of more noise.
     """
-    from scipy.ndimage import gaussian_filter1d  # heavy: imported by the first guess
-    from scipy.signal import find_peaks, peak_widths
+    from scipy.signal import find_peaks, peak_widths  # heavy: imported by the first guess
 
     noise, found, last = noise_of(values), list[Hump](), values.size - 1
     share, width = SHARE * float(np.ptp(values)), 1.0
     scale = 2.0 * math.sqrt(2.0 * math.log(max(values.size, 2))) + BEYOND + FEW / values.size
     while width <= max(1.0, WIDEST * values.size):
-        smooth = gaussian_filter1d(values, width)
+        smooth = smoothed(values, width)
         spread = noise / math.sqrt(2.0 * math.sqrt(math.pi) * width)
         least = max(min(share, SHARE * float(np.ptp(smooth))), scale * spread)
         least = max(least, np.finfo(float).tiny)
