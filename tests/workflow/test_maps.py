@@ -16,8 +16,9 @@ from campaign.maps import MODEL, ROOT
 from support.clusters import cluster
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
-from pyspec.errors import CallError, ClusterError
+from pyspec.errors import CallError, ClusterError, ModelWarning
 from pyspec.workflow.maps import block as block_module
+from pyspec.workflow.maps.cautions import with_cautions
 from pyspec.workflow.maps.given import MapData
 from pyspec.workflow.maps.store import BLOCKS
 
@@ -67,6 +68,33 @@ def test_a_map_is_the_fits_of_its_spectra(peak: Model, scan: Any, tmp_path: Path
     assert found.y.attrs["units"] == "mm"
     assert found.temperature.dims == ("y",)
     assert "GLP" in found.attrs["model_yaml"]
+
+
+def test_a_map_says_where_parameters_are_at_their_bounds(
+    peak: Model, scan: Any, tmp_path: Path
+) -> None:
+    """Positions at their bounds were "converged", and only their standard errors were NaN."""
+    peak.set("GLP_01_x0", 84.0, min=83.8, max=84.2)
+    store = tmp_path / "map.zarr"
+    with pytest.warns(ModelWarning, match=r"map of peak: in \d+ of 47 spectra GLP_01_x0 lies at"):
+        found = fit_map(peak, scan.where(scan.y + scan.x > 0.0), store)
+    low, high = (int((found.GLP_01_x0 == end).sum()) for end in (83.8, 84.2))
+    assert min(low, high) > 4
+    (said,) = found.attrs["cautions"].splitlines()
+    assert said.startswith(
+        f"in {low + high} of 47 spectra GLP_01_x0 lies at a bound ({low} at its min 83.8, {high} "
+        "at its max 84.2)"
+    )
+    assert found.GLP_01_x0.attrs["caution"] == said
+    assert int(found.GLP_01_x0_stderr.isnull().sum()) == low + high + 1
+    old = xarray.open_zarr(store)  # stores hold none: older ones say it too
+    assert "cautions" not in old.attrs
+    with pytest.warns(ModelWarning):
+        assert with_cautions(old).identical(found)
+    peak.set("GLP_01_x0", 84.0, min=82.0, max=86.0)
+    wide = fit_map(peak, scan, tmp_path / "wide.zarr")
+    assert wide.attrs["cautions"] == ""
+    assert "caution" not in wide.GLP_01_x0.attrs
 
 
 @pytest.mark.parametrize("block_size", [7, 48])

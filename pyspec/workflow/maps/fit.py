@@ -25,6 +25,7 @@ from pyspec.model import Measurement, Model
 from pyspec.model.windows import index_range
 from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
+from pyspec.workflow.maps.cautions import with_cautions
 from pyspec.workflow.maps.given import (
     SPECTRA,
     Block,
@@ -100,7 +101,8 @@ def fit_map(
     xarray.Dataset
         of the store, over the leading axes of the map with their coordinates: each parameter, its
         ``_stderr``, chisqr, redchi, nfev, message, and status: "converged", "undetermined",
-        "stopped" or "failed".
+        "stopped" or "failed". Its attribute `cautions` says which parameters lie at their bounds in
+        how many spectra, as does `caution` of each; beyond a tenth of the spectra it is a warning.
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
@@ -141,7 +143,7 @@ def fit_map(
         finally:
             runner.close()
             steps.close()
-    return job.store.dataset()
+    return with_cautions(job.store.dataset())
 
 
 def _described(
