@@ -109,10 +109,12 @@ def test_a_fit_sent_away_from_a_bound_ends_where_it_is_back(
 @pytest.mark.parametrize(
     ("theta", "chisqr", "is_back"),
     [
-        ([3.0, 0.0], 7.5, True),
-        ([3.1, 0.0], 7.5, True),
-        ([3.1, 0.01], 7.5, False),  # not at the bound
-        ([4.0, 0.0], 7.5, False),  # more than a standard error away
+        ([3.0, 0.0], 7.20005, True),
+        ([3.004, 0.0], 7.20001, True),
+        ([3.1, 0.0], 7.20001, False),  # a tenth of a standard error away: another may be near
+        ([3.004, 0.0], 7.21, False),
+        ([3.004, 0.01], 7.20001, False),  # not at the bound
+        ([4.0, 0.0], 7.20001, False),
         ([3.0, 0.0], 9.0, False),  # chi² is that of somewhere else
         ([3.0, 0.0], 7.0, False),  # a better optimum
     ],
