@@ -398,3 +398,13 @@ def test_gains_beyond_bounds_are_those_of_a_fit_without_them() -> None:
         left = rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0]
         assert gain == pytest.approx(rest @ rest - left @ left, rel=1e-9)
     assert gains_beyond(root, np.zeros(6), dict.fromkeys(range(6), "min"), list(range(6))) == {}
+
+
+def test_gains_beyond_bounds_are_the_same_in_all_units() -> None:
+    """A free height beside an onset in seconds counted as 0, so that the gain was too small."""
+    rng = np.random.default_rng(0)
+    root, downhill = rng.normal(size=(40, 4)), np.array([0.0, 0.0, 0.0, 3.0])
+    root[:, 3] += 3 * root[:, 0]
+    plain = gains_beyond(root, downhill, {3: "max"}, [3])[3]
+    root[:, 1] *= 1e17
+    assert gains_beyond(root, downhill, {3: "max"}, [3])[3] == pytest.approx(plain, rel=1e-9)

@@ -111,6 +111,8 @@ def left_by_others(root: Array, columns: Sequence[int], held: Collection[int]) -
     least = THEIRS * np.einsum("ij,ij->j", own, own)
     free = np.delete(root, [*held, *columns], axis=1)
     if own.size and free.size:
+        size = np.abs(free).max(axis=0)
+        free = free / np.where(size > 0.0, size, 1.0)  # in any units: none counts as 0
         own = own - free @ np.linalg.lstsq(free, own, rcond=None)[0]
     curvatures = np.einsum("ij,ij->j", own, own)
     return np.where(curvatures > least, curvatures, 0.0)
