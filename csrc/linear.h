@@ -61,8 +61,9 @@ linear_run pyspec_linear_shared, pyspec_linear_shared_avx2, pyspec_linear_shared
 void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,
                         double *on);
 
-/* The same for one lane of R and b, [ ][L]; `on` has one number in `step`. */
-void pyspec_choose_lane(const pyspec_linear *q, const double *r, const double *b, double *on,
-                        int64_t step);
+/* The same for one group, in a lane of R and b, [ ][L]; `on` has one number in `step`, and says before
+ * which columns are no combination of those before them. */
+void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, const double *b,
+                        double *on, int64_t step);
 
 #endif

@@ -8,7 +8,8 @@
 
 enum { MOST = PYSPEC_LINEAR_MOST };
 
-/* Least squares over the columns in the set, the others 0; by Gram and Schmidt, twice. */
+/* Least squares over the columns in the set, the others 0, as is one that is a combination of those
+ * before it; by Gram and Schmidt, twice. */
 static void solve_set(int64_t n, const double *r, const double *b, const int *set, double *c)
 {
     double q[MOST][MOST], t[MOST][MOST], rest[MOST], length[MOST] = {0.0};
@@ -29,12 +30,15 @@ static void solve_set(int64_t n, const double *r, const double *b, const int *se
                     q[k][i] -= sum * q[j][i];
                 t[j][k] += sum;
             }
-        double square = 0.0, along = 0.0;
-        for (int64_t i = 0; i < n; i++)
-            square += q[k][i] * q[k][i];
-        t[k][k] = sqrt(square);
+        double square = 0.0, before = 0.0, along = 0.0;
         for (int64_t i = 0; i < n; i++) {
-            q[k][i] = square > 0.0 ? q[k][i] / t[k][k] : 0.0;
+            square += q[k][i] * q[k][i];
+            before += i <= k ? r[i * n + k] * r[i * n + k] : 0.0;
+        }
+        const int lost = square <= LINEAR_RANK * LINEAR_RANK * before;
+        t[k][k] = lost ? 0.0 : sqrt(square);
+        for (int64_t i = 0; i < n; i++) {
+            q[k][i] = lost ? 0.0 : q[k][i] / t[k][k];
             along += q[k][i] * rest[i];
         }
         for (int64_t i = 0; i < n; i++)
@@ -105,36 +109,44 @@ static int shorten(int64_t n, const uint8_t *bounded, int *set, double *c, const
 void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,
                         double *on)
 {
-    double c[MOST] = {0.0}, z[MOST];
+    double c[MOST] = {0.0}, z[MOST], open[MOST];
     int set[MOST] = {0};
     for (int64_t k = 0; k < n; k++)
         set[k] = on[k] > 0.0 && !bounded[k];
     solve_set(n, r, b, set, c);
-    for (int64_t turn = 0; turn < 4 * n; turn++) {
-        const int64_t next = steepest(n, r, b, c, set, on);
+    memcpy(open, on, (size_t)n * sizeof *open);
+    for (int64_t turn = 0; turn < 4 * n;) {
+        const int64_t next = steepest(n, r, b, c, set, open);
         if (next < 0)
             break;
         set[next] = 1;
-        for (int64_t step = 0; step <= n; step++) {
-            solve_set(n, r, b, set, z);
-            if (!shorten(n, bounded, set, c, z))
-                break;
+        solve_set(n, r, b, set, z);
+        if (bounded[next] && z[next] <= 0.0) { /* its slope was rounding: not before another moves */
+            set[next] = 0;
+            open[next] = 0.0;
+            continue;
         }
+        for (int64_t step = 0; step <= n && shorten(n, bounded, set, c, z); step++)
+            solve_set(n, r, b, set, z);
+        memcpy(open, on, (size_t)n * sizeof *open);
+        turn++;
     }
     for (int64_t k = 0; k < n; k++)
         on[k] = set[k] ? 1.0 : 0.0;
 }
 
-void pyspec_choose_lane(const pyspec_linear *q, const double *r, const double *b, double *on,
-                        int64_t step)
+void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, const double *b,
+                        double *on, int64_t step)
 {
     const int64_t n = q->n_basis;
     double own_r[MOST * MOST] = {0.0}, own_b[MOST] = {0.0}, own_on[MOST] = {0.0};
     for (int64_t k = 0; k < n; k++) {
         own_b[k] = b[k * L];
-        own_on[k] = on[k * step];
-        for (int64_t j = 0; j < n; j++)
+        own_on[k] = !q->allowed || q->allowed[group * n + k] ? 1.0 : 0.0;
+        for (int64_t j = k; j < n; j++)
             own_r[k * n + j] = r[(k * n + j) * L];
+        /* One that was a combination of others takes part where a bound takes one of these away. */
+        own_r[k * n + k] = on[k * step] > 0.0 ? own_r[k * n + k] : 0.0;
     }
     pyspec_nonnegative(n, own_r, own_b, q->bounded, own_on);
     for (int64_t k = 0; k < n; k++)

@@ -254,12 +254,12 @@ static int breaks_bound(const pyspec_linear *q, const linear_work *w, int64_t l)
 }
 
 /* The amplitudes of a lane that take part where those that are bounded are not negative. */
-static uint64_t choose_set(const pyspec_linear *q, const linear_work *w, int64_t l)
+static uint64_t choose_set(const pyspec_linear *q, const linear_work *w, int64_t tile, int64_t l)
 {
     uint64_t set = CHOSEN;
     double on[PYSPEC_LINEAR_MOST];
     memcpy(on, w->on, (size_t)q->n_basis * sizeof *on);
-    pyspec_choose_lane(q, w->r, w->b + l, on, 1);
+    pyspec_choose_lane(q, tile * L + l, w->r, w->b + l, on, 1);
     for (int64_t k = 0; k < q->n_basis; k++)
         set |= (uint64_t)(on[k] > 0.0) << k;
     return set;
@@ -278,7 +278,7 @@ static void solve_set(const pyspec_linear *q, const linear_work *w, int64_t tile
         if (!(lanes >> l & 1u))
             continue;
         const int breaks = !(set & CHOSEN) && breaks_bound(q, w, l);
-        w->sets[tile * L + l] = breaks ? choose_set(q, w, l) : LINEAR_SOLVED;
+        w->sets[tile * L + l] = breaks ? choose_set(q, w, tile, l) : LINEAR_SOLVED;
         lanes &= ~((unsigned)breaks << l);
     }
     if (lanes)

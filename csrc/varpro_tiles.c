@@ -117,9 +117,14 @@ static unsigned breaks_bounds(const pyspec_linear *q, const linear_work *w)
 
 /* Which basis functions take part in these lanes. The others keep theirs: what a group gets must not
  * depend on its neighbours. */
-static void choose_active(const pyspec_linear *q, const linear_work *w, unsigned lanes)
+static void choose_active(const pyspec_linear *q, const linear_work *w, int64_t tile, unsigned lanes)
 {
-    FOR_LANES if (lanes >> l & 1u) pyspec_choose_lane(q, w->r + l, w->b + l, w->on + l, L);
+    const int64_t last = q->n_groups - 1;
+    FOR_LANES {
+        const int64_t group = tile * L + l < last ? tile * L + l : last;
+        if (lanes >> l & 1u)
+            pyspec_choose_lane(q, group, w->r + l, w->b + l, w->on + l, L);
+    }
 }
 
 static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
@@ -134,7 +139,7 @@ static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_
     solve_amplitudes(q, w, tile);
     const unsigned breaks = breaks_bounds(q, w);
     if (breaks) {
-        choose_active(q, w, breaks);
+        choose_active(q, w, tile, breaks);
         factorize(q, w, tile);
         solve_amplitudes(q, w, tile);
     }

@@ -86,3 +86,29 @@ def test_bounds_that_hold_nothing_change_no_bit(seed: int) -> None:
     assert np.all(free.amplitudes > 0)
     assert np.array_equal(bounded.amplitudes, free.amplitudes)
     assert np.array_equal(bounded.triangle, free.triangle)
+
+
+@pytest.mark.parametrize("what", ["gram", "rows"])
+@pytest.mark.parametrize("bounded", [[True] * 4, [True, True, True, False]])
+def test_a_combination_takes_part_where_a_bound_takes_another_away(
+    what: str, bounded: list[bool]
+) -> None:
+    """Populations of three states, whose sum is the constant that stands before the last of them:
+    the last one used to have no height in any group, and chi^2 was up to thousands of times that
+    of the best heights."""
+    time, rng = np.linspace(0, 3, 50), np.random.default_rng(0)
+    first, second = np.exp(-time), np.exp(-time / 2) - np.exp(-time)
+    basis = np.array([first, second, np.ones(50), 1 - first - second])[:, None]
+    heights = rng.uniform(0, 1, (37, 4)) * (rng.random((37, 4)) < 0.5)
+    heights[:, 3] *= -1 if not bounded[3] else 1
+    data = heights @ basis[:, 0] + 0.01 * rng.normal(size=(37, 50))
+    nothing = np.zeros(0, np.int64)
+    slopes = np.zeros((0, 1, 50))
+    design = Design(basis, slopes, nothing, nothing, nothing, np.zeros((1, 0)), None)
+    positive = np.array(bounded)
+    found = Projection(data, None, None, positive).at(design, 1, what).amplitudes
+    least = np.where(positive, 0.0, -np.inf)
+    assert (found >= least).all()
+    for own, given in zip(found, data, strict=True):
+        best = lsq_linear(basis[:, 0].T, given, (least, np.inf), method="bvls", tol=1e-14)
+        assert np.sum((given - own @ basis[:, 0]) ** 2) <= 2 * best.cost * (1 + 1e-9)
