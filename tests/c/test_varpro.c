@@ -311,6 +311,34 @@ static void combinations_are_switched_off_for_all_groups(void)
     free_world(w);
 }
 
+/* And where bounds take away one of the others: nothing that is 0 would lower the square. */
+static void combinations_take_part_where_bounds_take_others_away(void)
+{
+    world *w = make_world(1, 0);
+    memset(w->bounded, 1, sizeof w->bounded);
+    w->q.bounded = w->bounded;
+    int64_t taking_part = 0;
+    for (int64_t g = 0; g < GROUPS; g++)
+        for (int64_t i = 0; i < POINTS; i++)
+            w->basis[2][g][i] = w->basis[0][g][i] - 2.0 * w->basis[1][g][i];
+    for (int rows = 0; rows < 2; rows++) {
+        if (rows)
+            ask_for_rows(w);
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        check_normal_equations(w);
+        for (int64_t g = 0; g < GROUPS; g++)
+            for (int64_t k = 0; k < BASIS; k++) {
+                double slope = 0.0;
+                for (int64_t i = 0; i < POINTS; i++)
+                    slope += residual_at(w, g, i) * w->basis[k][g][i];
+                CHECK(w->amplitudes[g][k] >= 0.0 && slope < 1e-11);
+                taking_part += k == 2 && w->determined[g][k];
+            }
+    }
+    CHECK(taking_part > 0 && taking_part % 2 == 0);
+    free_world(w);
+}
+
 #define REFUSED(status, field, ...)                                                                \
     do {                                                                                           \
         const pyspec_linear good = w->q;                                                           \
@@ -384,6 +412,7 @@ int main(void)
     RUN_ALL(neighbours_that_are_held_change_no_group);
     RUN_ALL(combinations_are_switched_off_and_nan_is_not_hidden);
     RUN_ALL(combinations_are_switched_off_for_all_groups);
+    RUN_ALL(combinations_take_part_where_bounds_take_others_away);
     RUN_ALL(nothing_has_to_move);
     RUN(what_is_refused);
     return REPORT;
