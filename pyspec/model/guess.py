@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import real
 from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
-from pyspec.model.humps import humps
+from pyspec.model.humps import humps, smoothed
 from pyspec.model.tree import Component, Par
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ Array = npt.NDArray[np.float64]
 
 #: More peaks are not told apart without knowing where they are.
 MAX_PEAKS = 4
+
+#: Peaks are read behind a Gaussian whose standard deviation is this share of their width.
+CALM = 0.09
 
 #: Shirley backgrounds settle within this many rounds.
 ROUNDS = 10
@@ -129,7 +132,7 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
     tall, taken, found = humps(above), np.zeros_like(above), []
     for k in range(count):
         if k < len(tall):
-            top, seen = tall[k].top, tall[k].smooth - taken
+            top, seen = _calmed(axis, above, tall[k].top, tall[k].smooth - taken, taken)
         else:
             seen = rest - taken
             top = int(np.argmax(seen))
@@ -138,6 +141,18 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
         found.append((float(axis[top]), height, fwhm))
         taken += height * np.exp(-4 * np.log(2) * ((axis - axis[top]) / fwhm) ** 2)
     return found
+
+
+def _calmed(
+    axis: Array, above: Array, top: int, seen: Array, taken: Array
+) -> tuple[int, Array]:
+    """A peak and the spectrum as they are behind a Gaussian that broadens it by a fiftieth: at the
+    least one that shows a peak, noise makes it higher and narrower."""
+    step = float(np.ptp(axis)) / (axis.size - 1)
+    points = _width(axis, seen, top) / step
+    near = slice(max(0, top - int(points / 4)), top + int(points / 4) + 1)
+    calm = smoothed(above, max(1.0, CALM * points)) - taken
+    return near.start + int(np.argmax(calm[near])), calm
 
 
 def _width(axis: Array, values: Array, top: int) -> float:

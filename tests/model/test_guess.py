@@ -143,3 +143,16 @@ def test_shapes_stay_as_they_are() -> None:
     assert model.values["LA_01_alpha"] == 1.3
     assert model.values["LA_01_beta"] == 2.0
     assert found["LA_01_W"] == pytest.approx(1.0, rel=0.2)
+
+
+def test_the_noise_of_a_broad_peak_makes_it_little_narrower() -> None:
+    """It was read at the least smoothing that shows it: heights were 8 % too high, widths a fifth
+    too small."""
+    energy = np.linspace(0, 10, 400)
+    model = Model("broad", [c.Gauss(A=1.0, x0=5.0, SD=0.5)])
+    model.set_axes(energy)
+    clean = np.exp(-(((energy - 5) / 1.27) ** 2) / 2)
+    noises = (np.random.default_rng(k).normal(0, 0.1, 400) for k in range(50))
+    found = np.array([list(model.guess(clean + noise).values()) for noise in noises])
+    offs = np.sqrt(np.mean((found - [1.0, 5.0, 1.27]) ** 2, axis=0))
+    assert (offs < [0.035, 0.16, 0.15]).all()
