@@ -143,9 +143,7 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
     return found
 
 
-def _calmed(
-    axis: Array, above: Array, top: int, seen: Array, taken: Array
-) -> tuple[int, Array]:
+def _calmed(axis: Array, above: Array, top: int, seen: Array, taken: Array) -> tuple[int, Array]:
     """A peak and the spectrum as they are behind a Gaussian that broadens it by a fiftieth: at the
     least one that shows a peak, noise makes it higher and narrower."""
     step = float(np.ptp(axis)) / (axis.size - 1)

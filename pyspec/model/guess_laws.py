@@ -130,7 +130,10 @@ def _guessed(time: Array, trace: Array) -> Laws:
 
 def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
     """The laws as they lie best in the whole trace, whose steps may be finer."""
-    return _solved(*whole, _polished(*whole, replace(best, cost=np.inf)))
+    found = _polished(*whole, replace(best, cost=np.inf))
+    if best.wave is not None:  # the other laws beside it: a long trace may have a sharper onset
+        found = _polished(*whole, found, holds_wave=True)
+    return _solved(*whole, found)
 
 
 def _by_cost(one: _Tried) -> float:
@@ -239,11 +242,13 @@ def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
                         yield one
 
 
-def _polished(t: Array, y: Array, one: _Tried) -> _Tried:
-    """The same laws where they lie best, near what a grid gave."""
+def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _Tried:
+    """The same laws where they lie best, near what a grid gave. An oscillation begins with a jump
+    at t0: the onset of laws beside one moves only where the oscillation `holds_wave`."""
     from scipy.optimize import least_squares
 
-    has_onset = one.sd is not None and one.wave is None  # waves begin with a jump at t0
+    has_onset = one.sd is not None and (one.wave is None or holds_wave)
+    has_wave = one.wave is not None and not holds_wave
 
     def free(x: Array) -> _Tried:
         left = [float(value) for value in x]
@@ -251,7 +256,7 @@ def _polished(t: Array, y: Array, one: _Tried) -> _Tried:
         if has_onset:
             t0, sd = left.pop(0), math.exp(left.pop(0))
         taus = tuple(math.exp(left.pop(0)) for _ in one.taus)
-        if wave is not None:
+        if wave is not None and has_wave:
             wave = left.pop(0), math.exp(left.pop(0)) if math.isfinite(wave[1]) else math.inf
         return replace(one, t0=t0, sd=sd, taus=taus, wave=wave)
 
@@ -272,7 +277,7 @@ def _polished(t: Array, y: Array, one: _Tried) -> _Tried:
         vary(math.log(one.sd), math.log(SHARPEST * step), math.log(span / 2))
     for tau in one.taus:
         vary(math.log(tau), math.log(tau / 4), math.log(tau * 4))
-    if one.wave is not None:
+    if one.wave is not None and has_wave:
         near = 1 / span
         vary(one.wave[0], one.wave[0] - near, one.wave[0] + near)
         if math.isfinite(one.wave[1]):
