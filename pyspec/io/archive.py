@@ -42,8 +42,8 @@ def save_archive(
     path : the file; made where it is missing
     contents : one dict for each fit: text, numbers, arrays, lists and dicts of them
     arrays : digest → array, for data that several fits share, as :func:`digest` gives it
-    mode : "append" to what is there, where a fit that it holds just as it is moves to the end;
-        "replace" it, or "new" to refuse a file that exists
+    mode : "append" to what is there, where a fit that it holds already moves to the end, and
+        takes its new label; "replace" it, or "new" to refuse a file that exists
 
     The old file is checked while it is copied to a temporary one in the same folder, which is
     added to, synced and renamed. Two processes that save at the same time wait for each other.

@@ -26,8 +26,7 @@ from pyspec.io.contents import (
     slices_contents,
     table_of,
 )
-from pyspec.io.records import Wanted
-from pyspec.io.restored import NAMED
+from pyspec.io.records import NAMED, Wanted
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, digest

@@ -28,6 +28,9 @@ from pyspec.model.digest import digest
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+#: What a person called a fit, and when it ended: it is the same fit under another name.
+NAMED = ("label", "timestamp")
+
 #: Fits that are named one by one beyond those that both their number and their names speak of.
 _MOST = 100
 
@@ -57,6 +60,8 @@ def write_items(
     file.flush()
     for (place, fit), made in zip(places.items(), groups, strict=True):
         made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
+        if any(name in fit for name in NAMED):
+            made.attrs["unnamed"] = np.bytes_(_unnamed(fit))
         file.flush()
     data = [arrays[name] for name in new]
     empty = [
@@ -68,13 +73,12 @@ def write_items(
 
 
 def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """New fits by their places. Those that the archive holds just as they are, are not among them;
-    they move, so that all of `fits` are its last ones, in their order."""
+    """New fits by their places. Those that the archive holds already are not among them; they move,
+    so that all of `fits` are its last ones, in their order."""
     old = sorted(group, key=int)
-    known = {bytes(group[name].attrs["sha256"]): name for name in old}
-    given = [known.get(tree_digest(fit).encode(), fit) for fit in fits] if known else fits
+    given, gone = _given(group, old, fits)
     again = {one for one in given if isinstance(one, str)}
-    order: list[Any] = [name for name in old if name not in again]
+    order: list[Any] = [name for name in old if name not in again | gone]
     for one in given:
         if not isinstance(one, str):
             order.append(one)
@@ -88,6 +92,8 @@ def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[
         for one, place in zip(order, places, strict=True)
         if isinstance(one, str) and one != place
     }
+    for name in gone:
+        del group[name]
     for name in moved:
         group.move(name, f"{name} moves")
     for name, place in moved.items():
@@ -95,6 +101,39 @@ def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[
     return {
         place: one for one, place in zip(order, places, strict=True) if not isinstance(one, str)
     }
+
+
+def _given(
+    group: Any, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
+) -> tuple[list[Any], set[str]]:
+    """(new fits, and the names of those that the archive holds, in the order of `fits`; the names
+    of those that a fit with another label takes the place of)."""
+    if not old:
+        return [*fits], set()
+    known = {bytes(group[name].attrs["sha256"]): name for name in old}
+    given: list[Any] = [known.get(tree_digest(fit).encode(), fit) for fit in fits]
+    taken, gone = {one for one in given if isinstance(one, str)}, set()
+    alike = {_unnamed_of(group[name]): name for name in old if name not in taken}
+    for k, fit in enumerate(given):
+        name = None if isinstance(fit, str) else alike.get(_unnamed(fit))
+        if name is not None and fit.get("label") in (None, _label_of(group[name])):
+            given[k] = name
+        elif name is not None:
+            gone.add(name)
+    return [one for one in given if not (isinstance(one, str) and one in gone)], gone
+
+
+def _unnamed(fit: Mapping[str, Any]) -> bytes:
+    """The digest of a fit but for what a person called it, and when it ended."""
+    return tree_digest({key: one for key, one in fit.items() if key not in NAMED}).encode()
+
+
+def _unnamed_of(group: Any) -> bytes:
+    return bytes(group.attrs.get("unnamed", group.attrs["sha256"]))
+
+
+def _label_of(group: Any) -> str | None:
+    return bytes(group["label"][()]).decode() if "label" in group else None
 
 
 def _version() -> npt.NDArray[np.bytes_]:

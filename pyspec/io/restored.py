@@ -18,6 +18,7 @@ from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import NativeOutcome, count
 from pyspec.fit.spread import Spread
+from pyspec.io.records import NAMED
 from pyspec.model import Measurement
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
@@ -27,9 +28,6 @@ from pyspec.model.sizes import unit_of
 Array = npt.NDArray[np.float64]
 
 Restored = TypeVar("Restored", FitResult, SliceResults)
-
-#: What a person called a fit, and when it ended, where that is known.
-NAMED = ("label", "timestamp")
 
 
 def restored_fit(stored: Any, measurement: Measurement) -> FitResult:

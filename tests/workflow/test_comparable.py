@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,29 @@ def test_labels_and_times_of_fits_are_in_archives(file: File) -> None:
     assert len(FitResults.load(file.project.path / "some.h5")) == 2
 
 
+def test_a_fit_under_another_label_is_the_same_fit(file: File) -> None:
+    """An archive held it twice: before it had a label, and with it; and slices that were fitted
+    again as often as they were."""
+    file.fit_slice_by_slice("one")
+    file.fit_2d("one")
+    path, made = file.project.path / "some.h5", file.project.results
+    for slices, fit in ((None, None), ("by slices", None), ("second", "final"), ("second", "last")):
+        for one, name in zip(made, (slices, fit), strict=True):
+            if name:
+                made.set_label(handle_of(one), name)
+        file.save_fit(path)
+        assert [label_of(one) for one in load_fits(path)] == [slices, fit]
+    again = copy.copy(made[0])
+    del vars(again)["label"]
+    vars(again)["timestamp"] = "2030-01-01T00:00:00+00:00"
+    save_fit(path, again)
+    loaded = load_fits(path)
+    assert [label_of(one) for one in loaded] == ["last", "second"]
+    assert stamp_of(loaded[1]) == stamp_of(made[0])
+    file.save_fit(path)
+    assert [label_of(one) for one in load_fits(path)] == ["second", "last"]
+
+
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     whole = file.fit_slice_by_slice("two")
     interrupted(file, 3)
@@ -151,15 +175,6 @@ def test_there_is_no_best_by_the_noise_of_the_data(file: File) -> None:
     file.fit_2d("one")
     with pytest.raises(FitError, match=r"sigma_eff.*no measure of how good a fit is.*by='aic'"):
         file.save_fit("best.h5", select="best", by="sigma_eff")
-
-
-def test_slices_of_other_masks_are_not_compared(file: File) -> None:
-    file.set_fit_limits(exclude=[(81, 82)])
-    file.fit_slice_by_slice("one")
-    file.set_fit_limits(exclude=[(86, 87)])
-    file.fit_slice_by_slice("two")
-    with pytest.raises(FitError, match=r"saw different points \(other masks\)"):
-        file.compare_models()
 
 
 def test_all_points_are_one_window(file: File) -> None:
