@@ -64,7 +64,7 @@ def _default_metrics(fits: Sequence[Any]) -> list[str]:
 
 def best_of(fits: Sequence[Any], by: str) -> Any:
     """The fit of the lowest metric, or highest r2; of slices of their sum, among the fits that have
-    results of most slices, as a sum over fewer is lower.
+    results of most slices, as a sum over fewer is lower, and over those that all of these have.
 
     Raises :class:`FitError` where metrics say nothing about which is best: fits to different data,
     a metric that is not known of them, or `sigma_eff`, which the data have and not the fit.
@@ -79,8 +79,8 @@ def best_of(fits: Sequence[Any], by: str) -> Any:
         _refuse_what_differs(fits, [name], "select='latest' takes the last one")
     most = max(len(_parts(fit)) for fit in fits)
     whole = [fit for fit in fits if len(_parts(fit)) == most]
-    sign = -1.0 if name.lower() == "r2" else 1.0
-    found = [sign * _row(fit, [name], "sum", None)[name] for fit in whole]
+    sign, counted = -1.0 if name.lower() == "r2" else 1.0, _in_all(whole)
+    found = [sign * _row(fit, [name], "sum", counted.get(fit.file_name))[name] for fit in whole]
     if len(whole) > 1 and np.isnan(found).all():
         raise FitError(
             f"{name} is not known of the {whole[0].fit_type} fits of {whole[0].model_name}, so no "
@@ -183,7 +183,7 @@ def _row(
     known = [one for one in fit if one.result is not None]
     parts = [one.result for one in known if counted is None or one.index in counted]
     table = {key: np.array([one.statistics[key] for one in parts]) for key in METRICS[:-1]}
-    if aggregation == "sum":  # of all slices as one fit
+    if aggregation == "sum" and parts:  # of all slices as one fit
         left = sum(one.n_data - one.n_free for one in parts)
         for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
             table[key] = np.array([table[of].sum() / max(left, 1)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
+from pyspec.fit import SliceFit
 from pyspec.workflow.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
@@ -135,6 +137,47 @@ def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     assert frame.loc["two", "chi2_raw"] < frame.loc["one", "chi2_raw"]
     alone = file.compare_models("two", sbs_aggregation="sum", metrics=["chi2_raw"])
     assert alone["chi2_raw"][0] == pytest.approx(np.sum(whole.residual**2), rel=1e-9)
+
+
+def without(slices: SliceResults, lost: Iterable[int]) -> SliceResults:
+    """Slices some of which failed."""
+    found = copy.copy(slices)
+    lost = {*lost}
+    found.fits = tuple(
+        SliceFit(one.index, one.row, "failed", "", None) if one.index in lost else one
+        for one in slices
+    )
+    return found
+
+
+def test_slices_without_a_result_have_no_metrics(file: File) -> None:
+    """The sum of none of them was a chi2_red_raw of 0, the lowest of all."""
+    whole = file.fit_slice_by_slice("two")
+    failed = without(file.fit_slice_by_slice("one"), range(TIME.size))
+    file.results[:] = [whole, failed]
+    frame = file.compare_models(sbs_aggregation="sum").set_index("model")
+    assert np.isnan(frame.loc["one", "chi2_red_raw"])
+    assert frame.loc["two", "chi2_red_raw"] > 0.0
+    file.results[:] = [
+        without(whole, [0, 1]),
+        without(file.fit_slice_by_slice("one"), range(2, 12)),
+    ]
+    frame = file.compare_models(sbs_aggregation="sum")
+    assert np.isnan(frame["chi2_red_raw"]).all()
+
+
+def test_the_best_slices_are_judged_by_those_that_both_have(file: File) -> None:
+    """Without the slice of most scatter a worse fit was the best."""
+    data = np.array(file.data)
+    data[4] += np.random.default_rng(3).normal(0, 3, ENERGY.size)
+    file = File(file.project, "noisy", data=data, energy=ENERGY, time=TIME)
+    file.load_model(MODELS, "one")
+    good = without(file.fit_slice_by_slice("one"), [0])
+    file.models["one"].set("Gauss_01_SD", value=1.1, vary=False)
+    bad = without(file.fit_slice_by_slice("one"), [4])
+    file.results[:] = [good, bad]
+    (kept,) = load_fits(file.save_fit("best.h5", select="best", by="chi2_raw"))
+    assert list(kept.status).index("failed") == 0
 
 
 def test_the_r2_of_all_slices_is_that_of_one_fit(file: File) -> None:
