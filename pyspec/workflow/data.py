@@ -71,9 +71,9 @@ class FileData:
             self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
+        self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         for name, one in (inputs or {}).items():
             refuse_beside(f"inputs[{name!r}]", one, self.time, self.energy)
-        self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         named = Measurement(labels=labels or {}, units=units or {})
         #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
         self.labels, self.units = dict(named.labels), dict(named.units)

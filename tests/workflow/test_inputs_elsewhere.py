@@ -146,3 +146,9 @@ def test_a_misspelt_name_is_met_with_what_was_meant() -> None:
     with pytest.raises(DataError, match=r"has none; the file has 'dark', which this model does"):
         file_of({"dark": REF, "flux": FLUX}).fit_2d("seen")
     assert file_of({"ref": REF, "flux": FLUX, "dark": REF}).fit_2d("seen").success
+
+
+def test_inputs_of_a_file_come_by_name(tmp_path: Path) -> None:
+    given: Any = [REF]
+    with pytest.raises(DataError, match="give the values by name"):
+        File(Project(tmp_path, show_output=0), data=REF, energy=ENERGY, inputs=given)
