@@ -252,6 +252,9 @@ def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path
         assert " in quiet, " in differs[0]
     assert any(text.startswith("Offset_y0 ended at its bound") for text in loud.cautions)
     assert not any("Offset_y0" in text for text in quiet.cautions)
+    assert "At a bound: file01_Offset_y0 (max)" in joint.message
+    assert "At a bound: Offset_y0 (max)" in loud.message
+    assert "At a bound: Offset_y0 of loud (max)" in quiet.message
     assert pickle.loads(pickle.dumps(quiet)).cautions == quiet.cautions
     save_fit(tmp_path / "joint.h5", list(joint))
     assert [one.cautions for one in load_fits(tmp_path / "joint.h5")] == [

@@ -57,3 +57,14 @@ def said_of_file(sentences: Iterable[str], index: int, back: Mapping[str, str]) 
         if not _POINTS.match(text) and (not files or index in files):
             found.append(_NAMED.sub(lambda one: back.get(one[0], one[0]), text))
     return tuple(found)
+
+
+def message_of_file(text: str, back: Mapping[str, str], names: Sequence[str]) -> str:
+    """How a joint fit ended, for one of its files: its own parameters under their names there, and
+    those of another as "x0 of scan1", where files have `names`."""
+
+    def called(one: re.Match[str]) -> str:
+        own, name = back.get(one[0]), dict(enumerate(names)).get(int(one[1]))
+        return own or (f"{one[0].split('_', 1)[1]} of {name}" if name else one[0])
+
+    return _NAMED.sub(called, text)

@@ -18,7 +18,7 @@ from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.doubts.caution import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.joint.file import FileFit, said_of_file
+from pyspec.fit.joint.file import FileFit, message_of_file, said_of_file
 from pyspec.fit.joint.followers import local
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
@@ -109,7 +109,7 @@ def fit_joint(
         kinds = {_fit_type(one) for one in problem.problems}
         joint.model_name, joint.fit_type = label, kinds.pop() if len(kinds) == 1 else ""
         called = list(names) or [""] * len(parts)
-        files = [_file_result(joint, problem, k, name) for k, name in enumerate(called)]
+        files = [_file_result(joint, problem, k, called) for k in range(len(parts))]
         alone = copy.copy(joint)  # which does not refer to the files again
         for k, file in enumerate(files):
             file.belongs_to(alone, k, called)
@@ -146,7 +146,9 @@ class _Fits(FromStarts):
         return own
 
 
-def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name: str) -> FileFit:
+def _file_result(
+    joint: FitResult, problem: JointProblem, index: int, names: Sequence[str]
+) -> FileFit:
     """What a joint fit says of one file."""
     own, full = problem.problems[index], problem.shared.full[index]
     back = {project: name for name, project in full.items()}
@@ -156,7 +158,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name:
         problem=own,
         _outcome=_file_outcome(joint._outcome, own, params, theta, full, joint._scale_covar),
         _params=params,
-        _message=joint.message,
+        _message=message_of_file(joint.message, back, names),
         method=joint.method,
         backend=joint.backend,
         settings=joint.settings,
@@ -170,7 +172,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int, file_name:
         without_effect=tuple(back[k] for k in joint.without_effect if k in back),
         intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         fit_type=_fit_type(own),
-        file_name=file_name,
+        file_name=names[index],
         _cautions=said_of_file(joint._cautions, index, back),
         _of_many=len(problem.problems) > 1,
         _variance=joint.redchi,
