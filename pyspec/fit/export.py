@@ -83,12 +83,26 @@ def fit_dataset(result: FitResult, fit: Array) -> Any:
     return labelled(found, result.labels, result.units)
 
 
+#: Units by whose names many versions of xarray read numbers as timedelta64, and their symbols, by
+#: which they do not.
+_DURATIONS = {
+    "days": "d",
+    "hours": "h",
+    "minutes": "min",
+    "seconds": "s",
+    "milliseconds": "ms",
+    "microseconds": "µs",
+    "nanoseconds": "ns",
+}
+
+
 def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) -> Any:
     """A Dataset whose axes, data and parameters say what they are, `long_name`, and their `units`,
     where that is known by their names."""
     for name, array in dataset.variables.items():
         what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
-        facts = {"long_name": labels.get(what, ""), "units": units.get(what, "")}
+        unit = units.get(what, "")
+        facts = {"long_name": labels.get(what, ""), "units": _DURATIONS.get(unit, unit)}
         array.attrs.update({key: text for key, text in facts.items() if text})
     return dataset
 

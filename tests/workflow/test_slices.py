@@ -396,3 +396,23 @@ def test_workers_that_lack_a_function_are_one_error() -> None:
             file.fit_slice_by_slice("m", n_workers=2)
     finally:
         forget_function("OwnLine")
+
+
+def test_a_dataset_of_times_in_minutes_comes_back_as_numbers(tmp_path: Path) -> None:
+    """xarray up to 2025 reads numbers in "minutes" as timedelta64 from a file."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    text = "m:\n  Gauss: {A: [20, true, 0, 50], x0: [9.5, true, 3, 18], SD: [1, true, 0.2, 5]}\n"
+    units = {"time": "minutes", "energy": "eV", "data": "counts"}
+    project = Project(tmp_path, show_output=False)
+    file = File(project, data=series()[:4], energy=ENERGY, time=TIME[:4], units=units)
+    file.load_model(text, "m")
+    for fit in (file.fit_2d("m"), file.fit_slice_by_slice("m")):
+        path = tmp_path / f"{fit.fit_type}.nc"
+        fit.to_dataset().to_netcdf(path, engine="h5netcdf")
+        with xarray.open_dataset(path, engine="h5netcdf", decode_timedelta=True) as found:
+            assert found["time"].dtype == np.float64
+            assert found["time"].attrs["units"] == "min"
+            assert found["energy"].attrs["units"] == "eV"
+            assert found["residual"].attrs["units"] == found["data"].attrs["units"] == "counts"
+            assert np.allclose(found["residual"], found["data"] - found["fit"], rtol=0, atol=1e-12)
