@@ -150,6 +150,8 @@ def find_fit(fits: Sequence[Any], ref: str) -> Any:
     if len(found) == 1:
         return next(iter(found.values()))
     shown = in_words(found.values() if found else fits)
+    if labelled:
+        raise FitError(f"{ref!r} is the label of several fits: {shown}; give the handle of one")
     if found:
         raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
     is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))

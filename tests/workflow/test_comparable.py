@@ -1,4 +1,5 @@
-"""Which fits can be ranked: those to the same data, and of slices the same slices."""
+"""Which fits can be ranked: those to the same data, and of slices the same slices. What archives
+keep of fits: their labels, and which slices were never fitted."""
 
 from __future__ import annotations
 
@@ -137,6 +138,20 @@ def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     assert frame.loc["two", "chi2_raw"] < frame.loc["one", "chi2_raw"]
     alone = file.compare_models("two", sbs_aggregation="sum", metrics=["chi2_raw"])
     assert alone["chi2_raw"][0] == pytest.approx(np.sum(whole.residual**2), rel=1e-9)
+
+
+def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
+    """It was called the beginning of several handles."""
+    path = file.project.path / "some.h5"
+    for name in ("one", "two"):
+        file.fit_2d(name)
+        file.project.results.set_label(handle_of(file.results[-1]), "final")
+        file.save_fit(path)
+        file.results.clear()
+    loaded = FitResults.load(path)
+    with pytest.raises(FitError, match=r"'final' is the label of several fits: .* the handle of"):
+        loaded.get(handle="final")
+    assert loaded.get(handle=handle_of(loaded[0])) is loaded[0]
 
 
 def without(slices: SliceResults, lost: Iterable[int]) -> SliceResults:
