@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import FitError, Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
+from pyspec import (
+    FitError,
+    Measurement,
+    Model,
+    ModelWarning,
+    fit_joint,
+    fit_model,
+    load_dynamics,
+    load_model,
+)
 from pyspec.components import Gauss, Offset, fixed
 from pyspec.fit import FitResult
 from pyspec.fit.doubts.faint import faint_lines
@@ -273,3 +282,23 @@ def test_files_of_a_joint_fit_are_freed_with_it() -> None:
         assert [one() for one in seen] == [None] * 3
     finally:
         gc.enable()
+
+
+def test_the_one_file_of_a_joint_fit_says_each_thing_once() -> None:
+    """A line that is not there was told twice: as of one fit, and as of the fit of all files."""
+    text = """
+m:
+  Offset: {y0: [1, True, 0, 5]}
+  Gauss: {A: [8, True, 0, 20], x0: [84, "project", 80, 86], SD: [1, "project", 0.1, 3]}
+  Gauss: {A: [0.1, True, -20, 20], x0: [88, True, 87, 89], SD: [1, "project", 0.1, 3]}
+"""
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    clean = spectrum()
+    clean.set_values({"Offset_y0": 1.0, "Gauss_01_A": 8.0, "Gauss_01_x0": 84.0})
+    part = model, measured(clean, 1)
+    joint = fit_joint([part])
+    (file,) = joint
+    assert sum("Gauss_02_A is compatible with 0" in text for text in file.cautions) == 1
+    assert file.cautions == fit_model(*part).cautions
+    assert len(joint.cautions) == len(file.cautions)

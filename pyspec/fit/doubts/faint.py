@@ -36,7 +36,7 @@ def faint_lines(result: Any) -> list[str]:
     if not result.success:
         return []
     numbers = result.values, result.stderr  # made anew at each look
-    of_many = result._of_many or problem.files[0] is not problem
+    of_many = result._of_many or len(problem.files) > 1
     files = problem.named_files
     return [text for own, names in files for text in _of_file(result, numbers, own, names, of_many)]
 

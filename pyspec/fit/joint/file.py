@@ -30,7 +30,7 @@ class FileFit(FitResult):
     @cached_property
     def _when_asked(self) -> tuple[str, ...]:
         own = when_asked(self)
-        if self._joint is None:
+        if self._joint is None or not self._of_many:  # one file says all of its own
             return own
         full: Mapping[str, str] = self._joint.problem.shared.full[self._index]  # type: ignore[attr-defined]
         back = {project: name for name, project in full.items()}
