@@ -381,6 +381,7 @@ def fit_together(
         joint = fit_joint(parts, stages=stages, names=names, **files[0]._options(options))
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))
+        stamp(joint.joint)
         for file, result, origin in zip(files, joint, origins, strict=True):
             result.started_from = origin
             file.store_values(result)

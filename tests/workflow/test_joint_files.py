@@ -12,6 +12,7 @@ from pyspec import DataError, File, FitError, ModelWarning, Project, load_fits
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
 from pyspec.plot import report
+from pyspec.workflow.identity import handle_of, stamp_of
 
 MODEL = """
 peak:
@@ -294,3 +295,12 @@ def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: P
     assert f"of all files, {joint.redchi:.5g}" in page
     assert told not in str(alone)
     assert told not in report(alone, tmp_path / "alone.html").read_text()
+
+
+def test_the_folder_of_a_joint_fit_says_when_it_ended(tmp_path: Path) -> None:
+    """Those of its files did alone."""
+    project = three_files(tmp_path)
+    joint = project.fit_2d(model_name="peak")
+    folder = project.export_fit(handle_of(joint.joint), pictures=False)
+    assert stamp_of(joint.joint)
+    assert f"timestamp,{stamp_of(joint.joint)}\n" in (folder / "fit_info.csv").read_text()
