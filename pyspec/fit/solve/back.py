@@ -20,9 +20,9 @@ from pyspec.fit.solve.native import NativeSolver
 Array = npt.NDArray[np.float64]
 
 #: Next to an optimum chi² is larger by no more than this share of the variance of a point: that of
-#: a hundredth of a standard error. Of 2,500 fits of one to three lines one standard error lost 2
-#: better optima, and a tenth of one 1 of them.
-NEXT_TO = 1e-4
+#: a thousandth of a standard error. Of 6,500 fits of one to three lines ten times as much lost one
+#: better optimum, and a whole standard error more of them.
+NEXT_TO = 1e-6
 
 #: Whether a point, with its chi², is next to the optimum.
 IsBack = Callable[[Array, float], bool]
@@ -36,7 +36,7 @@ def way_back(
     found: NativeSolver, held: Sequence[int], bounds: Bounds, variance: float, slight: float
 ) -> IsBack | None:
     """Tells for points whether they are next to the optimum that was `found`, where `held`
-    parameters lie at their bounds: these lie there too, the others within a hundredth of a
+    parameters lie at their bounds: these lie there too, the others within a thousandth of a
     standard error, and chi² is larger by no more than that takes with the `variance` of a point,
     and not smaller, but for a `slight` change. None where the others are not certain by
     themselves, or held ones are not at bounds."""
