@@ -22,6 +22,8 @@ ENERGY_UNITS = {
     "1/cm": "cm⁻¹",
     "thz": "THz",
 }
+_VOLTS = ("electronvolt", "electronvolts", "electron volt", "electron volts", "electron_volt")
+ENERGY_UNITS |= dict.fromkeys(_VOLTS, "eV")
 #: Units of wavelengths, as shown.
 WAVELENGTHS = ("nm", "µm", "Å")
 TIME_UNITS = {
