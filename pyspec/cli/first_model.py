@@ -13,7 +13,7 @@ from pyspec.components import GLP, LinBack, Offset, Shirley, fixed, free
 from pyspec.io import Dataset
 from pyspec.model import Model
 from pyspec.model.guess import MAX_PEAKS, levels, peak_places
-from pyspec.model.humps import humps
+from pyspec.model.humps import humps, noise_of
 from pyspec.model.scales import losses_last
 
 Array = npt.NDArray[np.float64]
@@ -115,7 +115,9 @@ def least_points(n_peaks: int) -> int:
 def _signs(spectrum: Array) -> int:
     """1 for peaks that rise from a background, -1 for dips in it, 0 for both about zero."""
     first, last = levels(spectrum)
-    above, below = max(float(spectrum.max()), 0.0), max(float(-spectrum.min()), 0.0)
+    by_noise = noise_of(spectrum) * math.sqrt(2.0 * math.log(spectrum.size))  # of its extremes
+    above = max(float(spectrum.max()) - by_noise, 0.0)
+    below = max(float(-spectrum.min()) - by_noise, 0.0)
     ground = min(abs(first), abs(last)) if first * last > 0.0 else 0.0
     reached = above if first > 0.0 else below  # by the background, if both ends are one
     weak = spectrum if above < below else -spectrum
@@ -124,7 +126,8 @@ def _signs(spectrum: Array) -> int:
     ):
         return 0
     off = spectrum - _line(spectrum)
-    return -1 if float(off.max()) <= DIPS * float(-off.min()) else 1
+    rises, dips = float(off.max()) - by_noise, float(-off.min()) - by_noise
+    return -1 if dips > by_noise / 2 and rises <= DIPS * dips else 1
 
 
 def _has_sign(weak: Array) -> bool:

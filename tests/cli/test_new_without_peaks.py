@@ -134,3 +134,16 @@ def test_an_edge_is_named(tmp_path: Path) -> None:
         x = X if data[0] < 900 else X[::-1]
         text = made(tmp_path, x, 50 + data + rng.normal(0, 5, X.size), head)
         assert "edge" not in text
+
+
+@pytest.mark.parametrize("ground", [0.0, 5.0])
+@pytest.mark.parametrize("height", [1.0, -1.0])
+def test_noise_gives_peaks_no_second_sign(height: float, ground: float, tmp_path: Path) -> None:
+    """With a tenth of noise a peak on zero went 'to both sides', and a dip was none."""
+    for seed in range(3):
+        noise = np.random.default_rng(seed).normal(0, 0.1, X.size)
+        text = made(tmp_path, X, ground + height * line(500, 40) + noise)
+        assert "both sides" not in text
+        assert ("dips below" in text) == (height < 0)
+        assert text.count("GLP:") == 1
+        assert fitted(tmp_path)["GLP_01_x0"] == pytest.approx(500, abs=4)
