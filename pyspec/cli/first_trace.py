@@ -60,8 +60,9 @@ def _decided(dataset: Dataset) -> str:
 
 
 def _notes(laws: Laws) -> list[str]:
-    if not (laws.decays or laws.swing or laws.step is not None):
-        return [NO_LAW]
+    has_onset = bool(laws.decays or laws.swing or laws.step is not None)
+    if not has_onset:
+        return [NO_LAW] if laws.slope is None else []
     if laws.SD is None:
         return [NO_ONSET]
     return [SHARP] if laws.is_sharp else []
@@ -74,6 +75,9 @@ def _text(name: str, laws: Laws, time: Array) -> str:
     times = f"{rounded(step / 10)}, {rounded(30 * span)}"
     onset = _Onset(laws, step)
     parts: list[tuple[str, Mapping[str, str], str]] = [("constFun", {"A": _free(laws.level)}, "")]
+    if laws.slope is not None:
+        first = _near(float(time[0]) - 0.01 * step, step)  # the line is 0 before it
+        parts.append(("linFun", {"m": _free(laws.slope), "t0": f"[{first}, False]"}, ""))
     if laws.SD is not None:
         sd = f"[{rounded(laws.SD)}, False]"
         if not laws.is_sharp:

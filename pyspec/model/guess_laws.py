@@ -1,4 +1,5 @@
-"""Start values from a trace over time: an onset, decays, an oscillation, as far as they stand out.
+"""Start values from a trace over time: a slope, an onset, decays, an oscillation, as far as they
+stand out.
 
 Grids of the parameters that are not linear (onset, width, decay times, frequency), for each of
 which heights follow by least squares. Between laws the information criterion of Bayes decides.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +53,16 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Laws:
-    """What a trace looks like: ``level + onset (step + Σ A exp(-(t - t0)/tau) + oscillation)``.
+    """What a trace looks like: ``level + slope (t - first time) + onset (step +
+    Σ A exp(-(t - t0)/tau) + oscillation)``.
 
     Attributes
     ----------
     t0 : where laws begin; the first time, where no onset is seen
     SD : standard deviation of the instrument; None where no onset is seen
     is_sharp : whether the onset is as short as the steps of the axis
-    level, step : the value at all times, and what is added from t0 on (None: no step)
+    level, slope : the value at the first time, and the slope at all times (None: no slope)
+    step : what is added from t0 on (None: no step)
     decays : (A, tau) of exponential decays, the fastest first
     swing : (A, f, phi, tau) of an oscillation ``A exp(-(t - t0)/tau) sin(2 pi f (t - t0) + phi)``,
         tau infinite where it does not fade; None for none
@@ -68,6 +72,7 @@ class Laws:
     SD: float | None
     is_sharp: bool
     level: float
+    slope: float | None
     step: float | None
     decays: tuple[tuple[float, float], ...]
     swing: tuple[float, float, float, float] | None
@@ -80,6 +85,7 @@ class _Tried:
     cost: float
     t0: float
     sd: float | None
+    has_slope: bool = False
     has_step: bool = False
     taus: tuple[float, ...] = ()
     wave: tuple[float, float] | None = None  # frequency, decay time
@@ -96,6 +102,7 @@ def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
         None if laws.SD is None else span * laws.SD,
         laws.is_sharp,
         ground + size * laws.level,
+        None if laws.slope is None else size / span * laws.slope,
         None if laws.step is None else size * laws.step,
         tuple((size * height, span * tau) for height, tau in laws.decays),
         None if laws.swing is None else _swing_of(laws.swing, span, size),
@@ -142,9 +149,9 @@ def _by_cost(one: _Tried) -> float:
 
 def _best_of_each(tried: Iterable[_Tried]) -> list[_Tried]:
     """The best choice of each kind, that is of the same laws."""
-    best: dict[tuple[bool, bool, int], _Tried] = {}
+    best: dict[tuple[bool, bool, bool, int], _Tried] = {}
     for one in tried:
-        kind = (one.sd is None, one.has_step, len(one.taus))
+        kind = (one.sd is None, one.has_slope, one.has_step, len(one.taus))
         best[kind] = min(best.get(kind, one), one, key=_by_cost)
     return list(best.values())
 
@@ -160,8 +167,8 @@ def _averaged(t: Array, y: Array, most: int) -> tuple[Array, Array]:
 def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
     """n ln(rss / n), and what the parameters of these laws are worth."""
     floor = ROUNDING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
-    laws = len(one.taus) + one.has_step + (one.wave is not None)
-    count = 1 + 2 * len(one.taus) + one.has_step + 2 * (one.sd is not None)
+    laws = len(one.taus) + one.has_slope + one.has_step + (one.wave is not None)
+    count = 1 + 2 * len(one.taus) + one.has_slope + one.has_step + 2 * (one.sd is not None)
     if one.wave is not None:
         count += 3 + math.isfinite(one.wave[1])
     if count >= y.size:
@@ -222,8 +229,9 @@ def _without_onset(t: Array, y: Array, first: float) -> Iterator[_Tried]:
     """Decays that begin with the trace, or before it; its `first` time is not that of a mean."""
     taus = _decay_times(t, first)
     decays = np.exp(-(t - first)[:, None] / taus)
-    base = _Tried(np.inf, first, None)
-    yield from _decays_beside(t, y, base, [np.ones_like(t)], decays, taus)
+    for has_slope in (False, True):
+        base = _Tried(np.inf, first, None, has_slope)
+        yield from _decays_beside(t, y, base, _columns(t, base), decays, taus)
 
 
 def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
@@ -235,8 +243,8 @@ def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
         for width in WIDTHS:
             sd = width * _steps_at(t, t0)
             decays = expFun_gaussIRF(t[:, None], 1.0, taus, t0, sd)
-            for has_step in (False, True):
-                base = _Tried(np.inf, t0, sd, has_step)
+            for has_slope, has_step in product((False, True), repeat=2):
+                base = _Tried(np.inf, t0, sd, has_slope, has_step)
                 for one in _decays_beside(t, y, base, _columns(t, base), decays, taus):
                     if has_step or one.taus:
                         yield one
@@ -300,13 +308,17 @@ def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
     found = [best, *(one for one in laws if len(one.taus) < 2)]
     for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
         sharp = _Tried(np.inf, t0, SHARPEST * _steps_at(t, t0))
-        found += [sharp, replace(sharp, has_step=True)]
+        for has_slope in {best.has_slope, False}:
+            one = replace(sharp, has_slope=has_slope)
+            found += [one, replace(one, has_step=True)]
     return found
 
 
 def _columns(t: Array, one: _Tried) -> list[Array]:
-    """The columns of all heights: the level, the step, decays, sine and cosine."""
+    """The columns of all heights: the level, the slope, the step, decays, sine and cosine."""
     found = [np.ones_like(t)]
+    if one.has_slope:
+        found.append(t - t[0])
     if one.sd is None:
         found += [np.exp(-(t - one.t0) / tau) for tau in one.taus]
     else:
@@ -357,7 +369,8 @@ def _solved(t: Array, y: Array, best: _Tried) -> Laws:
         *heights, sine, cosine = heights
         f, fade = best.wave
         swing = (math.hypot(sine, cosine), f, math.atan2(cosine, sine), fade)
+    slope = heights.pop(0) if best.has_slope else None
     step = heights.pop(0) if best.has_step else None
     is_sharp = best.sd is not None and best.sd < SHARP * _steps_at(t, best.t0)
     decays = tuple(zip(heights, best.taus, strict=True))
-    return Laws(best.t0, best.sd, is_sharp, level, step, decays, swing)
+    return Laws(best.t0, best.sd, is_sharp, level, slope, step, decays, swing)

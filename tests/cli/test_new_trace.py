@@ -147,3 +147,20 @@ def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
     fitted(tmp_path, expFun_01_tau=8.0)
     made(tmp_path, t, y, "--force", head="energy (eV),y")
     assert "taken for" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a decay", "an oscillation"])
+def test_a_straight_line(beside: str, tmp_path: Path) -> None:
+    """It got two decays of opposite sign, each a hundred times as high as the trace."""
+    laws = {
+        "nothing": np.zeros(EVEN.size),
+        "a decay": 4 * expFun_gaussIRF(EVEN, 1, 2.0, 0.05, 0.15),
+        "an oscillation": np.where(
+            EVEN >= 0, 2 * np.exp(-EVEN / 5) * np.sin(2 * np.pi * 0.4 * EVEN + 0.3), 0.0
+        ),
+    }
+    text = made(tmp_path, EVEN, 7 + 0.3 * (EVEN + 2) + laws[beside] + noise(EVEN))
+    assert text.count("expFun:") == (beside == "a decay")
+    assert text.count("dampedSinFun:") == (beside == "an oscillation")
+    assert "a constant alone" not in text
+    fitted(tmp_path, linFun_01_m=0.3, constFun_01_A=7.0)
