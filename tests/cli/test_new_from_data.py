@@ -170,7 +170,9 @@ def test_times_and_energies_without_values_are_left_out(
     assert "warning" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("slope", [8.0, 25.0, -8.0, -25.0])
+@pytest.mark.parametrize(
+    "slope", [8.0, -25.0, *(pytest.param(slope, marks=pytest.mark.slow) for slope in (25.0, -8.0))]
+)
 def test_the_higher_end_of_a_background_is_no_peak(slope: float, single: Path) -> None:
     data = spectrum((400.0, 250.0)) + slope * (ENERGY - 80.0) + 400.0
     np.savetxt("slope.csv", np.c_[ENERGY, data], "%.4f", ",")
@@ -183,7 +185,7 @@ def test_the_higher_end_of_a_background_is_no_peak(slope: float, single: Path) -
 
 
 @pytest.mark.parametrize("signs", [(-1.0, -1.0), (1.0, -1.0), (-1.0, 0.5)])
-@pytest.mark.parametrize("times", [0, 12])
+@pytest.mark.parametrize("times", [0, pytest.param(12, marks=pytest.mark.slow)])
 def test_dips_below_zero_are_peaks_of_negative_height(
     signs: tuple[float, float], times: int, single: Path
 ) -> None:

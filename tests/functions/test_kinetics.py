@@ -193,7 +193,7 @@ ONE_WAY = {
 
 
 @pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
-@pytest.mark.parametrize("apart", [1e4, 1e8])
+@pytest.mark.parametrize("apart", [pytest.param(1e4, marks=pytest.mark.slow), 1e8])
 @pytest.mark.parametrize("scheme", [*MIXED, *ONE_WAY])
 def test_mixed_schemes_keep_slow_rates_beside_fast_ones(
     scheme: str, apart: float, under: bool

@@ -18,8 +18,9 @@ def test_a_decay() -> None:
     assert pytest.approx((1.0, 2.0), abs=0.05) == (HEIGHT, TAU)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-13, 1e12])
-@pytest.mark.parametrize("size", [1.0, 1e-12, 1e-200, 1e160])
+@pytest.mark.parametrize(
+    ("unit", "size"), [(1.0, 1e-12), (1e-13, 1.0), (1e12, 1e-200), (1e-13, 1e160)]
+)
 def test_the_units_of_a_trace_change_no_law(unit: float, size: float) -> None:
     """1e-12 got a second decay and an oscillation, 1e-200 no law at all, 1e160 an overflow."""
     laws = guess_laws(unit * TIME, size * DECAY)
