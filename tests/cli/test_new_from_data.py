@@ -205,7 +205,7 @@ def test_dips_below_zero_are_peaks_of_negative_height(
         assert abs(result.values[name] / value - 1.0) < 0.05
 
 
-@pytest.mark.parametrize("zeros", [0, 1, 301])
+@pytest.mark.parametrize("zeros", [0, 1, pytest.param(301, marks=pytest.mark.slow)])
 def test_standard_errors_of_zero_are_left_out(zeros: int, single: Path) -> None:
     rows = np.loadtxt(single, delimiter=",")
     errors = np.full(ENERGY.size, 3.0)

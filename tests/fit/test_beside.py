@@ -95,8 +95,18 @@ def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
     return known[kind]
 
 
-@pytest.mark.parametrize("kind", ["hdf5", "zarr", "memmap", "dask", "xarray"])
-@pytest.mark.parametrize("what", ["sigma", "mask", "both"])
+#: Kinds of stores; either sigma or a mask alone is tried of the first one each time.
+KINDS = ("hdf5", "zarr", "memmap", "dask", "xarray")
+
+
+@pytest.mark.parametrize(
+    ("what", "kind"),
+    [
+        pytest.param(what, kind, marks=[pytest.mark.slow] * (what != "both" and kind != KINDS[0]))
+        for what in ("sigma", "mask", "both")
+        for kind in KINDS
+    ],
+)
 def test_the_bits_are_those_in_memory(
     kind: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
 @pytest.mark.usefixtures("_way")
 def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
+    monkeypatch.setattr(rehearse, "PATIENCE", 3)
     begin = time.perf_counter()
     with pytest.raises(DataError, match="does not come to an end"):
         rehearse.rehearse(file, partial(time.sleep, 60))

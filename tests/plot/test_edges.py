@@ -21,6 +21,8 @@ from pyspec.plot.caption import five_digits
 from pyspec.plot.cells import cells, gaps
 from pyspec.plot.steps import gaps_of
 
+SLOW = pytest.mark.slow
+
 MODELS = """
 peak:
   Offset: {y0: [3, True]}
@@ -133,7 +135,7 @@ def test_a_long_caption_is_wrapped(tmp_path: Path) -> None:
     plt.close(figure)
 
 
-@pytest.mark.parametrize("width", [3.4, 5.0, 9.0])
+@pytest.mark.parametrize("width", [3.4, pytest.param(5.0, marks=SLOW), 9.0])
 @pytest.mark.parametrize("name", ["a name somebody gave " * 4, "a_long_name_of_run_42" * 3])
 def test_a_long_heading_is_in_several_lines(tmp_path: Path, name: str, width: float) -> None:
     """The heading of three maps was cut at the end of the picture, and so was one long word."""
@@ -183,8 +185,8 @@ def test_singular_values_in_a_column_have_labels_with_room(tmp_path: Path, width
     plt.close(figure)
 
 
-@pytest.mark.parametrize("dpi", [72, 100, 150, 300])
-@pytest.mark.parametrize("n", [6, 7, 8, 12])
+@pytest.mark.parametrize("dpi", [72, *(pytest.param(n, marks=SLOW) for n in (100, 150)), 300])
+@pytest.mark.parametrize("n", [6, *(pytest.param(n, marks=SLOW) for n in (7, 8)), 12])
 def test_a_heading_ends_with_the_picture_in_a_file(tmp_path: Path, n: int, dpi: int) -> None:
     """Letters that keep to pixels take another width at another resolution: headings that ended
     with the picture on the screen were cut in files."""

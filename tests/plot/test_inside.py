@@ -129,7 +129,10 @@ CASES: dict[str, Callable[[], FitResult]] = {
 
 
 #: Of two that are much alike, the slow tests draw the second.
-ALIKE = ("counts", "a spike", "falling energy", "a window", "counts in time", "masked in time")
+ALIKE = (
+    "counts", "a spike", "falling energy", "a window", "one point wide", "counts in time",
+    "masked in time", "a window in time", "two times",
+)  # fmt: skip
 
 
 @pytest.fixture(

@@ -47,7 +47,7 @@ def labels(ax) -> list:
 
 
 @pytest.mark.parametrize("options", [{}, {"z_colorbar": "hor"}, {"ticksize": 12.0}])
-@pytest.mark.parametrize("shift", [0.0, 8513.25])
+@pytest.mark.parametrize("shift", [pytest.param(0.0, marks=pytest.mark.slow), 8513.25])
 def test_numbers_at_the_energy_axis_do_not_touch(file: File, options, shift: float) -> None:
     # Those of three maps ran into each other: 1486.01486.21486.4.
     file.define_baseline(0, 2)
