@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.model.parts import groups_of_laws
+
 #: Laws with a frequency, f.
 OSCILLATING = ("sinFun", "dampedSinFun", "sinDivX")
 
@@ -19,14 +21,9 @@ GOLDEN = (5.0**0.5 - 1.0) / 2.0
 
 def frequencies_of(problem: Any) -> list[str]:
     """The free parameters that are a frequency of an oscillation, in the order of the others."""
-    if problem.files[0] is problem:
-        files = [(problem, {name: name for name in problem.parameters})]
-    else:
-        files = list(zip(problem.problems, problem.shared.full, strict=True))
     found = set()
-    for own, names in files:
-        groups = [own.model.components] if own.model.is_time_model else []
-        groups += [p.dynamics.components for p in own.parameters.values() if p.dynamics is not None]
+    for own, names in problem.named_files:
+        groups = groups_of_laws(own.model, own.parameters)
         laws = [law for group in groups for law in group if law.op.name in OSCILLATING]
         found |= {names.get(p.name) for law in laws for p in law.parameters if p.argument == "f"}
     return [name for name in problem.names if name in found]

@@ -17,6 +17,9 @@ AFTER = (5.1, 9.0, 21.0, 33.0)
 #: Where tails go on as a power of the distance, and a phase is still known well.
 FAR = (5.1, 9.0, 33.0, 1e3, 1e6)
 
+#: Frequency and phase of oscillations behind an instrument.
+SWINGS = ((0.05, 0.3), (1.7, -3.0), (-0.4, 0.0), (0.0, 1.2), (1e-9, 0.7), (9.0, 0.1))
+
 
 @dataclass(frozen=True)
 class Case:
@@ -177,18 +180,7 @@ CASES: dict[str, Case] = {
         "SD",
     ),
     "sinFun_gaussIRF": Case(
-        [
-            (1.4, f, phi, t0, 0.9, y0)
-            for f, phi in (
-                (0.05, 0.3),
-                (1.7, -3.0),
-                (-0.4, 0.0),
-                (0.0, 1.2),
-                (1e-9, 0.7),
-                (9.0, 0.1),
-            )
-            for t0, y0 in ((0.3, 0.0), (-4.2, -1.0))
-        ],
+        [(1.4, f, phi, t0, 0.9, y0) for f, phi in SWINGS for t0, y0 in ((0.3, 0.0), (-4.2, -1.0))],
         "t0",
         "SD",
         spreads=(MIDDLE, BEFORE, AFTER),
@@ -196,14 +188,7 @@ CASES: dict[str, Case] = {
     "dampedSinFun_gaussIRF": Case(
         [
             (1.4, f, phi, tau, t0, 0.9, y0)
-            for f, phi in (
-                (0.05, 0.3),
-                (1.7, -3.0),
-                (-0.4, 0.0),
-                (0.0, 1.2),
-                (1e-9, 0.7),
-                (9.0, 0.1),
-            )
+            for f, phi in SWINGS
             for tau in (2.0, 1e-3, 0.06, 0.9, 1e4)
             for t0, y0 in ((0.3, 0.0), (-4.2, -1.0))
         ],
