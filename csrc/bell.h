@@ -6,9 +6,9 @@
  *
  *     value' = value + value rise,    rise' = rise + growth + rise growth.
  *
- * The rise, not the ratio, is kept: where values are large it is small, and its rounding does not count. Every
- * BELL_RUN steps value and rise begin anew. Numbers of a file are even but for their rounding: where an
- * abscissa is off by v / width, its value is times 1 + 2 slope u v.
+ * The rise, not the ratio, is kept: where values are large it is small, and its rounding does not count. After
+ * a run of 8 steps, or of 16 where these are small, value and rise begin anew. Numbers of a file are even but
+ * for their rounding: where an abscissa is off by v / width, its value is times 1 + 2 slope u v.
  *
  * Which way a lane goes depends on its own parameters and the abscissae alone. */
 #ifndef PYSPEC_BELL_H
@@ -18,39 +18,44 @@
 #include "tame.h"
 
 /* Steps from one exponential to the next. */
-enum { BELL_RUN = 8 };
+enum { SHORT_RUN = 8, LONG_RUN = 16 };
 
-/* How a block goes: by exponentials with the ends of exp; without them; from each to the next; or so in some
- * lanes, and as the first in the others. */
-enum { BELL_EXACT, BELL_TAME, BELL_EVEN, BELL_MIXED };
+/* How a block goes: by exponentials with the ends of exp; without them; from each to the next in runs of one
+ * length; or each lane in its own way. */
+enum { BELL_EXACT, BELL_TAME, BELL_SHORT, BELL_LONG, BELL_MIXED };
 
-/* What stays the same along a block: of each lane the slope, d, factors, and 1 where it goes from each to
- * the next; and of each abscissa how far it is from where whole steps from the begin of its run lead. */
+/* What stays the same along a block: of each lane the slope, d, factors, and the length of its runs, 0 where
+ * it goes by exponentials; and of each abscissa how far it is from where whole steps from the begin of its run
+ * lead, for both lengths. */
 typedef struct bell_lanes {
-    double slope[L], pace[L], pull[L], growth[L], even[L];
-    double off[BLOCK * L];
+    double slope[L], pace[L], pull[L], growth[L], run[L];
+    double off[2][BLOCK * L];
 } bell_lanes;
 
-/* Values, and by what share the next ones are larger. */
+/* Values, and by what share the next ones are larger, in runs of both lengths. */
 typedef struct bell_state {
-    vector value[L / WIDTH], rise[L / WIDTH];
+    vector value[2][L / WIDTH], rise[2][L / WIDTH];
 } bell_state;
 
 static ALWAYS_INLINE bell_state bell_idle(void)
 {
     bell_state now;
-    FOR_WIDTHS now.value[at / WIDTH] = now.rise[at / WIDTH] = NOTHING;
+    for (int k = 0; k < 2; k++)
+        FOR_WIDTHS now.value[k][at / WIDTH] = now.rise[k][at / WIDTH] = NOTHING;
     return now;
 }
 
-/* One of the four ways, each a copy of what follows it. */
+/* One of the five ways, each a copy of what follows it. */
 #define BY_BELL_WAY(way, values, ...)                                                              \
     switch (way) {                                                                                 \
     case BELL_TAME:                                                                                \
         values(__VA_ARGS__, BELL_TAME);                                                            \
         break;                                                                                     \
-    case BELL_EVEN:                                                                                \
-        values(__VA_ARGS__, BELL_EVEN);                                                            \
+    case BELL_SHORT:                                                                               \
+        values(__VA_ARGS__, BELL_SHORT);                                                           \
+        break;                                                                                     \
+    case BELL_LONG:                                                                                \
+        values(__VA_ARGS__, BELL_LONG);                                                            \
         break;                                                                                     \
     case BELL_MIXED:                                                                               \
         values(__VA_ARGS__, BELL_MIXED);                                                           \
@@ -61,14 +66,15 @@ static ALWAYS_INLINE bell_state bell_idle(void)
 
 #if defined(__GNUC__)
 /* Fills `off`; returns the sum of all |off|, NaN where one is. What pads the last vector is not looked at. */
-static ALWAYS_INLINE double find_off(const pyspec_block *b, double step, const int across, double *off)
+static ALWAYS_INLINE double find_off(const pyspec_block *b, double step, const int across, const int run,
+                                     double *off)
 {
     const int64_t width = across ? L : 1, n = across ? b->n_valid : b->n;
     double sums[WIDTH], sum = 0.0;
     vector all = NOTHING;
-    for (int64_t begin = 0; begin < b->n; begin += BELL_RUN) {
+    for (int64_t begin = 0; begin < b->n; begin += run) {
         const double *x = b->x + begin * width;
-        const int end = b->n - begin < BELL_RUN ? (int)(b->n - begin) : BELL_RUN;
+        const int end = b->n - begin < run ? (int)(b->n - begin) : run;
         for (int k = 0; !across && k < end; k++)
             off[begin + k] = (x[k] - x[0]) - (double)k * step;
         for (int k = 0; across && k < end; k++)
@@ -87,24 +93,28 @@ static ALWAYS_INLINE double find_off(const pyspec_block *b, double step, const i
 }
 
 /* The first value of a run, and the rise to the next. */
-static ALWAYS_INLINE void bell_restart(const bell_lanes *by, const double *u, bell_state *now)
+static ALWAYS_INLINE void bell_restart(const bell_lanes *by, const double *u, const int is_long,
+                                       bell_state *now)
 {
     FOR_WIDTHS {
         const vector slope = load_vector(by->slope + at), pace = load_vector(by->pace + at);
         const vector own = load_vector(u + at);
-        now->value[at / WIDTH] = exp_inside(slope * (own * own), 1);
-        now->rise[at / WIDTH] = rise_inside(slope * pace * (2.0 * own + pace));
+        now->value[is_long][at / WIDTH] = exp_inside(slope * (own * own), 1);
+        now->rise[is_long][at / WIDTH] = rise_inside(slope * pace * (2.0 * own + pace));
     }
 }
 
 /* The values at hand, and on to the next ones. */
 static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64_t i, const int across,
-                                    bell_state *now, double *to)
+                                    const int is_long, bell_state *now, double *to)
 {
+    const double *offs = by->off[is_long];
+    if (i % (is_long ? LONG_RUN : SHORT_RUN) == 0)
+        bell_restart(by, u, is_long, now);
     FOR_WIDTHS {
-        vector *value = now->value + at / WIDTH, *rise = now->rise + at / WIDTH;
+        vector *value = now->value[is_long] + at / WIDTH, *rise = now->rise[is_long] + at / WIDTH;
         const vector growth = load_vector(by->growth + at);
-        const vector off = across ? load_vector(by->off + i * L + at) : same_in_all(by->off[i]);
+        const vector off = across ? load_vector(offs + i * L + at) : same_in_all(offs[i]);
         const vector shift = load_vector(by->pull + at) * off * load_vector(u + at);
         put_vector(to + at, add_product(*value, *value, shift), 1);
         *value = add_product(*value, *value, *rise);
@@ -113,38 +123,58 @@ static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64
 }
 #endif
 
-/* Which way a block goes. `tame`: 1 where no slope u^2 is below -700. In steps larger than a sixth of the
- * way to 1 / e rounding of the rise would count. */
+#if defined(__GNUC__)
+/* The lengths of the runs of each lane, which rounding allows: steps of at most a sixth of the way to 1 / e in
+ * short ones, of a twentieth in long ones, on abscissae as even as numbers of a file are. */
+static ALWAYS_INLINE void find_runs(const pyspec_block *b, const double *width, const double *slope,
+                                    const double *tame, const int across, bell_lanes *by)
+{
+    const double last = b->x[(b->n - 1) * (across ? L : 1)];
+    const double step = (last - b->x[0]) / (double)(b->n - 1);
+    FOR_LANES {
+        by->pace[l] = step * width[l];
+        const double bend = -slope[l] * (by->pace[l] * by->pace[l]);
+        const double run = bend <= 0.0025 ? LONG_RUN : SHORT_RUN;
+        by->run[l] = bend <= 0.025 ? tame[l] * run : 0.0;
+    }
+    for (int k = 0; k < 2; k++) {
+        const int run = k ? LONG_RUN : SHORT_RUN;
+        double others[L];
+        FOR_LANES others[l] = by->run[l] == (double)run ? 0.0 : 1.0;
+        if (all_lanes(others))
+            continue;
+        const double off = find_off(b, step, across, run, by->off[k]);
+        FOR_LANES {
+            const double away = off * width[l];
+            const int is_even = -slope[l] * (away * away) <= 1e-17;
+            by->run[l] = others[l] != 0.0 || is_even ? by->run[l] : 0.0;
+        }
+    }
+}
+#endif
+
+/* Which way a block goes. `tame`: 1 where no slope u^2 is below -700. */
 static ALWAYS_INLINE int bell_begin(const pyspec_block *b, const double *width, const double *slope,
                                     const double *tame, const int across, bell_lanes *by)
 {
     const int other = all_lanes(tame) ? BELL_TAME : BELL_EXACT;
     FOR_LANES by->slope[l] = slope[l];
 #if defined(__GNUC__)
-    double none[L];
-    if (b->n < BELL_RUN)
+    double none[L], is_short[L], is_long[L];
+    if (b->n < SHORT_RUN)
         return other;
-    const double last = b->x[(b->n - 1) * (across ? L : 1)];
-    const double step = (last - b->x[0]) / (double)(b->n - 1);
+    find_runs(b, width, slope, tame, across, by);
     FOR_LANES {
-        by->pace[l] = step * width[l];
-        by->even[l] = -slope[l] * (by->pace[l] * by->pace[l]) <= 0.025 ? tame[l] : 0.0;
-        none[l] = 1.0 - by->even[l];
-    }
-    if (all_lanes(none))
-        return other;
-    const double off = find_off(b, step, across, by->off);
-    FOR_LANES {
-        const double away = off * width[l];
-        by->even[l] = -slope[l] * (away * away) <= 1e-17 ? by->even[l] : 0.0;
+        none[l] = by->run[l] == 0.0 ? 1.0 : 0.0;
+        is_short[l] = by->run[l] == (double)SHORT_RUN ? 1.0 : 0.0;
+        is_long[l] = by->run[l] == (double)LONG_RUN ? 1.0 : 0.0;
         by->pull[l] = 2.0 * slope[l] * width[l];
         by->growth[l] = 2.0 * slope[l] * (by->pace[l] * by->pace[l]);
-        none[l] = 1.0 - by->even[l];
     }
     if (all_lanes(none))
         return other;
     FOR_WIDTHS put_vector(by->growth + at, rise_inside(load_vector(by->growth + at)), 1);
-    return all_lanes(by->even) ? BELL_EVEN : BELL_MIXED;
+    return all_lanes(is_short) ? BELL_SHORT : all_lanes(is_long) ? BELL_LONG : BELL_MIXED;
 #else
     (void)b, (void)width, (void)across;
     return other;
@@ -156,25 +186,24 @@ static ALWAYS_INLINE void bell_values(const bell_lanes *by, const double *u, int
                                       const int across, const int way, bell_state *now, double *to)
 {
 #if defined(__GNUC__)
-    double stepped[L];
-    if (way == BELL_EVEN || way == BELL_MIXED) {
-        if (i % BELL_RUN == 0)
-            bell_restart(by, u, now);
-        bell_step(by, u, i, across, now, way == BELL_EVEN ? to : stepped);
+    if (way == BELL_SHORT || way == BELL_LONG) {
+        bell_step(by, u, i, across, way == BELL_LONG, now, to);
+        return;
     }
 #else
     (void)i, (void)across, (void)now;
 #endif
-    if (way == BELL_EVEN)
-        return;
     IN_LANES to[l] = by->slope[l] * (u[l] * u[l]);
     exp_lanes(to, way == BELL_TAME);
 #if defined(__GNUC__)
-    if (way == BELL_MIXED)
+    for (int k = 0; way == BELL_MIXED && k < 2; k++) {
+        double stepped[L];
+        bell_step(by, u, i, across, k, now, stepped);
         FOR_WIDTHS {
-            const vector even = load_vector(by->even + at);
-            put_vector(to + at, choose(even > 0.0, load_vector(stepped + at), load_vector(to + at)), 1);
+            const vector own = load_vector(by->run + at) - (k ? LONG_RUN : SHORT_RUN);
+            put_vector(to + at, choose(own == 0.0, load_vector(stepped + at), load_vector(to + at)), 1);
         }
+    }
 #endif
 }
 

@@ -17,7 +17,7 @@ static ALWAYS_INLINE void gauss_values(const pyspec_block *b, const double *rest
                                        double *const *d, const int across, const int want,
                                        const int way)
 {
-    const int tame = way == BELL_TAME || way == BELL_EVEN;
+    const int tame = way == BELL_TAME || way == BELL_SHORT || way == BELL_LONG;
     bell_state now = bell_idle();
     FOR_VECTORS {
         double u[L], e[L];
@@ -200,7 +200,7 @@ static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restri
                                      double *restrict y, double *const *d, const int across,
                                      const int want, const int way)
 {
-    const int tame = way == BELL_TAME || way == BELL_EVEN;
+    const int tame = way == BELL_TAME || way == BELL_SHORT || way == BELL_LONG;
     bell_state now = bell_idle();
     FOR_VECTORS {
         double u[L], shape[L], inverse[L], by_u[L], scaled[L], by_x0[L];
