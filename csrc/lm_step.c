@@ -17,42 +17,77 @@ static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, con
     return sum;
 }
 
-double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
+/* The parameters that are free, those first whose columns meet the fewest others: what a file of a joint
+ * fit has of its own before what all share, so that elimination leaves the zeros between files as they
+ * are. Returns how many. */
+static int64_t order_free(const solver_work *w, int64_t n, int64_t *order)
 {
-    const int64_t n = s->n;
-    double least = 1.0, *u = w->matrix, *y = w->solution;
+    int64_t n_free = 0, *met = (int64_t *)(void *)w->solution;
     for (int64_t j = 0; j < n; j++) {
         if (w->held[j] != 0.0)
             continue;
-        double share = w->largest[j] / w->norm[j];
-        double pivot = 1.0 + damping * share * share, sum;
-        for (int64_t i = 0; i < j; i++)
-            pivot -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + j];
+        int64_t own = 0, place = n_free++;
+        for (int64_t k = 0; k < n; k++)
+            own += w->held[k] == 0.0 && w->curvature[j * n + k] != 0.0;
+        for (; place > 0 && met[place - 1] > own; place--) {
+            met[place] = met[place - 1];
+            order[place] = order[place - 1];
+        }
+        met[place] = own;
+        order[place] = j;
+    }
+    return n_free;
+}
+
+/* The scaled matrix of the free parameters, its upper half, and the right side. */
+static void load_gram(const pyspec_solver *s, const solver_work *w, double damping,
+                      const double *step, const int64_t *order, int64_t n_free)
+{
+    const int64_t n = s->n;
+    for (int64_t a = 0; a < n_free; a++) {
+        const int64_t j = order[a];
+        const double share = w->largest[j] / w->norm[j], *from = w->curvature + j * n;
+        double *row = w->matrix + a * n_free;
+        row[a] = 1.0 + damping * share * share;
+        for (int64_t b = a + 1; b < n_free; b++)
+            row[b] = from[order[b]] / (w->norm[j] * w->norm[order[b]]);
+        w->solution[a] = remaining_gradient(w, n, j, step) / w->norm[j];
+    }
+}
+
+double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
+{
+    double least = 1.0, *y = w->solution;
+    int64_t *order = (int64_t *)(void *)w->order;
+    const int64_t n_free = order_free(w, s->n, order);
+    load_gram(s, w, damping, step, order, n_free);
+    for (int64_t a = 0; a < n_free; a++) {
+        double *row = w->matrix + a * n_free, pivot = row[a];
         least = pivot < least ? pivot : least;
         if (!(pivot > 0.0))
             return 0.0;
-        u[j * n + j] = sqrt(pivot);
-        sum = remaining_gradient(w, n, j, step) / w->norm[j];
-        for (int64_t i = 0; i < j; i++)
-            sum -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * y[i];
-        y[j] = sum / u[j * n + j];
-        for (int64_t k = j + 1; k < n; k++) {
-            if (w->held[k] != 0.0)
+        row[a] = sqrt(pivot);
+        y[a] /= row[a];
+        for (int64_t b = a + 1; b < n_free; b++)
+            row[b] /= row[a];
+        for (int64_t b = a + 1; b < n_free; b++) {
+            const double factor = row[b];
+            double *other = w->matrix + b * n_free;
+            if (factor == 0.0)
                 continue;
-            double value = w->curvature[j * n + k] / (w->norm[j] * w->norm[k]);
-            for (int64_t i = 0; i < j; i++)
-                value -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + k];
-            u[j * n + k] = value / u[j * n + j];
+            for (int64_t c = b; c < n_free; c++)
+                other[c] -= factor * row[c];
+            y[b] -= factor * y[a];
         }
     }
-    for (int64_t j = n - 1; j >= 0; j--) {
-        if (w->held[j] != 0.0)
-            continue;
-        for (int64_t k = j + 1; k < n; k++)
-            y[j] -= w->held[k] != 0.0 ? 0.0 : u[j * n + k] * y[k];
-        y[j] /= u[j * n + j];
-        step[j] = y[j] / w->norm[j];
+    for (int64_t a = n_free - 1; a >= 0; a--) {
+        const double *row = w->matrix + a * n_free;
+        for (int64_t b = a + 1; b < n_free; b++)
+            y[a] -= row[b] * y[b];
+        y[a] /= row[a];
     }
+    for (int64_t a = 0; a < n_free; a++)
+        step[order[a]] = y[a] / w->norm[order[a]];
     return least;
 }
 

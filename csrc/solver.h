@@ -32,6 +32,7 @@ typedef struct solver_work {
     double *bent;    /* [n][n] JtJ with that                    */
     double *length;  /* [n] the roots of its diagonal           */
     double *solution; /* [n]                                    */
+    double *order;   /* [n] numbers of the parameters in turn, as int64_t */
     double *held;    /* [n] 1 where the step is prescribed      */
     double *start;   /* [n] where the fit began                 */
     double *matrix;  /* [n + 1][n + 1]                          */
@@ -56,6 +57,7 @@ static inline solver_work divide(int64_t n, double *base)
     TAKE(bent, n * n);
     TAKE(length, n);
     TAKE(solution, n);
+    TAKE(order, n);
     TAKE(held, n);
     TAKE(start, n);
     TAKE(matrix, (n + 1) * (n + 1));
