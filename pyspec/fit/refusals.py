@@ -41,7 +41,8 @@ def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
 def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
     """Calls every registered function once, with the values of the model.
 
-    Raises :class:`ModelError` where it fails, or returns another shape than that of the axis.
+    Raises :class:`ModelError` where it fails, or returns no real numbers or another shape than that
+    of the axis.
     """
     axis = model.time if model.is_time_model else model.energy
     groups = [(model.components, axis)]
@@ -61,6 +62,8 @@ def _call(component: Component, x: Array, model: Model) -> None:
     try:
         with np.errstate(all="ignore"):
             shape = np.shape(function_of(component.op, model.inputs)(x, *numbers))
+    except ModelError as error:
+        raise ModelError(f"{place}: {error}") from None
     except Exception as error:  # a function of the user's may raise anything
         raise ModelError(
             f"{place}: the registered function {component.op.name} fails at the start values: "

@@ -6,11 +6,15 @@ each evaluation of the model; everything else stays compiled.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
 import re
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef, parse_params
 from pyspec.calls import answered
@@ -44,7 +48,8 @@ def register_function(
     name : what a model file writes; components are numbered like peaks, ``name_01``
     function : ``f(x, *params)`` on the axis x (n,). Parameters of an energy function are numbers,
         or columns (n_time, 1) where they move in time; it returns (n_energy,) or
-        (n_time, n_energy). A time law gets numbers and returns (n_time,).
+        (n_time, n_energy). A time law gets numbers and returns (n_time,). What it returns are
+        real numbers of any type, which are copied.
     params : names in the order of the arguments, with the bounds of the function's domain:
         ``"A, x0, w>0, y0=0"``. Outside of them the value is NaN; those with "=0" stand last and
         may be left out, which is 0.
@@ -91,7 +96,37 @@ def register_function(
         tolerance=float("inf"),
         formula=formula or "a registered Python function",
     )
-    CALLABLES[name] = function
+    CALLABLES[name] = _of_numbers(name, function)
+
+
+def _of_numbers(name: str, function: Callable[..., Any]) -> Callable[..., npt.NDArray[np.float64]]:
+    """The function with values of float64, which is what C reads, in an array of their own: it may
+    return one again that it filled before."""
+
+    @functools.wraps(function)
+    def called(x: Any, /, *params: Any) -> npt.NDArray[np.float64]:
+        return _numbers(name, function(x, *params))
+
+    return called
+
+
+def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:
+    """A float64 copy of real numbers of any type. Raises :class:`ModelError` for anything else."""
+    values = np.asarray(given)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    if values.dtype.kind == "c":
+        raise ModelError(
+            f"the registered function {name} returns complex numbers; return np.real(...) or "
+            "np.abs(...) of them"
+        )
+    try:  # numbers of other libraries, such as those of mpmath
+        return np.array([float(one) for one in values.flat]).reshape(values.shape)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"the registered function {name} returns {type(given).__name__} in place of numbers; "
+            "return one for each point of the axis"
+        ) from None
 
 
 def _check_defaults(params: str, n_required: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from pyspec.executor import (
 )
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
+from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
@@ -240,3 +242,63 @@ def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
 def test_unknown_domain() -> None:
     with pytest.raises(ModelError, match="unknown domain 'space'"):
         register_function("Mine", sech, "A", domain="space")
+
+
+def _all(function: Callable[..., object]) -> dict[str, np.ndarray]:
+    """What each executor makes of two components of a function of A at each energy."""
+    register_function("Any", function, "A")
+    try:
+        model = load_model("m:\n  Any: {A: [2, true]}\n  Any: {A: [1, true]}\n", "m")
+        model.set_axes(energy=ENERGY)
+        names = ("tree", "interpreted", "compiled")
+        return {name: make_executor(model, None, name).run(None).ravel() for name in names}
+    finally:
+        forget_function("Any")
+
+
+def test_numbers_of_any_type_are_what_they_are() -> None:
+    """Those of another type than float64 used to be read as float64, with the bits that they had:
+    a fit of them succeeded, at numbers that mean nothing."""
+    types: dict[str, Callable[[np.ndarray], object]] = {
+        "float32": lambda values: values.astype(np.float32),
+        "int64": lambda values: values.astype(np.int64),
+        "bool": lambda values: values > 5,
+        "big-endian": lambda values: values.astype(">f8"),
+        "list": lambda values: values.tolist(),
+        "objects": lambda values: np.array([Fraction(one) for one in values.tolist()]),
+        "one": lambda values: np.float32(values[3]),
+    }
+    for name, cast in types.items():
+        wanted = sum(np.broadcast_to(cast(A * ENERGY), 100).astype(np.float64) for A in (2, 1))
+        for executor, found in _all(lambda x, A, cast=cast: cast(A * x)).items():
+            np.testing.assert_array_equal(found, wanted, f"{name}, {executor}")
+
+
+def test_a_function_may_fill_one_array_again_and_again() -> None:
+    """Both components used to be the second one."""
+    held = np.empty_like(ENERGY)
+    for found in _all(lambda x, A: np.multiply(x, A, out=held)).values():
+        np.testing.assert_allclose(found, 3 * ENERGY, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x, A: A / (x - 1j), "Any returns complex numbers; return np.real"),
+        (lambda x, A: None, "Any returns NoneType in place of numbers; return one for each point"),
+        (lambda x, A: ["a"] * len(x), "Any returns list in place of numbers"),
+    ],
+)
+def test_what_is_no_real_number_is_refused(function: Callable[..., object], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        _all(function)
+    register_function("Any", function, "A")
+    try:
+        model = load_model("m:\n  Any: {A: [2, true]}\n", "m")
+        model.set_axes(energy=ENERGY)
+        with pytest.raises(
+            ModelError, match=f"^<text>:2: Any_01: the registered function {message}"
+        ):
+            fit_model(model, Measurement(ENERGY))
+    finally:
+        forget_function("Any")
