@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -300,5 +301,34 @@ def test_what_is_no_real_number_is_refused(function: Callable[..., object], mess
             ModelError, match=f"^<text>:2: Any_01: the registered function {message}"
         ):
             fit_model(model, Measurement(ENERGY))
+    finally:
+        forget_function("Any")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x, A, w: A * x / w if w > 0.1 else x, "fails where Any_01_w moves in time: ValueE"),
+        (lambda x, A, w: A * x / math.exp(w), "fails where Any_01_w moves in time: TypeError"),
+        (
+            lambda x, A, w: np.array([A * one / w for one in x]),
+            r"returns shape \(100, 3, 1\) for 3",
+        ),
+        (lambda x, A, w: A * x / np.max(x * w), "gives other values for all times together than "),
+    ],
+)
+def test_what_takes_no_columns_is_refused(function: Callable[..., object], message: str) -> None:
+    """The first three used to fail in the fit with an error of NumPy that named nothing; the last
+    one was fitted, with the largest of all times in place of that of each."""
+    register_function("Any", function, "A, w>0")
+    laws = "law:\n  expFun: {A: [1, true], tau: [4, true], t0: [0, false], y0: [0, false]}\n"
+    try:
+        model = load_model("m:\n  Any: {A: [2, true], w: [1, true, 0.5, 2]}\n", "m")
+        model.set_axes(energy=ENERGY, time=TIME)
+        model.add_dynamics("Any_01_w", load_dynamics(laws, "law", "Any_01_w"))
+        with pytest.raises(
+            ModelError, match=f"<text>:2: Any_01: the .* Any {message}.*; it gets col"
+        ):
+            fit_model(model, Measurement(np.ones((TIME.size, ENERGY.size))))
     finally:
         forget_function("Any")
