@@ -17,6 +17,7 @@ from math import e, isfinite, pi
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
+from pyspec.formula.remedies import CHARACTERS, INSTEAD, of_character
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
@@ -55,28 +56,6 @@ _TOKEN = re.compile(
     r"|(?P<mark>[(),])"
     r"|(?P<end>$))"
 )
-
-_REMEDIES = {
-    "^": "'^' is not an operator; write ** for a power",
-    "//": "'//' (floor division) is not available; write / for a division",
-    "%": "'%' (remainder) is not available; use + - * / ** only",
-    "[": "brackets are not available; group with ( )",
-    "{": "braces are not available; group with ( )",
-    ".": "'.' stands only within numbers; a parameter is written GLP_01_x0",
-    "'": "quotes have no meaning in a formula; remove them",
-    '"': "quotes have no meaning in a formula; remove them",
-    "=": "'=' is not an operator; write only the value, without 'name =', or == to compare",
-    "!": "'!' is not an operator; write != to compare, or 1 - condition",
-    "&": "'&' is not an operator; write condition * condition",
-    "|": "'|' is not an operator; write max(condition, condition)",
-    **dict.fromkeys("\u2212\u2013\u2014", "this minus sign is not ASCII; write -"),
-    **dict.fromkeys(
-        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb",
-        'this quote is not ASCII; a model file has " around the whole expression',
-    ),
-    "\u00d7": "this sign is not ASCII; write *",
-    "\u00b7": "this sign is not ASCII; write *",
-}
 
 
 @dataclass(frozen=True)
@@ -135,13 +114,11 @@ class _Parser:
             if match is None:
                 rest = self.text[position:].lstrip(" \t\r\n")
                 at, char = len(self.text) - len(rest), rest[0]
-                raise self.error(
-                    at, _REMEDIES.get(char, f"the character {char!r} has no meaning here")
-                )
+                raise self.error(at, of_character(char, self.text[:at], rest[1:]))
             kind = str(match.lastgroup)
             token = Token(kind, match[kind], match.start(kind))
             if kind == "unknown":
-                raise self.error(token.position, _REMEDIES[token.text])
+                raise self.error(token.position, CHARACTERS[token.text])
             tokens.append(token)
             if kind == "end":
                 return tokens
@@ -177,6 +154,10 @@ class _Parser:
             raise self.error(
                 token.position,
                 f"{token.text!r} is not available; write where(condition, then, otherwise)",
+            )
+        if token.text in ("j", "J") and before.kind == "number":
+            raise self.error(
+                token.position, "numbers are real; write real and imaginary part as formulas"
             )
         if token.kind == "name" and before.kind == "number":
             product = f"{before.text} * {token.text}"
@@ -280,6 +261,11 @@ class _Parser:
             return Name(token.text, token.position)
         if token.text in SUMS:
             return self._sum_over_axis(token)
+        if token.text in INSTEAD:
+            raise self.error(
+                token.position,
+                f"{token.text!r} is not a known function; write {INSTEAD[token.text]}",
+            )
         if row is None:
             names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")
             known = f"there are {', '.join(names)}"

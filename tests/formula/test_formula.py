@@ -10,6 +10,7 @@ import random
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from pyspec._library import RPN
 from pyspec.errors import ModelError, PlanError
@@ -26,6 +27,7 @@ from pyspec.formula import (
     run_rpn,
 )
 from pyspec.formula.parser import FUNCTIONS, INFIX, MAX_DEPTH, PRECEDENCE, PREFIX
+from pyspec.formula.remedies import INSTEAD
 from pyspec.formula.rules import PARTIALS, READS, UFUNCS, evaluate
 from pyspec.model import load_model
 
@@ -239,6 +241,15 @@ ERRORS = [
     ("arctn(a)", 0, "did you mean 'arctan'"),
     ("a[0]", 1, "brackets"),
     ("a.b", 1, "stands only within numbers"),
+    ("2 * np.exp(a)", 6, "without a library; write exp alone"),
+    ("scipy.special.erf(a)", 5, "write erf alone"),
+    ("math.pi", 4, "write pi alone"),
+    ("tanh(a)", 0, r"'tanh' is not a known function; write 1 - 2 / \(exp\(2 \* a\) \+ 1\)\n"),
+    ("a * log10(a)", 4, r"write log\(a\) / log\(10\)\n"),
+    ("a * 1j", 5, "numbers are real"),
+    ("a\u00b2", 1, r"write \*\* 2"),
+    ("2 * \u03c0", 4, "write pi"),
+    ("a / \u03c4", 4, "names are of ASCII letters"),
     ("a\u2212b", 1, "write -"),
     ("\u00e9 + 1", 0, "has no meaning"),
     ("'a'", 0, "quotes have no meaning"),
@@ -383,3 +394,23 @@ def test_a_function_and_a_model_that_divide_by_0_are_refused() -> None:
     text = "m:\n  Offset: {y0: [1, True]}\n  LinBack: {m: ['Offset_y0 / 0'], b: [0, False]}\n"
     with pytest.raises(ModelError, match=r"3: LinBack.m: expression .* divides by 0"):
         load_model(text, "m")
+
+
+def test_what_is_written_instead_of_a_function_gives_what_it_gives() -> None:
+    a, b = np.array([-0.9, -0.3, 1e-3, 0.5]), np.array([0.4, -1.2, 3.0, 0.1])
+    same_as = {
+        **{name: getattr(np, name) for name in INSTEAD if hasattr(np, name)},
+        **{"expit": special.expit, "sigmoid": special.expit, "ln": np.log, "sgn": np.sign},
+        "sech": lambda a: 1 / np.cosh(a),
+        "step": lambda a: np.heaviside(a, 1),
+        "heaviside": lambda a: np.heaviside(a, 1),
+    }
+    assert set(INSTEAD) - set(same_as) == {"voigt", "voigt_profile"}
+    with np.errstate(invalid="ignore"):
+        for name, function in same_as.items():
+            formula = parse(INSTEAD[name])
+            wanted = function(*(a, b)[: len(formula.names)])
+            found = formula.evaluate({"a": a, "b": b})
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=name)
+    found = parse(INSTEAD["voigt"]).evaluate({"x": a, "s": 0.3, "g": 0.2})
+    np.testing.assert_allclose(found, special.voigt_profile(a, 0.3, 0.2), rtol=1e-13)

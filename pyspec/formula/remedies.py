@@ -1,0 +1,83 @@
+"""What to write in place of what formulas do not have."""
+
+from __future__ import annotations
+
+import re
+
+#: Characters that formulas do not have.
+CHARACTERS = {
+    "^": "'^' is not an operator; write ** for a power",
+    "//": "'//' (floor division) is not available; write / for a division",
+    "%": "'%' (remainder) is not available; use + - * / ** only",
+    "[": "brackets are not available; group with ( )",
+    "{": "braces are not available; group with ( )",
+    ".": "'.' stands only within numbers; a parameter is written GLP_01_x0",
+    "'": "quotes have no meaning in a formula; remove them",
+    '"': "quotes have no meaning in a formula; remove them",
+    "=": "'=' is not an operator; write only the value, without 'name =', or == to compare",
+    "!": "'!' is not an operator; write != to compare, or 1 - condition",
+    "&": "'&' is not an operator; write condition * condition",
+    "|": "'|' is not an operator; write max(condition, condition)",
+    **dict.fromkeys("\u2212\u2013\u2014", "this minus sign is not ASCII; write -"),
+    **dict.fromkeys(
+        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb",
+        'this quote is not ASCII; a model file has " around the whole expression',
+    ),
+    "\u00d7": "this sign is not ASCII; write *",
+    "\u00b7": "this sign is not ASCII; write *",
+    "\u00b2": "this power is not ASCII; write ** 2",
+    "\u00b3": "this power is not ASCII; write ** 3",
+    "\u221a": "this root is not ASCII; write sqrt( )",
+    "\u03c0": "this letter is not ASCII; write pi",
+}
+
+_ROOT = "sqrt(1 - a ** 2)"
+_SIGN = "(a > 0) - (a < 0)"
+_STEP = "where(a >= 0, 1, 0)"
+_HALF = "1 / (1 + exp(-a))"
+_VOIGT = "wofz_real(x / (s * sqrt(2)), g / (s * sqrt(2))) / (s * sqrt(2 * pi))"
+
+#: Functions of other languages and libraries, in terms of those of formulas.
+INSTEAD = {
+    "acos": f"pi / 2 - arctan(a / {_ROOT})",
+    "arccos": f"pi / 2 - arctan(a / {_ROOT})",
+    "arcsin": f"arctan(a / {_ROOT})",
+    "arctan2": "2 * arctan(a / (sqrt(a ** 2 + b ** 2) + b))",
+    "asin": f"arctan(a / {_ROOT})",
+    "atan": "arctan(a)",
+    "atan2": "2 * arctan(a / (sqrt(a ** 2 + b ** 2) + b))",
+    "cosh": "(exp(a) + exp(-a)) / 2",
+    "expit": _HALF,
+    "expm1": "exp(a) - 1",
+    "heaviside": _STEP,
+    "hypot": "sqrt(a ** 2 + b ** 2)",
+    "ln": "log(a)",
+    "log10": "log(a) / log(10)",
+    "log1p": "log(1 + a)",
+    "log2": "log(a) / log(2)",
+    "sech": "2 / (exp(a) + exp(-a))",
+    "sgn": _SIGN,
+    "sigmoid": _HALF,
+    "sign": _SIGN,
+    "sinh": "(exp(a) - exp(-a)) / 2",
+    "square": "a ** 2",
+    "step": _STEP,
+    "tanh": "1 - 2 / (exp(2 * a) + 1)",
+    "voigt": _VOIGT,
+    "voigt_profile": _VOIGT,
+}
+
+#: Libraries of functions, and what of them is named behind a '.'.
+_LIBRARY = re.compile(r"(?:^|[^\w.])(?:np|numpy|math|special|scipy)$")
+_OF_LIBRARY = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)")
+
+
+def of_character(char: str, before: str, behind: str) -> str:
+    """The message for a character that has no meaning, between two pieces of text."""
+    named = _OF_LIBRARY.match(behind)
+    if char == "." and named and _LIBRARY.search(before):
+        return f"functions and numbers stand without a library; write {named[1]} alone"
+    if char in CHARACTERS:
+        return CHARACTERS[char]
+    message = f"the character {char!r} has no meaning here"
+    return f"{message}; names are of ASCII letters, digits and _" if char.isalpha() else message
