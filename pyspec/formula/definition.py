@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS as LIBRARY
-from pyspec._library import OPS, OpDef, param_name, parse_params
+from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
@@ -41,6 +41,7 @@ from pyspec.formula.kernel import (
 from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.names import check_names, claim
 from pyspec.formula.scheme import KINETICS, define_state
+from pyspec.formula.signature import read_signature, refuse_parentheses, units_of
 from pyspec.formula.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.syntax import has_sums
 from pyspec.formula.traits import Traits, find_traits
@@ -70,7 +71,6 @@ _HEAD = re.compile(
     r"(?P<body>.*?)(?: -- (?P<doc>.*))?",
     re.S,
 )
-_UNIT = re.compile(r"\s*\[([^\]]*)\]")
 _LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<text>.*)", re.S)
 
 
@@ -96,8 +96,7 @@ class Definition:
     @property
     def units(self) -> dict[str, str]:
         """The units of the parameters that have one."""
-        found = ((part, _UNIT.search(part)) for part in self.signature.split(","))
-        return {param_name(part): unit[1] for part, unit in found if unit}
+        return units_of(self.signature)
 
     @property
     def axis(self) -> str:
@@ -182,8 +181,7 @@ class Definition:
     @cached_property
     def kernel_jumps(self) -> tuple[tuple[str, str], ...]:
         """Of a kernel the parameters that move a jump, as :class:`OpDef` has them."""
-        _, _, guards = parse_params("".join(_UNIT.sub("", self.signature).split()))
-        return kernel_jumps(self, guards)
+        return kernel_jumps(self, read_signature(self.signature)[1])
 
     @cached_property
     def traits(self) -> Traits:
@@ -239,6 +237,7 @@ def define(text: str, where: str = "") -> OpDef:
         )
     match = _HEAD.fullmatch(text)
     if match is None:
+        refuse_parentheses(text, start)
         raise ModelError(
             f"{start}cannot read the function {text[:80]!r}; write 'energy Name(A, x0, w>0): "
             "formula'"
@@ -250,15 +249,7 @@ def define(text: str, where: str = "") -> OpDef:
             f"{', '.join(DOMAINS)}"
         )
     _check_name(name, start)
-    try:
-        params, n_required, guards = parse_params("".join(_UNIT.sub("", match["params"]).split()))
-    except ValueError:
-        raise ModelError(
-            f"{start}cannot read the parameters {match['params']!r}; write them as "
-            "'A, x0, w > 0, 0 <= m <= 1'"
-        ) from None
-    if n_required < len(params):
-        raise ModelError(f"{start}parameters of a formula have no default; remove '='")
+    params, guards = read_signature(match["params"], start)
     own = _parse(text, match, params, where)
     kind, axis, _ = DOMAINS[domain]
     traits = Traits((), (), ()) if own.sums else own.traits
@@ -275,7 +266,7 @@ def define(text: str, where: str = "") -> OpDef:
         kind=kind,
         domain=axis,
         params=params,
-        n_required=n_required,
+        n_required=len(params),
         guards=guards,
         linear=traits.linear,
         scratch=0,

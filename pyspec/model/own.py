@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from pyspec._library import OpDef
@@ -127,6 +127,7 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     place = f"{file.at(name.line)}: {FUNCTIONS}.{name.text}"
     if not isinstance(node, Mapping):
         raise ModelError(f"{place}: write a formula below it, such as {_EXAMPLE}")
+    _refuse_cut(node, f"{file.at(name.line)}: {FUNCTIONS}.{name.text}", _KEYS)
     given: dict[str, Entry] = {}
     for key, value in node.items:
         if key.text not in _KEYS:
@@ -164,6 +165,24 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
                 f"{file.at(given[part][0].line)}: {FUNCTIONS}.{name.text}.{part}",
             )
     return op
+
+
+def _refuse_cut(node: Mapping, place: str, known: Container[str] = ()) -> None:
+    """Raises :class:`ModelError` where a comma within { } has ended a text: what stands behind it
+    is then a key without a value, on the line of the text."""
+    for k, (_, value) in enumerate(node.items):
+        if not isinstance(value, Scalar) or not value.plain or is_null(value):
+            continue
+        pieces = [value.text]
+        for key, nothing in node.items[k + 1 :]:
+            if not is_null(nothing) or key.text in known or key.line != value.line:
+                break
+            pieces.append(key.text)
+        if len(pieces) > 1:
+            raise ModelError(
+                f"{place}: a comma within {{ }} ends a text; put the whole of it in quotes, "
+                f'"{", ".join(pieces)}", or on a line of its own'
+            )
 
 
 def _agree(op: OpDef, part: str, node: Node, place: str) -> None:
@@ -234,6 +253,8 @@ def _text(node: Node, place: str) -> str:
 
 
 def _params(node: Node, place: str) -> str:
+    if isinstance(node, Mapping):
+        raise ModelError(f"{place}: holds names, bounds and units, such as 'A, x0 [eV], w > 0'")
     if isinstance(node, Sequence):
         return ", ".join(_text(item, place) for item in node.items)
     return _text(node, place)
@@ -244,6 +265,7 @@ def _lines(entry: Entry | None, place: str) -> list[tuple[str, str]]:
         return []
     if not isinstance(entry[1], Mapping):
         raise ModelError(f"{place}.lines: holds helper values by name, such as 'u: (x - x0) / w'")
+    _refuse_cut(entry[1], f"{place}.lines")
     return [(key.text, _text(node, f"{place}.lines.{key.text}")) for key, node in entry[1].items]
 
 

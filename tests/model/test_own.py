@@ -34,6 +34,42 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
         ("functions:\n  Line: {formula: [A, x]}\n", 2, "Line.formula: must be text; quote it"),
         ("functions:\n  Line: {formula: }\n", 2, "Line.formula: must be text; quote it"),
         (
+            "functions:\n  Line: {formula: A * where(x > 1, x, 2), doc: a kink}\n",
+            2,
+            "Line: a comma within { } ends a text; put the whole of it in quotes, "
+            '"A * where(x > 1, x, 2)", or on a line of its own',
+        ),
+        (
+            "functions:\n  Line: {parameters: A, x0, formula: A * (x - x0)}\n",
+            2,
+            'Line: a comma within { } ends a text; put the whole of it in quotes, "A, x0", or',
+        ),
+        (
+            "functions:\n  Line:\n    lines: {v: x, u: max(v, 1)}\n    formula: A * u\n",
+            2,
+            'Line.lines: a comma within { } ends a text; put the whole of it in quotes, "max(v, 1',
+        ),
+        (
+            "functions:\n  Line:\n    formula: A * x\n    linear:\n    what:\n",
+            5,
+            "Line: 'what' is not known here; there are formula, ",
+        ),
+        (
+            "functions:\n  Line: {formula: A * x, parameters: {A: , x0: 1}}\n",
+            2,
+            "Line.parameters: holds names, bounds and units, such as 'A, x0 [eV], w > 0'",
+        ),
+        (
+            "functions:\n  Line:\n    parameters: A, x0 (eV)\n    formula: A * (x - x0)\n",
+            4,
+            "Line: cannot read the parameters 'A, x0 (eV)'; a unit stands in brackets, 'A, x0",
+        ),
+        (
+            "functions:\n  Line:\n    parameters: A x0\n    formula: A * (x - x0)\n",
+            4,
+            "Line: cannot read the parameters 'A x0'; write them as 'A, x0 [eV], w > 0, 0",
+        ),
+        (
             "functions:\n  Line: {formula: A * x, parameters: [A, {x0: 1}]}\n",
             2,
             "Line.parameters: must be text",

@@ -1,0 +1,49 @@
+"""The parameters of a function by formula as a text: "A, x0 [eV], w > 0 [eV], 0 <= m <= 1"."""
+
+from __future__ import annotations
+
+import re
+
+from pyspec._library import Guard, param_name, parse_params
+from pyspec.errors import ModelError
+
+_UNIT = re.compile(r"\s*\[([^\]]*)\]")
+
+#: Two words, of which the text without spaces would make one.
+_TWO_WORDS = re.compile(r"[\w.]\s+[\w.]")
+
+#: Parameters with parentheses, in the text of a function.
+_PARENTHESES = re.compile(r"\w+ \w+\(([^;:]*\([^;:]*)\): ")
+
+
+def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[Guard, ...]]:
+    """Names and bounds of the parameters. Raises :class:`ModelError`, beginning with `start`."""
+    plain = _UNIT.sub("", text)
+    try:
+        if _TWO_WORDS.search(plain):
+            raise ValueError
+        params, n_required, guards = parse_params("".join(plain.split()))
+    except ValueError:
+        raise ModelError(
+            f"{start}cannot read the parameters {text!r}; write them as "
+            "'A, x0 [eV], w > 0, 0 <= m <= 1', with commas"
+        ) from None
+    if n_required < len(params):
+        raise ModelError(f"{start}parameters of a formula have no default; remove '='")
+    return params, guards
+
+
+def units_of(text: str) -> dict[str, str]:
+    """The units of the parameters that have one."""
+    found = ((part, _UNIT.search(part)) for part in text.split(","))
+    return {param_name(part): unit[1] for part, unit in found if unit}
+
+
+def refuse_parentheses(function: str, start: str) -> None:
+    """Raises :class:`ModelError` for the text of a function whose parameters have parentheses."""
+    found = _PARENTHESES.match(function)
+    if found is not None:
+        raise ModelError(
+            f"{start}cannot read the parameters {found[1]!r}; a unit stands in brackets, "
+            "'A, x0 [eV], w > 0 [eV]'"
+        )
