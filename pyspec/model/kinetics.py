@@ -18,6 +18,7 @@ model_name:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pyspec.errors import ModelError
@@ -53,11 +54,11 @@ def read_schemes(file: Source, section: tuple[Scalar, Node] | None) -> dict[str,
             raise ModelError(f"{place}: this name is taken; choose another name")
         if not isinstance(node, Mapping):
             raise ModelError(f"{place}: holds steps and their rates, such as {_EXAMPLE}")
-        found[name.text] = _scheme(name.text, node, place)
+        found[name.text] = _scheme(file, name.text, node, place)
     return found
 
 
-def _scheme(name: str, node: Mapping, place: str) -> Scheme:
+def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
     steps: list[tuple[str, str, str]] = []
     start: list[tuple[str, str]] = []
     for key, value in node.items:
@@ -66,16 +67,16 @@ def _scheme(name: str, node: Mapping, place: str) -> Scheme:
                 raise ModelError(f"{place}: start holds populations by state, such as {{A: 1}}")
             start = [(state.text, _word(one, place)) for state, one in value.items]
             continue
+        at = f"{file.at(key.line)}: {KINETICS}.{name}"
+        _refuse_step(key.text, at)
         begin, arrow, end = (part.strip() for part in key.text.partition("->"))
-        if arrow and not end:
-            raise ModelError(
-                f"{place}: {key.text!r} leads nowhere; a decay is written '{begin}: k'"
-            )
-        begin, end = (_side(one, key.text, place) for one in (begin, end))
-        rate = _word(value, place)
+        if arrow and end in ("", "0"):
+            raise ModelError(f"{at}: {key.text!r} leads nowhere; a decay is written '{begin}: k'")
+        begin, end = (_side(one, key.text, at) for one in (begin, end))
+        rate = _word(value, at)
         if read_number(value) is not None:
             raise ModelError(
-                f"{place}: the rate of {key.text!r} is {rate}; name it here, such as k1, and give "
+                f"{at}: the rate of {key.text!r} is {rate}; name it here, such as k1, and give "
                 "its value where the model uses the scheme"
             )
         steps.append((begin, end, rate))
@@ -86,6 +87,25 @@ def _scheme(name: str, node: Mapping, place: str) -> Scheme:
     scheme = Scheme(name, tuple(steps), tuple(start or [(steps[0][0], "1")] if steps else []))
     check_scheme(scheme, place)
     return scheme
+
+
+#: A state with a number before it, in a step.
+_TIMES = re.compile(r"(?:^|[+>])\s*[0-9]+\s*\*?\s*([A-Za-z]\w*)")
+
+
+def _refuse_step(step: str, place: str) -> None:
+    """Raises :class:`ModelError` for steps in the manner of chemical equations."""
+    times = _TIMES.search(step)
+    remedy = ""
+    if "<" in step:
+        remedy = "a step goes one way; write two, such as 'A -> B: k1' and 'B -> A: k2'"
+    elif step.count("->") > 1:
+        remedy = "write each step by itself, such as 'A -> B: k1' and 'B -> C: k2'"
+    elif times is not None:
+        state = times[1]
+        remedy = f"a state that takes part twice is written twice, '{state} + {state}'"
+    if remedy:
+        raise ModelError(f"{place}: {step!r}: {remedy}")
 
 
 def _side(text: str, step: str, place: str) -> str:

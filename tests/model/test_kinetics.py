@@ -130,6 +130,12 @@ def test_what_is_populated_only_together_with_another() -> None:
     [
         ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
         ("S0: k3", "S0 -> : k3", "leads nowhere"),
+        ("S0: k3", "S0 <-> S1: k3", "<text>:6: kinetics.cascade: 'S0 <-> S1': a step goes one way"),
+        ("S0: k3", "S0 <=> S1: k3", "write two, such as 'A -> B: k1' and 'B -> A: k2'"),
+        ("S0: k3", "S0 -> S3 -> S4: k3", "write each step by itself, such as 'A -> B: k1' and"),
+        ("S0: k3", "2 S0 -> S3: k3", "takes part twice is written twice, 'S0 \\+ S0'"),
+        ("S0: k3", "S0 -> 2*S3: k3", "takes part twice is written twice, 'S3 \\+ S3'"),
+        ("S0: k3", "S0 -> 0: k3", ":6: .* 'S0 -> 0' leads nowhere; a decay is written 'S0: k'"),
         ("S0: k3", "S0 + S1 + S2: k3", "has three states on a side; write it as steps of two"),
         ("S0: k3", "S0 + -> S1: k3", "a state is missing beside"),
         ("S0: k3", "S0 + S1 -> S1 + S0: k3", "S0 \\+ S1 -> S1 \\+ S0 leads nowhere; remove it"),
