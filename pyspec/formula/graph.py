@@ -92,37 +92,41 @@ class maximum(_Binary[T]):
     instruction = "MAX"
 
 
-class less(_Binary[T]):
+class _Comparison(_Binary[T]):
+    is_condition = True
+
+
+class less(_Comparison[T]):
     """1 where left < right, else 0; the other comparisons alike."""
 
     instruction = "LT"
 
 
-class less_equal(_Binary[T]):
+class less_equal(_Comparison[T]):
     """left <= right."""
 
     instruction = "LE"
 
 
-class greater(_Binary[T]):
+class greater(_Comparison[T]):
     """left > right."""
 
     instruction = "GT"
 
 
-class greater_equal(_Binary[T]):
+class greater_equal(_Comparison[T]):
     """left >= right."""
 
     instruction = "GE"
 
 
-class equal(_Binary[T]):
+class equal(_Comparison[T]):
     """left == right."""
 
     instruction = "EQ"
 
 
-class not_equal(_Binary[T]):
+class not_equal(_Comparison[T]):
     """left != right."""
 
     instruction = "NE"
@@ -286,6 +290,16 @@ def _tanh(node: Any) -> Node[Any]:
     return 1 - 2 / (exp(2 * as_node(node)) + 1)
 
 
+def _condition(node: Any) -> Node[Any]:
+    made = as_node(node)
+    return made if made.is_condition else not_equal(made, 0)
+
+
+def _voigt(node: Any, sd: Any, hwhm: Any) -> Node[Any]:
+    width = math.sqrt(2) * as_node(sd)
+    return wofz_real(node / width, hwhm / width) / (width * math.sqrt(math.pi))
+
+
 _SAME: tuple[Callable[..., Node[Any]], ...] = (
     add, subtract, multiply, divide, power, minimum, maximum, less, less_equal, greater,
     greater_equal, equal, not_equal, negative, exp, log, sqrt, sin, cos, tan, arctan, erf, erfc,
@@ -307,6 +321,16 @@ BY_NUMPY_NAME.update(
     tanh=_tanh,
     hypot=lambda a, b: sqrt(as_node(a) ** 2 + as_node(b) ** 2),
     clip=_clip,
+    sign=lambda node: greater(node, 0) - less(node, 0),
+    heaviside=lambda node, half: where(greater(node, 0), 1, where(less(node, 0), 0, half)),
+    logical_and=lambda a, b: _condition(a) & _condition(b),
+    logical_or=lambda a, b: _condition(a) | _condition(b),
+    logical_not=lambda node: ~_condition(node),
+    zeros_like=lambda node: constant(0.0),
+    ones_like=lambda node: constant(1.0),
+    full_like=lambda node, value: as_node(value),
+    expit=lambda node: 1 / (1 + exp(-as_node(node))),
+    voigt_profile=_voigt,
     cumsum=cumsum,
     sum=total,
 )

@@ -9,7 +9,10 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, get_args
 
+import numpy as np
+
 from pyspec.errors import ModelError
+from pyspec.formula.remedies import INSTEAD
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -58,6 +61,9 @@ class Node(Generic[T]):
     fields: ClassVar[tuple[str, ...]] = ()
     instruction: ClassVar[str] = ""
 
+    #: Whether it is a comparison, 1 or 0, or made of some by & | ~.
+    is_condition: bool = False
+
     def __init_subclass__(cls) -> None:
         if cls.instruction:
             OPERATIONS[cls.instruction] = cls
@@ -101,7 +107,8 @@ class Node(Generic[T]):
     def __bool__(self) -> bool:
         raise ModelError(
             f"{self.label}: a node has no value yet, so nothing can be decided by it; write "
-            "where(condition, then, otherwise) in place of if, and and or"
+            "where(condition, then, otherwise) in place of if, and and or, and np.maximum in place "
+            "of max"
         )
 
     def __add__(self, other: Operand[T]) -> Node[T]:
@@ -161,6 +168,23 @@ class Node(Generic[T]):
     def __ne__(self, other: Operand[T]) -> Node[T]:  # type: ignore[override]
         return apply("NE", self, other)
 
+    def __and__(self, other: Operand[T]) -> Node[T]:
+        return as_condition(apply("MUL", _compared(self), _compared(other)))
+
+    def __or__(self, other: Operand[T]) -> Node[T]:
+        return as_condition(apply("MAX", _compared(self), _compared(other)))
+
+    def __invert__(self) -> Node[T]:
+        return as_condition(apply("SUB", 1, _compared(self)))
+
+    __rand__, __ror__ = __and__, __or__
+
+    def astype(self, dtype: Any) -> Node[T]:
+        """The node itself: comparisons are numbers."""
+        if np.dtype(dtype).kind == "f" or self.is_condition:
+            return self
+        raise ModelError(f"{self.label}: {np.dtype(dtype)} has no formula; leave astype out")
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         make = BY_NUMPY_NAME.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         return _refused(ufunc.__name__) if make is None else make(*inputs)
@@ -170,20 +194,37 @@ class Node(Generic[T]):
         return _refused(function.__name__) if make is None else make(*args, **kwargs)
 
 
+def as_condition(node: Node[Any]) -> Node[Any]:
+    """The node, of which it is known that it is 1 or 0."""
+    node.is_condition = True
+    return node
+
+
+def _compared(value: Any) -> Any:
+    if getattr(value, "is_condition", False):
+        return value
+    raise ModelError(
+        f"{getattr(value, 'label', value)}: & | ~ are for comparisons, each in parentheses: "
+        "(x > 0) & (x < 1)"
+    )
+
+
 #: What stands where a node is expected.
 Operand: TypeAlias = Node[T] | float
 
 
 def _refused(name: str) -> Any:
+    instead = f"write {INSTEAD[name]}; " if name in INSTEAD else ""
     raise ModelError(
-        f"np.{name} has no formula; there are {', '.join(sorted(BY_NUMPY_NAME))}, each of whole "
-        "arrays and without options"
+        f"{name} has no formula; {instead}there are {', '.join(sorted(BY_NUMPY_NAME))}, each of "
+        "whole arrays and without options"
     )
 
 
 def as_node(value: Any) -> Node[Any]:
-    """The node, or a number as a constant."""
-    return value if isinstance(value, Node) else constant(value)
+    """The node, also from an array that holds it, or a number as a constant."""
+    held = value.item() if getattr(value, "shape", None) == () else value
+    return held if isinstance(held, Node) else constant(held)
 
 
 class placeholder(Node[T]):
@@ -202,6 +243,11 @@ class constant(Node[T]):
 
     def __init__(self, value: Any, name: str = "") -> None:
         number: Any = value.item() if getattr(value, "shape", None) == () else value
+        if isinstance(number, complex):
+            raise ModelError(
+                f"{number!r} is no real number; write real and imaginary part as formulas (a Voigt "
+                "line is scipy.special.voigt_profile)"
+            )
         if not isinstance(number, (int, float)):
             raise ModelError(
                 f"{value!r} is no real number; arrays are inputs, write placeholder(name)"

@@ -210,6 +210,8 @@ def _called(
     except ModelError as error:
         raise ModelError(f"{name}: {error}{remedy}") from None
     except (TypeError, AttributeError, ValueError, IndexError) as error:
+        if "no callable" in str(error):  # of a function of an array that holds a node
+            remedy = "; leave np.asarray and np.array out, a node stands for an array" + remedy
         raise ModelError(f"{name}: cannot be traced: {error}{remedy}") from error
     if part and isinstance(root, (int, float, np.number)):
         return constant(float(root))
@@ -230,14 +232,15 @@ def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
     inputs = [0.3 + 0.1 * k + np.cos(_POINTS) for k in range(len(own.inputs))]
     known = dict(zip(own.inputs, inputs, strict=True))
     for part, function in called.items():
-        given = values if part.startswith("reach") else [_POINTS, *values, *inputs]
+        # Copies: the function may write into what it gets.
+        given = values if part.startswith("reach") else [_POINTS.copy(), *values, *np.copy(inputs)]
         with np.errstate(all="ignore"):
             shown = own.evaluate(formulas[part], _POINTS, values, known)
             found = np.broadcast_to(shown, _POINTS.shape)
             wanted = np.broadcast_to(np.asarray(function(*given), np.float64), _POINTS.shape)
         judged = np.isfinite(found) & np.isfinite(wanted)
         scale = np.abs(wanted[judged]).max(initial=1e-300)
-        if (np.abs(found - wanted)[judged] > 1e-9 * scale).any():
+        if (np.abs(found[judged] - wanted[judged]) > 1e-9 * scale).any():
             raise ModelError(
                 f"{op.name}{part and f': {part}'}: the formula traced from it gives {found}, the "
                 f"function {wanted} at {_POINTS}; a function of more than its arguments at each "

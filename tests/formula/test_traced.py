@@ -15,7 +15,7 @@ from pyspec import Measurement, Model, fit_model, load_dynamics, load_model, loa
 from pyspec.components import Offset, registered
 from pyspec.errors import ModelError, NoSuchNameError
 from pyspec.executor import make_executor
-from pyspec.formula import FORMULAS, Definition, graph
+from pyspec.formula import FORMULAS, Definition, graph, traced
 from pyspec.formula.graph import placeholder
 from pyspec.formula.traced import formula_text
 from pyspec.model import load_time_model
@@ -111,7 +111,13 @@ def test_a_second_function_replaces_the_first_and_models_keep_theirs() -> None:
         (lambda x, A: A * x if A > 1 else x, "nothing can be decided by it; write where"),
         (lambda x, A: A * x.max(), "cannot be traced: 'placeholder' object has no attribute 'max'"),
         (lambda x, A: A * x[0], "cannot be traced: 'placeholder' object is not subscriptable"),
-        (lambda x, A: A * np.arcsin(x), "np.arcsin has no formula; there are absolute, add"),
+        (lambda x, A: A * np.floor(x), "floor has no formula; there are absolute, add"),
+        (lambda x, A: A * np.expm1(x), "expm1 has no formula; write exp(a) - 1; there are abs"),
+        (lambda x, A: A * max(x, 0), "and np.maximum in place of max"),
+        (lambda x, A: A * (x > 0 & x < 1), "& | ~ are for comparisons, each in parentheses: (x >"),
+        (lambda x, A: (A / (x - 1j)).real, "1j is no real number; write real and imaginary part"),
+        (lambda x, A: np.exp(np.asarray(x)) * A, "leave np.asarray and np.array out, a node stand"),
+        (lambda x, A: A * x.astype(int), "int64 has no formula; leave astype out"),
         (lambda x, A: math.exp(A) * x, "cannot be traced: must be real number"),
         (lambda x, A: A * np.cumsum(A), "sums what is the same at all energies"),
         (lambda x, A: graph.function_call("f", x) * A, "function_call has no formula"),
@@ -131,6 +137,47 @@ def test_what_has_no_formula_is_refused(function: Callable[..., Any], answer: st
         pyspec.function(function, name="Mine")
     assert answer in str(error.value)
     assert not FORMULAS
+
+
+CONDITIONS: list[Callable[..., Any]] = [
+    lambda x, A, b: A * ((x > 0) & (x < b)),
+    lambda x, A, b: A * ((x < 0) | (x >= b) | (x == 1.3)),
+    lambda x, A, b: A * np.where(~((x > 0) & ~(x > b)), x, b),
+    lambda x, A, b: A * (x > b).astype(float),
+    lambda x, A, b: A * ((x > b) & (x > 0)).astype(int),
+    lambda x, A, b: np.where(np.logical_and(x, x < b), A, np.zeros_like(x)),
+    lambda x, A, b: A * np.logical_or(x < 0, x > b) + b * np.logical_not(x),
+    lambda x, A, b: A * np.sign(x - b) * np.ones_like(x),
+    lambda x, A, b: np.full_like(x, A) * np.heaviside(x, 0.5) + b,
+    lambda x, A, b: A * np.asarray(x) + b,
+    lambda x, A, b: A * special.expit(-x / b),
+    lambda x, A, b: A * special.voigt_profile(x, b, 0.3 * b),
+    lambda x, A, b: A / (x * b),
+]
+
+
+@pytest.mark.parametrize("function", CONDITIONS, ids=range(len(CONDITIONS)))
+def test_what_numpy_runs_without_an_if_is_traced(function: Callable[..., Any]) -> None:
+    """& and | used to be refused with the advice to write what NumPy can do, and a function that
+    is infinite somewhere to warn."""
+    op = pyspec.function(function, name="Mine").op
+    x = np.array([-3.1, -0.7, 0.0, 0.4, 1.3, 2.9])
+    own = op.own
+    assert isinstance(own, Definition)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(own(x, 1.5, 0.8), function(x, 1.5, 0.8), rtol=1e-14)
+
+
+def test_a_function_may_write_into_its_arguments() -> None:
+    """Those that later functions were looked at with used to become others."""
+
+    def Line(x: Any, A: Any, x0: Any) -> Any:
+        x -= x0
+        return A * x
+
+    before = traced._POINTS.copy()
+    assert "A * (x - x0)" in pyspec.function(Line).formula
+    np.testing.assert_array_equal(traced._POINTS, before)
 
 
 def test_names_domains_and_parameters_are_checked() -> None:
