@@ -16,13 +16,22 @@ import numpy as np
 from pyspec._library import RPN
 from pyspec.formula import Apply, Formula, Name, Number
 from pyspec.formula import Node as Syntax
+from pyspec.formula.values import COMPARISONS
 from pyspec.ir import EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
 from pyspec.ir.rewrite import renumbered
 from pyspec.passes.facts import Facts, neutral
 
 #: How tightly an operator binds; what binds less than its place asks for is put in parentheses.
-_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = 1, 2, 3, 4, 5
-_BINDS = {"ADD": _SUM, "SUB": _SUM, "MUL": _PRODUCT, "DIV": _PRODUCT, "NEG": _SIGN, "POW": _POWER}
+_COMPARISON, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = 0, 1, 2, 3, 4, 5
+_BINDS = {
+    **dict.fromkeys(COMPARISONS, _COMPARISON),
+    "ADD": _SUM,
+    "SUB": _SUM,
+    "MUL": _PRODUCT,
+    "DIV": _PRODUCT,
+    "NEG": _SIGN,
+    "POW": _POWER,
+}
 
 
 def fold(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]:
@@ -93,7 +102,7 @@ def _number(node: Syntax) -> Number:
     return Number(-inner.value, node.position)
 
 
-def _written(node: Syntax, least: int = _SUM) -> str:
+def _written(node: Syntax, least: int = _COMPARISON) -> str:
     """The text of a tree, with the parentheses that it needs and no others."""
     if isinstance(node, Name):
         return node.name
@@ -109,5 +118,6 @@ def _written(node: Syntax, least: int = _SUM) -> str:
     elif binds == _POWER:
         text = f"{_written(operands[0], _ATOM)} {row.symbol} {_written(operands[1], _SIGN)}"
     else:
-        text = f"{_written(operands[0], binds)} {row.symbol} {_written(operands[1], binds + 1)}"
+        left = max(binds, _SUM)  # comparisons are not chained
+        text = f"{_written(operands[0], left)} {row.symbol} {_written(operands[1], binds + 1)}"
     return f"({text})" if binds < least else text

@@ -191,6 +191,11 @@ def test_a_pass_with_nothing_to_do_returns_the_graph_it_was_given(name: str, tex
         "(A + 1 * 2) * (A - 3 * 1) ** (A * (4 - 2))",
         "sqrt(4 + 5) * exp(-(A ** 2) / (2 * 3))",
         "A * 1e-300 / 1e300 * (1e-200 * 1e-200)",
+        "where(A < 1 + 1, 2 * 3, A)",
+        "(A < 2) * (A >= 1 / 2) * (2 + 3)",
+        "A * (2 + 3) - (1 + (A != 4) <= 1 * 2)",
+        "-(A > 2 * 1) ** (A == 0.3) + (1 + 1)",
+        "((A < 1) == (A > 2 / 1)) < A - 1 * 2",
     ],
 )
 def test_a_folded_formula_means_what_it_meant(text: str) -> None:
