@@ -17,7 +17,6 @@ from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import parse
-from pyspec.formula.rules import evaluate
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
@@ -239,7 +238,7 @@ class TreeExecutor(ValuesOnly):
     def _follow(self, resolved: dict[str, float]) -> None:
         for par in self._followers:
             assert par.formula is not None
-            resolved[par.name] = float(evaluate(par.formula.root, resolved))
+            resolved[par.name] = float(par.formula.evaluate(resolved))
 
     def _sample(self, par: Par, resolved: Mapping[str, float], point: int) -> float:
         """P(aux) of a parameter at one auxiliary point; profile functions in reverse order."""

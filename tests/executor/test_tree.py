@@ -12,6 +12,7 @@ import pytest
 
 import pyspec.executor.tree
 from pyspec.errors import DataError, ModelError, PlanError
+from pyspec.executor import make_executor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.functions import reference
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -250,3 +251,12 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(DataError, match=message):
             TreeExecutor(model(), measurement)
+
+
+def test_an_expression_may_divide_by_zero() -> None:
+    """The tree used to fail with a ZeroDivisionError where the others go on with infinity."""
+    text = 'm: {Gauss: {A: ["1 / (1 / Gauss_01_x0)"], x0: [0, true], SD: [1, true]}}'
+    model = load_model(text, "m")
+    model.set_axes(energy=[-1.0, 0.0, 1.0])
+    for name in ("tree", "interpreted", "compiled"):
+        np.testing.assert_array_equal(make_executor(model, None, name).run(None).ravel(), 0.0)
