@@ -3,7 +3,7 @@ and their derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,19 +38,26 @@ def check_sums(own: Definition, start: str) -> None:
     """What is summed must have a value at each energy."""
     along = {own.axis, *own.inputs}
     for name, line in own.lines:
-        if along.intersection(line.names) and not (
-            isinstance(line.root, Apply) and line.root.instruction == SUMS["sum"]
-        ):
+        if _differs(line.root, along):
             along.add(name)
     for formula in (own.value, *(line for _, line in own.lines)):
         for node in postorder(formula.root):
-            if isinstance(node, Apply) and node.instruction in SUMS.values():
-                names = {one.name for one in postorder(node) if isinstance(one, Name)}
-                if not along.intersection(names):
-                    raise ModelError(
-                        f"{start}the formula of {own.name} sums what is the same at all energies; "
-                        f"sum what depends on {own.axis!r}, or write a product"
-                    )
+            if not isinstance(node, Apply) or node.instruction not in SUMS.values():
+                continue
+            if not _differs(node.operands[0], along):
+                raise ModelError(
+                    f"{start}the formula of {own.name} sums what is the same at all energies; "
+                    f"sum what depends on {own.axis!r}, or write a product"
+                )
+
+
+def _differs(node: Node, along: Collection[str]) -> bool:
+    """Whether a value differs from energy to energy; `along` are the names whose values do."""
+    if isinstance(node, Name):
+        return node.name in along
+    if isinstance(node, Number) or node.instruction == SUMS["sum"]:
+        return False
+    return any(_differs(operand, along) for operand in node.operands)
 
 
 class _Value(NamedTuple):

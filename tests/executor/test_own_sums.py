@@ -167,6 +167,8 @@ def test_a_function_in_python_may_sum() -> None:
     [
         ("energy F(A): A * cumsum(A)", "sums what is the same at all energies; sum what depends"),
         ("energy F(A): u = sum(x); A * cumsum(u)", "sums what is the same at all energies"),
+        ("energy F(A): A * cumsum(1 - sum(x))", "sums what is the same at all energies"),
+        ("energy F(A): u = 2 * sum(x); A * x + sum(u)", "sums what is the same at all energies"),
         ("energy F(A, b): A * cumsum(x)", "does not depend on its parameter 'b'"),
         ("time F(A): A * cumsum(t)", "cumsum runs over all energies"),
         ("kernel F(w): exp(-sum(d) / w)", "sum runs over all energies"),
