@@ -4,6 +4,7 @@ from pyspec.calls.answered import answered
 from pyspec.calls.given import is_whole, one_of, real, real_array, row_of, whole
 from pyspec.calls.named import Listed, Named, meant, no_item
 from pyspec.calls.outside import stack_outside
+from pyspec.calls.said import say
 
 __all__ = [
     "Listed",
@@ -16,6 +17,7 @@ __all__ = [
     "real",
     "real_array",
     "row_of",
+    "say",
     "stack_outside",
     "whole",
 ]

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
-from pyspec.cli.facts import Facts, hush
+from pyspec.cli.facts import Facts, hush, lacks_letters
 from pyspec.cli.spoken import for_fields, for_flags
 from pyspec.errors import PyspecError
 
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     given.facts = facts = Facts()
     code = FAILED
+    if lacks_letters():
+        _write_out_letters()
     try:
         printed = io.StringIO() if given.json else sys.stdout  # instead of words one JSON object
         with warnings.catch_warnings(), redirect_stdout(printed):
@@ -61,6 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:
             hush()
     return code
+
+
+def _write_out_letters() -> None:
+    """Letters that the terminal lacks are written out from here on: chi2 for χ²."""
+    from pyspec.calls.said import PLAIN
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
 
 
 def _words(error: Exception, command: str) -> str:

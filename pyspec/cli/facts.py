@@ -21,7 +21,14 @@ class Facts(dict[str, Any]):
     def show(self, command: str | None, exit_code: int) -> None:
         """Prints one JSON object: command, exit code, and what was found."""
         found = {"command": command, "exit_code": exit_code, **self}
-        print(json.dumps(plain(found), indent=1, ensure_ascii=False, allow_nan=False), flush=True)
+        text = json.dumps(plain(found), indent=1, ensure_ascii=lacks_letters(), allow_nan=False)
+        print(text, flush=True)
+
+
+def lacks_letters() -> bool:
+    """Whether the terminal, or the file behind it, cannot show every letter."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"  # a text in memory has none
+    return not encoding.lower().startswith("utf")
 
 
 def said(text: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import row_of
+from pyspec.calls import row_of, say
 from pyspec.errors import DataError, ModelError, shortened
 from pyspec.model.handed import handed
 
@@ -149,7 +149,7 @@ class ModelNames:
         text: str = handed("dot", "pyspec.ir")(self)
         if rendering == "graphviz" and _shown(text):
             return None
-        print(text)
+        say(text)
         return text
 
 

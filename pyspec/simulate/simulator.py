@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.calls import one_of, real, row_of, whole
+from pyspec.calls import one_of, real, row_of, say, whole
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
@@ -374,7 +374,7 @@ class Simulator:
         data = checked(n_data, drawn.clean)
         save_data(path, save_format, drawn.clean, data, self.model, drawn.values, drawn.settings)
         if show_output:
-            print(f"Written to {path}")
+            say(f"Written to {path}")
         return path
 
     def simulate_parameter_sweep(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import no_item
+from pyspec.calls import no_item, say
 from pyspec.errors import DataError
 from pyspec.fit.table import need_pandas
 from pyspec.io.optional import need
@@ -110,7 +110,7 @@ class SweepDataset:
 
     def print_summary(self) -> None:
         """Prints how many data there are, of what shape, and how they were made."""
-        print(self._summary())
+        say(self._summary())
 
     def _summary(self) -> str:
         n, realizations = self._file["noisy"].shape[:2]

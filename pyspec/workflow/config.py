@@ -7,7 +7,7 @@ import sys
 
 from pyspec._library import ABI, LIBRARY, OPS, library_path
 from pyspec._version import VERSION
-from pyspec.calls import answered
+from pyspec.calls import answered, say
 
 
 @answered
@@ -30,5 +30,5 @@ def show_config() -> dict[str, str]:
         "machine": f"{platform.system()} {platform.machine()}",
     }
     width = max(map(len, facts))
-    print("\n".join(f"{name:{width}}  {value}" for name, value in facts.items()))
+    say("\n".join(f"{name:{width}}  {value}" for name, value in facts.items()))
     return facts

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspec.calls import Listed
+from pyspec.calls import Listed, say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
@@ -327,7 +327,7 @@ class FileFits:
         stamp(result)
         self.results.append(result)
         if self.project.show_output:
-            print(result)
+            say(result)
 
 
 def refuse_twins(names: Sequence[str]) -> None:
@@ -391,7 +391,7 @@ def fit_together(
         for result in (joint.joint, *joint):
             hold.mark(result)
         if project.show_output:
-            print(joint)
+            say(joint)
     if asks:
         sampled(joint.joint, options, project.show_output)
     return joint

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.calls import meant, row_of
+from pyspec.calls import meant, row_of, say
 from pyspec.calls.named import LISTED
 from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
 from pyspec.fit import JointResult
@@ -58,7 +58,7 @@ class FileOutput:
         path = self.project.output(filepath, f"{self.data.name}_fits.h5")
         save_fit(path, chosen, mode="replace" if overwrite else "append")
         if show_output:
-            print(f"{len(chosen)} fits saved to {path}")
+            say(f"{len(chosen)} fits saved to {path}")
         return path
 
     def export_fit(
@@ -99,7 +99,7 @@ class FileOutput:
             root = export_root(self.project) if filepath is None else path
             path = export(result, root, self.project, overwrite=overwrite, pictures=pictures)
         if show_output:
-            print(f"fit written to {path}")
+            say(f"fit written to {path}")
         return path
 
     @staticmethod
@@ -183,7 +183,7 @@ class ProjectOutput:
         path = self.project.output(filepath, f"{self.project.name}_fits.h5")
         save_fit(path, chosen, mode="replace" if overwrite else "append")
         if show_output:
-            print(f"{len(chosen)} fits saved to {path}")
+            say(f"{len(chosen)} fits saved to {path}")
         return path
 
     def load_fits(
@@ -200,7 +200,7 @@ class ProjectOutput:
         fits = FitResults.load(path, file=file, model=model, fit_type=fit_type)
         fits.config = self.project.plot_config
         if show_output:
-            print("\n".join(repr(fit) for fit in fits))
+            say("\n".join(repr(fit) for fit in fits))
         return fits
 
     def export_fit(
@@ -228,7 +228,7 @@ class ProjectOutput:
         write: Any = export_joint if isinstance(fit, JointResult) else export
         path: Path = write(fit, root, self.project, overwrite=overwrite, pictures=pictures)
         if show_output:
-            print(f"fit written to {path}")
+            say(f"fit written to {path}")
         return path
 
     def export_fits(
@@ -276,7 +276,7 @@ class ProjectOutput:
         for file in self.files:
             file.results[:] = [fit for fit in file.results if not any(fit is one for one in gone)]
         if show_output:
-            print(f"{len(gone)} fits dropped")
+            say(f"{len(gone)} fits dropped")
 
     def _all(self) -> list[Any]:
         return [fit for file in self.files for fit in file.results]

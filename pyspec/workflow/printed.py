@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from pyspec.calls import say
+
 
 class Printed(str):
     """A text that was printed. As the last line of the notebook cell that printed it, it is not
@@ -14,12 +16,12 @@ class Printed(str):
 
     def _ipython_display_(self) -> None:
         if self._cell is None or self._cell != _cell_now():
-            print(self)
+            say(self)
 
 
 def printed(text: str) -> str:
     """Prints a text; returns it."""
-    print(text)
+    say(text)
     found = Printed(text)
     found._cell = _cell_now()
     return found
