@@ -35,7 +35,8 @@ def register_plotter(function: Callable[..., Any]) -> None:
 
 
 class Result(Protocol):
-    """What these names need of a result."""
+    """What these names need of a result. What it caches is cached here too: to Pyright a plain
+    property is another type, and it would know none of these names."""
 
     problem: FitProblem
     start: dict[str, float]
@@ -43,7 +44,7 @@ class Result(Protocol):
     method: str
     backend: str
 
-    @property
+    @cached_property
     def theta(self) -> Array: ...
     @property
     def lmfit(self) -> Any: ...
@@ -57,11 +58,11 @@ class Result(Protocol):
     def values(self) -> dict[str, float]: ...
     @property
     def free_names(self) -> tuple[str, ...]: ...
-    @property
+    @cached_property
     def model(self) -> Model: ...
     @property
     def measurement(self) -> Measurement: ...
-    @property
+    @cached_property
     def linear(self) -> Amplitudes | None: ...
     def curve(self, at: str = "best") -> Array: ...
 

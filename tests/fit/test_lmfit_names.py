@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from pyspec import FitError, fit_model, load_model
 from pyspec.fit import FitResult
+from pyspec.fit.lmfit_names import Result
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.model import Measurement, Model, load_dynamics
 
@@ -82,6 +85,15 @@ def test_lmfit_names(moves: bool, noise: str) -> None:
     assert float((result.weighted_residual**2).sum()) == pytest.approx(result.chisqr, rel=1e-12)
     np.testing.assert_array_equal(result.residual, result.data - result.fit)
     assert "Gauss_01_x0:" in result.fit_report(show_correl=False)
+
+
+def test_editors_know_these_names() -> None:
+    """Pyright (VS Code) knew neither plot() nor best_values of a FitResult: `theta`, `model` and
+    `linear` are cached properties of it, and the protocol of these names had plain ones, which to
+    Pyright is another type."""
+    for name, wanted in vars(Result).items():
+        if isinstance(wanted, (property, cached_property)):
+            assert isinstance(inspect.getattr_static(FitResult, name), type(wanted)), name
 
 
 @pytest.mark.parametrize("moves", [False, True])
