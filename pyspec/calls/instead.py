@@ -234,6 +234,7 @@ NAMES: dict[str, dict[str, str]] = {
         "plot_residuals": "write pyspec.plot.plot_residuals([result])",
         "summary": "text is str(result), the table result.table, numbers result.to_dict()",
         "to_dataframe": "the table is result.table.to_dataframe()",
+        "to_dataset": "did you mean 'to_xarray'?",
         "save": "write an archive with save_fit('fits.h5', [result])",
         "to_csv": _TABLES,
         "export": _TABLES,
@@ -273,7 +274,7 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("rates", "lifetimes", "taus"), "rates are result.linear.das().rates"),
         **dict.fromkeys(("energy", "time"), "its axis is result.linear.along, the other one .x"),
         "plot": "write pyspec.plot.plot_amplitudes(result), or plot_species(result)",
-        "to_csv": "file.export_fit() writes tables, and .to_dataset() has all of it",
+        "to_csv": "file.export_fit() writes tables, and .to_xarray() has all of it",
         "errors": "did you mean 'stderr'?",
     },
     "Associated": {
@@ -281,7 +282,7 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("spectra", "data"), "did you mean 'values'?"),
         "energy": "did you mean 'along'?",
         "plot": "write pyspec.plot.plot_species(result)",
-        "to_csv": "file.export_fit() writes tables, and .to_dataset() has all of it",
+        "to_csv": "file.export_fit() writes tables, and .to_xarray() has all of it",
         "errors": "did you mean 'stderr'?",
     },
     "Stored": {

@@ -25,7 +25,9 @@ def need_xarray() -> Any:
     try:
         return import_module("xarray")
     except ImportError:
-        raise FitError("to_dataset() needs xarray: pip install xarray") from None
+        raise FitError(
+            "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec[io]'"
+        ) from None
 
 
 def dataset_of(
@@ -61,7 +63,7 @@ def dataset_of(
 
 
 def fit_dataset(result: FitResult, fit: Array) -> Any:
-    """What ``FitResult.to_dataset`` returns; `fit` is NaN where it is not known."""
+    """What ``FitResult.to_xarray`` returns; `fit` is NaN where it is not known."""
     facts = {
         "model": result.model_name,
         "file": result.file_name,

@@ -344,13 +344,11 @@ class FitResult(LmfitNames, SlotNames):
     def _goodness(self, raw: float, total: float) -> dict[str, float]:
         return goodness(self, raw, total)
 
-    def to_dataset(self) -> Any:
+    def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and
         units where these are known; value, stderr, init of the parameters; facts of the fit and
         its cautions as attributes."""
         return fit_dataset(self, open_fit(self, np.array(self.fit)))
-
-    to_xarray = to_dataset
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain Python values that JSON can hold."""

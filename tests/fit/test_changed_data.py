@@ -31,7 +31,7 @@ ASKED: dict[str, Callable[[Any], object]] = {
     "weighted_residual": lambda fit: fit.weighted_residual,
     "statistics": lambda fit: fit.statistics,
     "to_dict": lambda fit: fit.to_dict(),
-    "to_dataset": lambda fit: fit.to_dataset(),
+    "to_xarray": lambda fit: fit.to_xarray(),
     "plot": lambda fit: fit.plot(),
     "plot of all": lambda fit: fit.plot(full_range=True),
     "conf_interval": lambda fit: fit.conf_interval("GLP_01_A"),
@@ -100,7 +100,7 @@ def test_slices_and_joint_fits(buffer: np.ndarray, tmp_path: Path) -> None:
     save_fit(tmp_path / "again.h5", restored)
     first = joint[0].residual
     buffer[2, 3] += 1.0
-    for asked in ("residual", "to_dataset"):
+    for asked in ("residual", "to_xarray"):
         with pytest.raises(DataError, match=f"the slices of spectrum: {SAID}"):
             ASKED[asked](slices)
     for asked in ("residual", "conf_interval", "sample"):

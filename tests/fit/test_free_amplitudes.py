@@ -364,13 +364,13 @@ def test_amplitudes_as_a_dataset() -> None:
     pytest.importorskip("xarray")
     result = fit_model(decays(), Measurement(signal()))
     assert result.linear is not None
-    found = result.linear.to_dataset()
+    found = result.linear.to_xarray()
     assert found["value"].sel(amplitude="expFun_02_A").shape == (40,)
     assert np.array_equal(found["energy"], ENERGY)
     assert found["basis"].dims == ("amplitude", "time")
     again = found["basis"].values.T @ found["value"].values
     np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-12)
-    whole = result.to_dataset()
+    whole = result.to_xarray()
     assert np.allclose(whole["linear"].sel(amplitude="expFun_01_A"), result.linear["expFun_01_A"])
 
 

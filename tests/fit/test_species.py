@@ -126,7 +126,7 @@ def test_spectra_are_labelled_arrays(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
     states = _fit(tmp_path, "parallel", _data(2)).linear
     das, sas = states.das(), states.sas()
-    found = das.to_dataset()
+    found = das.to_xarray()
     assert found.attrs["kind"] == "DAS"
     np.testing.assert_array_equal(found.rate, das.rates)
     np.testing.assert_array_equal(found.stderr, das.stderr)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from support.io_samples import SAMPLES
 
-from pyspec.errors import DataError
+from pyspec import Measurement, fit_model, load_model
+from pyspec.errors import DataError, FitError
 from pyspec.io import READERS, load_fits, read, save_archive, to_xarray
 from pyspec.io.read import MOST_WORDS, within
 
@@ -85,6 +86,11 @@ def test_to_xarray_without_xarray(tmp_path: Path, without: Any) -> None:
     without("xarray")
     with pytest.raises(DataError, match=r"to_xarray\(\) needs xarray.*" + EXTRA):
         to_xarray(read(path))
+    model = load_model("m:\n  Offset:\n    y0: [1, True]\n")
+    model.set_axes([1.0, 2.0, 3.0])
+    result = fit_model(model, Measurement([1.0, 2.0, 3.0]))
+    with pytest.raises(FitError, match=r"to_xarray\(\) needs xarray.*" + EXTRA):
+        result.to_xarray()
 
 
 def test_text_and_numpy_need_none_of_them(

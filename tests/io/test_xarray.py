@@ -223,7 +223,7 @@ def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
     file = File.from_xarray(given, Project(tmp_path, show_output=False), name="scan")
     file.load_model(MODEL, "peak")
     slices, fit = file.fit_slice_by_slice("peak"), file.fit_2d("peak")
-    for made in (slices.to_dataset(), fit.to_dataset()):
+    for made in (slices.to_xarray(), fit.to_xarray()):
         made.to_netcdf(tmp_path / "fit.nc")
         with xr.open_dataset(tmp_path / "fit.nc") as again:
             found = from_xarray(again["residual"])
@@ -232,7 +232,7 @@ def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
         assert {what: found.units[what] for what in known} == known
         assert found.labels["energy"] == "binding energy"
         (tmp_path / "fit.nc").unlink()
-    made = slices.to_dataset()
+    made = slices.to_xarray()
     units = [made[name].attrs.get("units") for name in ("Gauss_01_A", "Gauss_01_x0_stderr")]
     assert units == ["counts", "eV"]
     assert made.attrs["cautions"].splitlines() == list(slices.cautions)

@@ -96,7 +96,7 @@ def test_what_differs_along_the_spectrum_is_in_the_dataset(file: File) -> None:
     assert (folder / "das.csv").exists()
     pytest.importorskip("xarray")
     assert result.linear is not None
-    found = result.linear.to_dataset()
+    found = result.linear.to_xarray()
     assert found["basis"].dims == ("amplitude", "energy", "time")
     again = np.einsum("ket,ke->te", found["basis"].values, found["value"].values)
     np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-12)
@@ -131,8 +131,8 @@ def test_where_all_points_are_masked_tables_and_datasets_are_open(file: File, na
     assert np.array_equal(np.isnan(linear.known["chain_A_A"]), gap)
     assert np.all(linear["chain_A_A"][gap] == 0.0)
     pytest.importorskip("xarray")
-    for found in (linear.to_dataset(), linear.sas().to_dataset(), linear.das().to_dataset()):
+    for found in (linear.to_xarray(), linear.sas().to_xarray(), linear.das().to_xarray()):
         assert np.array_equal(np.isnan(found["value"].values).all(axis=0), gap)
-    found = result.to_dataset()
+    found = result.to_xarray()
     assert np.array_equal(np.isnan(found["fit"].values).all(axis=0), gap)
     assert np.array_equal(np.isnan(found["linear"].values).all(axis=0), gap)

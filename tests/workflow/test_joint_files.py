@@ -262,7 +262,7 @@ def test_xarray_in_and_out(tmp_path: Path) -> None:
     file.load_model("m.yaml", "peak")
     result = file.fit_2d("peak")
     assert result.n_data == 60 * 30 - 1
-    dataset = result.to_dataset()
+    dataset = result.to_xarray()
     assert dict(dataset.sizes) == {"time": 30, "energy": 60, "parameter": 4}
     assert float(dataset["value"].sel(parameter="Gauss_01_A")) == result.values["Gauss_01_A"]
     np.testing.assert_allclose(dataset["fit"], result.fit)

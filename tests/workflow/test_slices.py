@@ -131,7 +131,7 @@ def test_starts_move_from_where_the_baseline_has_its_maximum(
 
 def test_dataset(file: File) -> None:
     pytest.importorskip("xarray")
-    dataset = file.fit_slice_by_slice("peak").to_dataset()
+    dataset = file.fit_slice_by_slice("peak").to_xarray()
     assert dict(dataset.sizes) == {"time": 36, "energy": 81}
     assert float(dataset["Gauss_01_x0"].sel(time=0.0)) == pytest.approx(13.0, abs=0.2)
 
@@ -409,7 +409,7 @@ def test_a_dataset_of_times_in_minutes_comes_back_as_numbers(tmp_path: Path) -> 
     file.load_model(text, "m")
     for fit in (file.fit_2d("m"), file.fit_slice_by_slice("m")):
         path = tmp_path / f"{fit.fit_type}.nc"
-        fit.to_dataset().to_netcdf(path, engine="h5netcdf")
+        fit.to_xarray().to_netcdf(path, engine="h5netcdf")
         with xarray.open_dataset(path, engine="h5netcdf", decode_timedelta=True) as found:
             assert found["time"].dtype == np.float64
             assert found["time"].attrs["units"] == "min"

@@ -147,7 +147,7 @@ class Amplitudes:
             )
         return self.kinetics[name or known[0]]
 
-    def to_dataset(self) -> Any:
+    def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time), and what each
         amplitude is multiplied with, `basis`, such as the populations of states behind the
         instrument. Raises :class:`FitError` without xarray."""
@@ -162,8 +162,6 @@ class Amplitudes:
             "stderr": (dims, np.array(list(self.stderr.values()))),
         }
         return xarray.Dataset(variables, coords=coords)
-
-    to_xarray = to_dataset
 
     def __repr__(self) -> str:
         return (

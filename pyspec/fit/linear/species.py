@@ -71,7 +71,7 @@ class Associated:
             raise FitError(f"there is no {name!r}; there are {', '.join(self.names)}")
         return np.asarray(self.values[self.names.index(name)])
 
-    def to_dataset(self) -> Any:
+    def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: value and stderr along (spectrum, energy), and the rate of each
         decay. Raises :class:`FitError` without xarray."""
         xarray = need_xarray()
@@ -81,8 +81,6 @@ class Associated:
         if np.all(np.isfinite(self.rates)):
             coords |= {"rate": ("spectrum", self.rates)}
         return xarray.Dataset(variables, coords=coords, attrs={"kind": self.kind})
-
-    to_xarray = to_dataset
 
     def __repr__(self) -> str:
         return f"<{self.kind} {', '.join(self.names)}: {self.along.size} values each>"

@@ -291,7 +291,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
         nfev, status. Raises :class:`FitError` without pandas."""
         return slices_frame(self)
 
-    def to_dataset(self) -> Any:
+    def to_xarray(self) -> Any:
         """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, chisqr,
         redchi, nfev, status, message, data, fit, residual, with labels and units where these are
         known."""
@@ -309,8 +309,6 @@ class SliceResults(Fits[SliceFit], SlotNames):
         coords = {"time": self.time, "energy": self.energy}
         units = {**parameter_units(self._model, self.units), **self.units}
         return labelled(xarray.Dataset(arrays, coords=coords, attrs=facts), self.labels, units)
-
-    to_xarray = to_dataset
 
     def _head(self) -> str:
         where = f" to {self.file_name}" if self.file_name else ""
