@@ -128,9 +128,13 @@ _MEANT = {
 
 
 def check_options(label: str, options: Mapping[str, Any]) -> None:
-    """Raises :class:`FitError` for the misspelt name of an argument of fits, which would go to the
-    method as an option."""
+    """Raises :class:`FitError` for the misspelt name of an argument of fits, or one that other fits
+    take, which would go to the method as an option."""
     for name in options:
+        if name in FIT_OPTIONS:
+            other = "their start values are those of the models: model.set('GLP_01_A', 20)"
+            hint = other if name == "seeds" else "fit_model has it"
+            raise FitError(f"{label}: these fits take no {name!r}; {hint}")
         hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance", "linear"])
         if name not in METHOD_OPTIONS and hint:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Generic, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from pyspec.calls import meant, whole
-from pyspec.errors import FitError, shortened
+from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.frequencies import evenly, frequencies_of
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
@@ -84,6 +84,16 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
                 f"{meant(name, known)}"
             )
     check_numbers(model.name, seeds)
+
+
+def listed_seeds(call: str, seeds: Iterable[Mapping[str, float]]) -> list[Mapping[str, float]]:
+    """The start values of each of many fits. Raises :class:`CallError` for those of one fit."""
+    if isinstance(seeds, Mapping):
+        raise CallError(
+            f"{call}: seeds are a list with values for each fit, [{{'GLP_01_A': 20}}, ...], not a "
+            "mapping; put it into a list once for each"
+        )
+    return list(seeds)
 
 
 def check_numbers(label: str, seeds: Mapping[str, Any]) -> None:

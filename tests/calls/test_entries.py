@@ -100,3 +100,24 @@ def test_slips_of_descriptions(model: pyspec.Model) -> None:
     pytest.importorskip("matplotlib")
     with pytest.raises(PlotError, match="params is empty; name some"):
         pyspec.plot.plot_evolution(np.arange(3.0), {"a": np.ones(3)}, params=[])
+
+
+def test_what_sibling_fits_take(model: pyspec.Model) -> None:
+    """fit_joint said "fits have no argument 'seeds'; did you mean 'seeds'?", and fit_many of one
+    set of start values that "seeds name 'O', which is no free or fixed parameter"."""
+    values = {"Offset_y0": 2.0}
+    one = pyspec.Measurement(np.linspace(0.0, 1.0, 5))
+    series = pyspec.Measurement(np.ones((3, 5)) * one.data)
+    slips: tuple[tuple[Any, str], ...] = (
+        (lambda: pyspec.fit_joint([(model, one)], seeds=values), r"no 'seeds'; .*model\.set"),
+        (lambda: pyspec.fit_slices(model, series, chunks=2), "no 'chunks'; fit_model has it"),
+        (lambda: pyspec.fit_many(model, [one], jacobian_without=()), "no 'jacobian_without'"),
+        (lambda: pyspec.fit_many(model, [one], seeds=values), "fit_many: seeds are a list"),
+        (lambda: pyspec.fit_slices(model, series, seeds=values), "fit_slices: seeds are a list"),
+    )
+    for slip, says in slips:
+        with pytest.raises(PyspecError, match=says):
+            slip()
+    given = pyspec.fit_slices(model, series, seeds=None)
+    np.testing.assert_allclose(given.values["Offset_y0"], 0.5, rtol=1e-9)
+    assert pyspec.fit_joint([(model, one)], names=None).redchi > 0

@@ -54,7 +54,7 @@ def fit_joint(
     fit_alg_1: str | None = None,
     fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
-    names: Sequence[str] = (),
+    names: Sequence[str] | None = None,
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int = 0,
@@ -79,6 +79,7 @@ def fit_joint(
     n_starts, seed = check_starts(n_starts, seed)
     if not RANDOM.isdisjoint(how.methods):
         how = how._replace(options={"seed": seed, **how.options})
+    names = () if names is None else names
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
     twice = next((name for name in names if list(names).count(name) > 1), None)

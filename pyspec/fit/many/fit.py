@@ -23,7 +23,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import How, checked_how
-from pyspec.fit.starts import check_numbers, check_seeds, check_starts
+from pyspec.fit.starts import check_numbers, check_seeds, check_starts, listed_seeds
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
@@ -105,7 +105,7 @@ def fit_many(
         the others have the status "not run".
     """
     given = [measurements] if isinstance(measurements, Measurement) else list(measurements)
-    starts: list[Mapping[str, float]] = [{}] if seeds is None else list(seeds)
+    starts: list[Mapping[str, float]] = [{}] if seeds is None else listed_seeds("fit_many", seeds)
     if not given or not starts:
         raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
     for one in given:

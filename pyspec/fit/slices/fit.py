@@ -20,7 +20,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
 from pyspec.fit.slices.results import SliceResults
 from pyspec.fit.solve.methods import checked_how
-from pyspec.fit.starts import check_numbers, check_seeds, check_starts
+from pyspec.fit.starts import check_numbers, check_seeds, check_starts, listed_seeds
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import refuse_free
@@ -46,7 +46,7 @@ def fit_slices(
     fit_alg_1: str | None = None,
     fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
-    seeds: Sequence[Mapping[str, float]] = (),
+    seeds: Sequence[Mapping[str, float]] | None = None,
     n_workers: int | None = None,
     workers: str = "processes",
     times: npt.ArrayLike | None = None,
@@ -96,12 +96,13 @@ def fit_slices(
         raise FitError(
             f"times have shape {axis.shape}; give one for each of the {len(rows)} slices"
         )
-    _check_seeds(model, seeds, len(rows))
+    starts = listed_seeds("fit_slices", () if seeds is None else seeds)
+    _check_seeds(model, starts, len(rows))
     model = copy.deepcopy(model)
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
-    cases = Slices(series, [dict(one) for one in seeds])
+    cases = Slices(series, [dict(one) for one in starts])
     batch = SliceBatch(model, cases, first.backend, how, n_starts, start_seeds, rows=rows)
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
