@@ -23,6 +23,9 @@ class PlanExecutor(ABC):
         self.measurement = measurement if measurement is not None else Measurement()
         self.window = Window(plan, self.measurement)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.plan!r}, {self.measurement!r}>"
+
     @property
     def opt_param_names(self) -> tuple[str, ...]:
         """The order of theta."""

@@ -37,6 +37,9 @@ class CompareExecutor(ValuesOnly):
     def __init__(self, executors: Sequence[Executor]) -> None:
         self.executors = tuple(executors)
 
+    def __repr__(self) -> str:
+        return f"<CompareExecutor of {', '.join(one.name for one in self.executors)}>"
+
     @property
     def opt_param_names(self) -> tuple[str, ...]:
         """The order of theta."""

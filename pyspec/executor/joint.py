@@ -111,6 +111,9 @@ class JointExecutor:
                 raise PlanError("the names do not belong to these executors; use join_names")
         self._sizes: list[int] | None = None
 
+    def __repr__(self) -> str:
+        return f"<JointExecutor: {len(self.opt_param_names)} free parameters, {self.executors!r}>"
+
     @property
     def opt_param_names(self) -> tuple[str, ...]:
         """The order of theta: the project's free parameters."""

@@ -55,6 +55,9 @@ class TreeExecutor(ValuesOnly):
         self._lines = [self._line(component) for component in as_seen(self.model.components)]
         self.measurement.check_axes(self._shape(), model.name)
 
+    def __repr__(self) -> str:
+        return f"<TreeExecutor of {self.model!r}, {self.measurement!r}>"
+
     def _line(self, component: Component) -> _Line:
         averaged = any(movers(par.name, self._pars, PROFILE) for par in component.parameters)
         return _Line(component.pars, component.op, averaged)

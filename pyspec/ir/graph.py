@@ -162,7 +162,7 @@ class GraphEdge(NamedTuple):
     source: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphIR:
     """A model as a graph. `nodes[i].id == i`; edges are sorted by target, kind, position."""
 
@@ -174,6 +174,11 @@ class GraphIR:
     name: str = ""
     aux: Array | None = None
     aux_weights: Array | None = None
+
+    def __repr__(self) -> str:
+        given = (("energy", self.energy), ("time", self.time), ("aux", self.aux))
+        axes = "".join(f"; {what} {axis.size}" for what, axis in given if axis is not None)
+        return f"<GraphIR {self.name!r}: {len(self.nodes)} nodes{axes}>"
 
     @cached_property
     def inputs_by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:

@@ -52,7 +52,7 @@ EXTERNAL = -2
 ADD_SLOT = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScheduledPlan:
     """The execution schedule of one model on one grid.
 
@@ -300,6 +300,13 @@ class ScheduledPlan:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __repr__(self) -> str:
+        shape = " × ".join(map(str, self.shape))
+        return (
+            f"<{type(self).__name__} {self.name!r}: {self.theta.size} free and {self.fixed.size} "
+            f"fixed parameters, {self.n_ops} ops; {shape}>"
+        )
+
     def values(self, given: Any, what: Literal["free", "fixed"]) -> Array:
         """The "free" or the "fixed" values as `given`, or those of the plan; see
         :func:`pyspec.model.theta.values_of`."""
@@ -309,7 +316,7 @@ class ScheduledPlan:
         return values_of(given, names, start, what, self.name)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScheduledPlan1D(ScheduledPlan):
     """A plan of one spectrum, where the trace matrix has one column, or of one trace over
     time."""
@@ -317,7 +324,7 @@ class ScheduledPlan1D(ScheduledPlan):
     dimension: ClassVar[int] = 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScheduledPlan2D(ScheduledPlan):
     """A plan of a spectrum for each time."""
 

@@ -30,6 +30,12 @@ class Drawn:
     values: dict[str, float]
 
 
+def made_by(settings: Mapping[str, Any]) -> str:
+    """How data are made, in one line: the settings of a simulator, or of a sweep's file."""
+    shown = ("detection", "noise_type", "noise_level", "counts_per_delay", "seed")
+    return ", ".join(f"{key} {settings[key]}" for key in shown if key in settings)
+
+
 def check_seed(seed: int | None, what: str = "seed") -> int | None:
     """The seed as Python's own number, or None. Raises :class:`DataError` unless it is None or a
     whole number from 0 on."""

@@ -14,7 +14,7 @@ from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
 from pyspec.model import Model
-from pyspec.simulate.drawn import Drawn, check_seed, positive
+from pyspec.simulate.drawn import Drawn, check_seed, made_by, positive
 from pyspec.simulate.save import checked, free_path, save_data
 from pyspec.simulate.sweep import ParameterSweep
 from pyspec.simulate.sweep_file import run_sweep
@@ -102,7 +102,8 @@ class Simulator:
             )
         self.set_seed(seed)
 
-    # settings
+    def __repr__(self) -> str:
+        return f"<Simulator {self.model.name!r}: {made_by(self.settings())}>"
 
     def set_noise_type(self, noise_type: str) -> None:
         """Sets the noise of analog detection: "poisson", "gaussian" or "none"."""

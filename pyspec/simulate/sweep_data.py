@@ -14,6 +14,7 @@ from pyspec.calls import no_item, say
 from pyspec.errors import DataError
 from pyspec.fit.table import need_pandas
 from pyspec.io.optional import need
+from pyspec.simulate.drawn import made_by
 from pyspec.simulate.sweep_file import NOISE
 
 Array = npt.NDArray[np.float64]
@@ -124,10 +125,8 @@ class SweepDataset:
             f"  {n} combinations, {realizations} noisy data of each, {n * realizations} in all",
             f"  {' × '.join(axes)}",
         ]
-        shown = ("detection", "noise_type", "noise_level", "counts_per_delay", "seed")
-        made = [f"{key} {self.meta[key]}" for key in shown if key in self.meta]
-        if made:
-            lines.append(f"  {', '.join(made)}")
+        if made := made_by(self.meta):
+            lines.append(f"  {made}")
         for name in self.names:
             spec = dict(self.meta.get("parameter_space", {}).get(name, {}))
             values = np.asarray(self._file[f"parameters/{name}"])

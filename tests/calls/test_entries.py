@@ -121,3 +121,22 @@ def test_what_sibling_fits_take(model: pyspec.Model) -> None:
     given = pyspec.fit_slices(model, series, seeds=None)
     np.testing.assert_allclose(given.values["Offset_y0"], 0.5, rtol=1e-9)
     assert pyspec.fit_joint([(model, one)], names=None).redchi > 0
+
+
+def test_objects_say_in_one_line_what_they_are(model: pyspec.Model) -> None:
+    """A graph and a plan were all of their arrays, an executor and a Simulator an address."""
+    graph, one = pyspec.build_graph(model), pyspec.Measurement(np.ones(5))
+    executors = {
+        backend: repr(pyspec.make_executor(model, one, backend))
+        for backend in ("compiled", "interpreted", "tree", "compare")
+    }
+    plan = "<ScheduledPlan1D 'peak': 1 free and 0 fixed parameters, 1 ops; 5>"
+    assert repr(graph) == f"<GraphIR 'peak': {len(graph.nodes)} nodes; energy 5>"
+    assert repr(pyspec.schedule_1d(graph)) == plan
+    assert executors["compiled"] == f"<CompiledExecutor of {plan}, <Measurement 5>>"
+    assert executors["interpreted"] == f"<InterpretedExecutor of {plan}, <Measurement 5>>"
+    assert executors["tree"].startswith("<TreeExecutor of <Model 'peak': Offset;")
+    assert executors["compare"] == "<CompareExecutor of tree, interpreted, compiled>"
+    assert executors["compiled"] in repr(pyspec.make_joint_executor([(model, one)]))
+    wanted = "<Simulator 'peak': detection analog, noise_type gaussian, noise_level 0.1, seed 3>"
+    assert repr(Simulator(model, noise_type="gaussian", noise_level=0.1, seed=3)) == wanted
