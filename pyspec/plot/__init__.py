@@ -2,7 +2,8 @@
 
 All functions take a :class:`PlotConfig` as ``config=``, and any of its fields by name:
 ``plot_fit(result, e_label="binding energy (eV)", x_dir="rev")``. They draw into ``ax=`` (one
-panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, and return the figure.
+panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, of
+``figsize=`` inches, and return the figure.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ def plot_amplitudes(
     result: Any,
     *,
     names: Sequence[str] | None = None,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the spectra of a fit that were free at each energy, or the traces that were free at
@@ -67,13 +66,12 @@ def plot_amplitudes(
             hint = suggest(str(name), list(linear)) or f"; there are {', '.join(linear)}"
             raise PlotError(f"no amplitude {name!r} is free{hint}")
     place = opened(fit, options, **{f"over_{linear.axis}": True})
-    return _draw_amplitudes(fit, list(linear if names is None else names), figsize, *place)
+    return _draw_amplitudes(fit, list(linear if names is None else names), *place)
 
 
 def _draw_amplitudes(
     fit: FitResult,
     names: list[str],
-    figsize: tuple[float, float] | None,
     sheet: Sheet,
     look: PlotConfig,
 ) -> Any:
@@ -83,7 +81,7 @@ def _draw_amplitudes(
     along = linear.along[part]
     shown = {name: linear.known[name][part] for name in names}
     with sheet.style():
-        ax = sheet.panel(figsize or (7.4, 3.4), look)
+        ax = sheet.panel((7.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
         for k, (name, value) in enumerate(shown.items()):
             error = linear.stderr[name][part]
@@ -116,7 +114,6 @@ def plot_species(
     result: Any,
     *,
     scheme: str = "",
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the spectra of the states of a kinetic scheme (SAS), of its decays (DAS) and of its
@@ -137,12 +134,12 @@ def plot_species(
             "each law in time, or {spectra: {free: energy}} at a kinetic scheme"
         )
     if not linear.kinetics and not scheme:
-        return _draw_amplitudes(fit, list(linear), figsize, *opened(fit, options))
+        return _draw_amplitudes(fit, list(linear), *opened(fit, options))
     sheet, look = opened(fit, options)
     found = [linear.sas(scheme), *_of_decays(linear, scheme)]
     part = _part(fit, "energy", look)
     with sheet.style():
-        figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
+        figure = sheet.panels((3.7 * len(found) + 0.4, 3.2), look)
         axes = row(figure, len(found))
         for ax, own in zip(axes, found, strict=True):
             _spectra(ax, own, look, unit_of(fit, "time"), part)

@@ -282,6 +282,7 @@ class PlotOptions(Look, total=False):
     config : how it looks; fields of :class:`PlotConfig` given by name stand above it
     ax : matplotlib Axes to draw one panel into
     fig : an empty Figure or SubFigure to draw into
+    figsize : (width, height) of a figure of its own, in inches
     save_path : file to write (png, pdf, svg); written completely or not at all
     show : whether to open a window, or in a notebook to show it here
     """
@@ -289,6 +290,7 @@ class PlotOptions(Look, total=False):
     title: str
     ax: Axes | None
     fig: FigureBase | None
+    figsize: Sequence[float] | None
     save_path: str | Path | None
     show: bool
 
@@ -297,7 +299,7 @@ FIELDS = tuple(field.name for field in dataclasses.fields(PlotConfig))
 
 
 #: Options of pictures that are no fields.
-OWN_OPTIONS = ("config", "ax", "fig", "save_path", "show")
+OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
 #: What else people write, and what it is here.
 _INSTEAD = dict.fromkeys(
@@ -305,8 +307,8 @@ _INSTEAD = dict.fromkeys(
 ) | dict.fromkeys(
     ("color", "colour", "cmap", "c"), "; curves have colors=, maps z_colormap="
 ) | {
-    "figsize": "; panel_size= is (width, height) of a panel in inches, and a figure of any size is "
-    "drawn into: fig=plt.figure(figsize=...)",
+    "figsize": "; it is an option of each picture, plot_fit(result, figsize=(6, 4)); panel_size= "
+    "is (width, height) of one panel",
     "ylabel": "; z_label= is the label of the intensity, y_label= that of the time axis",
     "ylim": "; z_lim= is a range of intensities, y_lim= one of times",
 }  # fmt: skip
@@ -347,12 +349,13 @@ def _flag(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
 
 
-def _pair(value: Any) -> bool:
+def is_pair(value: Any) -> bool:
+    """Whether these are two numbers."""
     return _is_list(value) and len(value) == 2 and all(_number(item) for item in value)
 
 
 def _range(value: Any) -> bool:
-    return _pair(value) and all(float(item).is_integer() for item in value)
+    return is_pair(value) and all(float(item).is_integer() for item in value)
 
 
 def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -371,8 +374,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "float": (_number, "a number"),
     "bool": (_flag, "true or false"),
     "float | None": (lambda value: value is None or _number(value), "a number, or None"),
-    "tuple[float, float]": (_pair, "two numbers"),
-    "tuple[float, float] | None": (lambda value: value is None or _pair(value), "two numbers"),
+    "tuple[float, float]": (is_pair, "two numbers"),
+    "tuple[float, float] | None": (lambda value: value is None or is_pair(value), "two numbers"),
     "list[str] | None": (_list_of(lambda item: isinstance(item, str)), "a list of texts"),
     "list[float] | None": (_list_of(_number), "a list of numbers"),
     "list[list[int]] | None": (

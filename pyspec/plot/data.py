@@ -54,7 +54,7 @@ def plot_data(
     source : what labels and units are taken from: anything with `labels` and `units`, such as
         a Dataset or a File
     options : fields of :class:`PlotConfig`, ``config=`` for all of them, and `ax`, `fig`,
-        `save_path`, `show`
+        `figsize`, `save_path`, `show`
     """
     values = np.atleast_1d(real_array("data", data))
     is_one = energy is not None and (time is None or values.ndim != 2)

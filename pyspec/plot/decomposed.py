@@ -33,7 +33,6 @@ def plot_svd(
     result: Any,
     *,
     n: int = 3,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the singular value decomposition of data and residual of a time series; returns the
@@ -78,7 +77,7 @@ def plot_svd(
         raise PlotError("all points are masked; there is nothing to decompose")
     kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
     with sheet.style():
-        figure = sheet.panels(figsize or (9.6, 2.5 * len(rows)), look)
+        figure = sheet.panels((9.6, 2.5 * len(rows)), look)
         below = is_column(figure, 3)
         if below:
             axes = figure.subplots(3, len(rows), squeeze=False).T

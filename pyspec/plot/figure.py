@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pyspec.calls import stack_outside
-from pyspec.errors import suggest
+from pyspec.errors import shortened, suggest
 from pyspec.plot import dark
-from pyspec.plot.config import PlotConfig
+from pyspec.plot.config import PlotConfig, is_pair
 from pyspec.plot.style import INK, STYLE, PlotError
 from pyspec.plot.wrap import fold_heading, wrap_labels
 
@@ -67,14 +68,17 @@ class Sheet:
         fig: Any = None,
         save_path: str | Path | None = None,
         show: bool = False,
+        figsize: Sequence[float] | None = None,
     ) -> None:
         if ax is not None or fig is not None:
-            _check_place(ax, fig)
+            _check_place(ax, fig, figsize)
+        elif figsize is not None:
+            figsize = checked_size(figsize)
         if save_path is not None:
             check_suffix(save_path)
             check_folder(save_path)
         self.ax, self.fig = ax, fig
-        self.save_path, self.show = save_path, show
+        self.save_path, self.show, self.figsize = save_path, show, figsize
         self.figure: Any = None
 
     def style(self) -> Any:
@@ -88,7 +92,7 @@ class Sheet:
         return dark.is_dark(figure_root(place).get_facecolor())
 
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
-        """The Axes of a picture with one panel of `size` inches."""
+        """The Axes of a picture with one panel of `size` inches, unless `figsize` was given."""
         if self.ax is not None:
             _check_colours(config)
             self.figure = self.ax.get_figure()
@@ -101,7 +105,7 @@ class Sheet:
             raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
         _check_colours(config)
         if self.fig is None:
-            self.figure = _new_figure(size, config.dpi_plot, self.show)
+            self.figure = _new_figure(self.figsize or size, config.dpi_plot, self.show)
         else:
             self.figure = self.fig
             root = figure_root(self.fig)
@@ -221,12 +225,21 @@ def check_folder(path: str | Path) -> None:
         raise PlotError(f"{path}: the folder {str(path.parent)!r} is missing; create it first")
 
 
-def _check_place(ax: Any, fig: Any) -> None:
+def checked_size(given: Any) -> tuple[float, float]:
+    """(width, height) of a figure. Raises :class:`PlotError` but for two numbers above 0."""
+    if not is_pair(given) or min(given) <= 0:
+        raise PlotError(f"figsize is {shortened(given)}; give (width, height) in inches")
+    return float(given[0]), float(given[1])
+
+
+def _check_place(ax: Any, fig: Any, figsize: Any) -> None:
     import matplotlib.axes
     import matplotlib.figure
 
     if ax is not None and fig is not None:
         raise PlotError("give ax= for one panel, or fig= for several, not both")
+    if figsize is not None:
+        raise PlotError("figsize= is of a figure of its own; what ax= and fig= give has its size")
     if ax is not None and not isinstance(ax, matplotlib.axes.Axes):
         raise PlotError(
             f"ax= takes matplotlib Axes, not {type(ax).__name__}; make one: "

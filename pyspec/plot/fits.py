@@ -45,9 +45,10 @@ def plot_fit(
     result : a fit, the fits of slices, or one from an archive
     options : fields of :class:`PlotConfig` by name, ``config=`` for all of them; among them
         ``residual_unit``: "sigma" divides by the declared σ, "rms", or "data". `ax`, matplotlib
-        Axes for a 1D fit without its residual, or `fig`, an empty Figure or SubFigure;
-        `save_path`, a file (png, pdf, svg), written completely or not at all; `show` opens a
-        window, or shows the picture here in a notebook
+        Axes for a 1D fit without its residual, or `fig`, an empty Figure or SubFigure, or
+        `figsize`, (width, height) in inches of a figure of its own; `save_path`, a file (png,
+        pdf, svg), written completely or not at all; `show` opens a window, or shows the picture
+        here in a notebook
 
     Raises
     ------

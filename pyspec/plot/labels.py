@@ -101,7 +101,7 @@ def opened(
     look = config_of(options, over_time=over_time, over_energy=over_energy)
     look = labelled(source, look)
     place = options.get("ax"), options.get("fig"), options.get("save_path")
-    return Sheet(*place, show=options.get("show", False)), look
+    return Sheet(*place, options.get("show", False), options.get("figsize")), look
 
 
 def labelled(source: Any, config: PlotConfig) -> PlotConfig:

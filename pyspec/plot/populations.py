@@ -25,7 +25,6 @@ def plot_populations(
     result: Any,
     *,
     energy: float | None = None,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the populations of the states of kinetic schemes over time, behind the instrument, as
@@ -53,7 +52,7 @@ def plot_populations(
     part = slice(None) if cut is None else cut[0]
     differs = False
     with sheet.style():
-        ax = sheet.panel(figsize or (6.4, 3.4), look)
+        ax = sheet.panel((6.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
         for k, (label, name) in enumerate(_amplitudes(linear).items()):
             values, own = linear.basis[name], curve_look(look, k, width=1.4)

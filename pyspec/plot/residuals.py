@@ -32,8 +32,6 @@ LETTERS, LEAST_LETTERS = 10, 8
 @answered
 def plot_residuals(
     results: Sequence[Any],
-    *,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the residuals of fits of several models or files side by side; returns the Figure.
@@ -41,8 +39,7 @@ def plot_residuals(
     Spectra show data and fit above their residual, time series the map of their residual. All
     share one scale of residuals, so that a better model is seen at a glance, and one axis where
     they have the same energies or times. Where the noise of some was declared and that of others
-    was not, all are in units of the data. `figsize` is (width, height) of the whole, in inches;
-    other options as of :func:`pyspec.plot.plot_fit`.
+    was not, all are in units of the data. Options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for no fit, and for spectra among time series.
     """
@@ -65,7 +62,7 @@ def plot_residuals(
         if look.residual_unit == "auto" and len({view.sigma is None for view in seen}) > 1:
             look = look.copy(residual_unit="data")  # σ and units of the data have no common scale
         found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
-        draw(results, seen, found, sheet, look, figsize)
+        draw(results, seen, found, sheet, look)
         if look.title:
             sheet.title(look.title)
         return sheet.finish(look)
@@ -77,10 +74,9 @@ def _spectra(
     found: list[Residual],
     sheet: Sheet,
     look: PlotConfig,
-    figsize: tuple[float, float] | None,
 ) -> None:
     width, height = look.panel_size
-    figure = sheet.panels(figsize or (width * len(seen) + 0.4, 1.4 * height), look)
+    figure = sheet.panels((width * len(seen) + 0.4, 1.4 * height), look)
     shared = True if _same_ends([view.energy for view in seen]) else "col"
     axes = figure.subplots(
         2, len(seen), sharex=shared, sharey="row", height_ratios=[2.2, 1], squeeze=False
@@ -113,10 +109,9 @@ def _maps(
     found: list[Residual],
     sheet: Sheet,
     look: PlotConfig,
-    figsize: tuple[float, float] | None,
 ) -> None:
     width, height = look.panel_size
-    figure = sheet.panels(figsize or (0.95 * width * len(seen) + 0.9, height + 0.9), look)
+    figure = sheet.panels((0.95 * width * len(seen) + 0.9, height + 0.9), look)
     shared = _same_ends([view.energy for view in seen]), _same_ends([view.time for view in seen])
     axes = figure.subplots(1, len(seen), sharex=shared[0], sharey=shared[1], squeeze=False)[0]
     limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))

@@ -45,7 +45,6 @@ def plot_traces(
     *,
     energies: Sequence[float] | float | None = None,
     n: int = 4,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the data of a time series at some energies over time with their fits, and the residuals
@@ -70,7 +69,7 @@ def plot_traces(
     data, fit, left = (one[:, columns] for one in (seen.data, seen.fit, residual.values))
     names = [place_text(one, seen.energy) for one in seen.energy[columns]]
     cut = _Cut(seen.time, data, fit, left, traces_of(result, seen, columns), names)
-    return _draw(cut, sheet, look, figsize, residual.label, is_over_time=True)
+    return _draw(cut, sheet, look, residual.label, is_over_time=True)
 
 
 @answered
@@ -79,7 +78,6 @@ def plot_spectra(
     *,
     times: Sequence[float] | float | None = None,
     n: int = 4,
-    figsize: tuple[float, float] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws the spectra of a time series at some times with their fits, and the residuals below;
@@ -104,7 +102,7 @@ def plot_spectra(
     names = [place_text(one, seen.time) for one in seen.time[rows]]
     along, curves = spectra_of(result, seen, np.asarray(rows, np.intp))
     cut = _Cut(seen.energy, data, fit, left, (along, curves.T), names)
-    return _draw(cut, sheet, look, figsize, residual.label, is_over_time=False)
+    return _draw(cut, sheet, look, residual.label, is_over_time=False)
 
 
 @dataclass(frozen=True)
@@ -129,12 +127,10 @@ def _series_of(result: Any, look: PlotConfig, n: int, what: str) -> View:
     return seen
 
 
-def _draw(
-    cut: _Cut, sheet: Sheet, look: PlotConfig, figsize: Any, left: str, *, is_over_time: bool
-) -> Any:
+def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time: bool) -> Any:
     limits = look.y_lim if is_over_time else look.x_lim
     with sheet.style():
-        figure = sheet.panels(figsize or (6.4, 4.6), look)
+        figure = sheet.panels((6.4, 4.6), look)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
         for k in range(len(cut.names)):
             _draw_one(cut, k, above, below, look, limits, is_over_time)

@@ -283,7 +283,6 @@ class FitResults(list[Any]):
         models: Sequence[str] | None = None,
         fit_type: str | None = None,
         show_plot: bool = False,
-        figsize: tuple[float, float] | None = None,
         **options: Any,
     ) -> Any:
         """The residuals of several models beside each other, on one scale; returns the Figure.
@@ -295,7 +294,7 @@ class FitResults(list[Any]):
         types = sorted({fit.fit_type for fit in found})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
-        given = given_look({"figsize": figsize, **options}, self.config, show_plot)
+        given = given_look(options, self.config, show_plot)
         return plot_residuals(found, **given)
 
     def plot_sbs_slices(

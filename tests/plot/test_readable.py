@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex, to_rgba
 
 from pyspec import File, Project
 from pyspec.plot import (
+    PlotError,
     plot_components,
     plot_data,
     plot_fit,
@@ -260,3 +261,24 @@ def test_residuals_of_known_and_unknown_noise_have_one_unit(file: File) -> None:
         assert "σ" in " ".join(
             one.get_text() for one in plot_residuals([known, known]).findobj(plt.Text)
         )
+
+
+def test_every_picture_takes_the_size_of_its_figure(file: File) -> None:
+    """Seven of the pictures took figsize, and the others refused it."""
+    file.define_baseline(0, 2)
+    one, slices = file.fit_baseline("peak"), file.fit_slice_by_slice("peak")
+    for draw in (
+        lambda **size: plot_fit(one, **size),
+        lambda **size: plot_fit(slices, **size),
+        lambda **size: plot_components(one, **size),
+        lambda **size: plot_residuals([one, one], **size),
+        lambda **size: plot_data(file.data, ENERGY, TIME, **size),
+        lambda **size: file.plot_fit(**size),
+        lambda **size: file.plot_param_evolution(**size),
+    ):
+        assert tuple(draw(figsize=(7.5, 3.5)).get_size_inches()) == (7.5, 3.5)
+        for wrong in (3, (3, 0), (3, 4, 5), ("a", 3)):
+            with pytest.raises(PlotError, match=r"figsize is .*; give \(width, height\)"):
+                draw(figsize=wrong)
+    with pytest.raises(PlotError, match="figsize= is of a figure of its own"):
+        plot_fit(one, fig=plt.figure(), figsize=(3, 4))

@@ -81,7 +81,7 @@ def opened_sliders(moved: Moved, names: Sequence[str] | None, show: bool, option
         raise PlotError(
             "sliders need the data in memory; give a part of them, np.asarray(data[...])"
         )
-    for what in {"ax", "fig", "save_path"} & set(options):
+    for what in {"ax", "fig", "save_path", "figsize"} & set(options):
         raise PlotError(f"sliders have a figure of their own; leave {what}= out")
     look = labelled(measurement, config_of(options, over_time=model.energy is None))
     sliders = Sliders(moved, names, look)
