@@ -20,6 +20,7 @@ from inspect import Parameter, Signature, getdoc
 from typing import Any
 
 from pyspec._library import OPS, OpDef
+from pyspec.calls import answered
 from pyspec.errors import ModelError, NoSuchNameError, shortened, suggest
 from pyspec.formula import FORMULAS
 from pyspec.functions import reference
@@ -55,16 +56,19 @@ Component = Description
 _BY_BOTH = Parameter.POSITIONAL_OR_KEYWORD
 
 
+@answered
 def fixed(value: float, min: float | None = None, max: float | None = None) -> Number:
     """A value that a fit holds."""
     return number(value, min, max, scope="static", place="fixed")
 
 
+@answered
 def shared(value: float, min: float | None = None, max: float | None = None) -> Number:
     """A free value that all files of a project share."""
     return number(value, min, max, scope="project", place="shared")
 
 
+@answered
 def expr(text: str) -> Expression:
     """A value that follows other parameters by their full names: ``expr("GLP_01_x0 + 3.67")``."""
     if not isinstance(text, str):
@@ -72,6 +76,7 @@ def expr(text: str) -> Expression:
     return Expression(text)
 
 
+@answered
 def free(
     axis: str,
     *,
@@ -99,6 +104,7 @@ def free(
     return Free(axis, bool(positive), ranges, bool(shared))
 
 
+@answered
 def measuredIRF(time: Sequence[float], response: Sequence[float]) -> Description:
     """An instrument as it has been measured, in the list of laws above those that it acts on.
 
@@ -108,6 +114,7 @@ def measuredIRF(time: Sequence[float], response: Sequence[float]) -> Description
     return Instrument(time, response)
 
 
+@answered
 def moving(
     value: Any,
     laws: Sequence[Description],
@@ -126,6 +133,7 @@ def moving(
     return Moving(base, groups, -1.0 if frequency is None else frequency)
 
 
+@answered
 def profiled(value: Any, functions: Sequence[Description]) -> Profiled:
     """A value that differs along the auxiliary axis, ``p(aux) = value + sum of functions``."""
     base = checked_value(value, "profiled")
@@ -137,6 +145,7 @@ def profiled(value: Any, functions: Sequence[Description]) -> Profiled:
     return Profiled(base, _list(functions, "profiled"))
 
 
+@answered
 def registered(function: str, /, *values: Any, **named: Any) -> Description:
     """A component for a function of your own: of :func:`pyspec.function`, or of
     :func:`pyspec.register_function`."""

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -297,6 +298,16 @@ class PlotOptions(Look, total=False):
 
 FIELDS = tuple(field.name for field in dataclasses.fields(PlotConfig))
 
+_made_of_fields = PlotConfig.__init__
+
+
+@wraps(_made_of_fields)
+def _made(self: PlotConfig, *args: Any, **fields: Any) -> None:
+    _made_of_fields(self, *args, **_renamed(fields))
+
+
+setattr(PlotConfig, "__init__", _made)  # noqa: B010
+
 
 #: Options of pictures that are no fields.
 OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
@@ -323,7 +334,8 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
             hint = _INSTEAD.get(name) or suggest(name, [*FIELDS, *ALIASES, *OWN_OPTIONS])
             raise PlotError(f"PlotConfig has no field {name!r}{hint}")
         if own in found:
-            raise PlotError(f"PlotConfig: {name} and {own} are the same field; give one of them")
+            both = " and ".join(one for one in fields if ALIASES.get(one, one) == own)
+            raise PlotError(f"PlotConfig: {both} are the same field; give one of them")
         found[own] = value
     return found
 
