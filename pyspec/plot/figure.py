@@ -72,13 +72,12 @@ class Sheet:
     ) -> None:
         if ax is not None or fig is not None:
             _check_place(ax, fig, figsize)
-        elif figsize is not None:
-            figsize = checked_size(figsize)
         if save_path is not None:
             check_suffix(save_path)
             check_folder(save_path)
         self.ax, self.fig = ax, fig
-        self.save_path, self.show, self.figsize = save_path, show, figsize
+        self.save_path, self.show = save_path, show
+        self.figsize = None if figsize is None else checked_size(figsize)
         self.figure: Any = None
 
     def style(self) -> Any:
