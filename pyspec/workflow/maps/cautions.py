@@ -1,4 +1,4 @@
-"""What the values of a map caution about, read from its store: those of older stores too."""
+"""What the values of a map caution about, read from its store, and kept there."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from typing import Any
 from pyspec.fit.doubts.caution import warn
 from pyspec.fit.parameters import AT_BOUND, scale_of
 from pyspec.io.optional import need
-from pyspec.workflow.maps.store import IDENTITY
+from pyspec.workflow.maps.store import IDENTITY, MapStore
 
 #: A parameter at its bounds in more than this share of the spectra is a warning.
 MANY = 0.1
+
+#: The attributes that say it: of the whole map, and of one parameter.
+ALL, ONE = "cautions", "caution"
+
+
+def kept_with_cautions(store: MapStore) -> Any:
+    """The Dataset of a store in which every spectrum is fitted, as :func:`with_cautions` gives it;
+    the store keeps what it says, for who opens it later."""
+    found = with_cautions(store.dataset())
+    texts = {str(name): {ONE: found[name].attrs.get(ONE)} for name in found}
+    store.tell({"": {ALL: found.attrs[ALL]}, **texts})
+    return found
 
 
 def with_cautions(found: Any) -> Any:
@@ -19,12 +31,14 @@ def with_cautions(found: Any) -> Any:
     each parameter, and all of them, a line for each, as `cautions` of the whole; "" for none. Warns
     of parameters that lie at their bounds in many spectra."""
     sentences = {}
+    for name in found:
+        found[name].attrs.pop(ONE, None)
     for name, (sentence, share) in at_bounds(found).items():
         sentences[name] = sentence
-        found[name].attrs["caution"] = sentence
+        found[name].attrs[ONE] = sentence
         if share > MANY:
             warn(f"map of {found.attrs['model']}", [sentence])
-    return found.assign_attrs(cautions="\n".join(sentences.values()))
+    return found.assign_attrs({ALL: "\n".join(sentences.values())})
 
 
 def at_bounds(found: Any) -> dict[str, tuple[str, float]]:

@@ -25,7 +25,7 @@ from pyspec.model import Measurement, Model
 from pyspec.model.windows import index_range
 from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
-from pyspec.workflow.maps.cautions import with_cautions
+from pyspec.workflow.maps.cautions import kept_with_cautions
 from pyspec.workflow.maps.given import (
     SPECTRA,
     Block,
@@ -103,6 +103,7 @@ def fit_map(
         ``_stderr``, chisqr, redchi, nfev, message, and status: "converged", "undetermined",
         "stopped" or "failed". Its attribute `cautions` says which parameters lie at their bounds in
         how many spectra, as does `caution` of each; beyond a tenth of the spectra it is a warning.
+        The store has these attributes too, from when all of its spectra are fitted.
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
@@ -143,7 +144,7 @@ def fit_map(
         finally:
             runner.close()
             steps.close()
-    return with_cautions(job.store.dataset())
+    return kept_with_cautions(job.store)
 
 
 def _described(

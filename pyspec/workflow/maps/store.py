@@ -8,12 +8,14 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyspec.errors import DataError, one_line
+from pyspec.io.atomic import write_text
 from pyspec.io.optional import need
 
 #: The group beside the results: one marker for each block.
@@ -66,6 +68,24 @@ class MapStore:
     def dataset(self) -> Any:
         """The results as an ``xarray.Dataset``, in chunks that are read when they are asked for."""
         return need("xarray", "a map", "zarr").open_zarr(self.path)
+
+    def tell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Gives variables, and the store itself (""), these attributes, of which None takes one
+        away: in files of their own, and then in the one that holds all attributes. A store that
+        cannot be written to stays as it is."""
+        every = self.path / ".zmetadata"
+        with suppress(DataError, OSError):
+            together = json.loads(every.read_text())
+            known, is_new = together["metadata"], False
+            for name, facts in texts.items():
+                key = f"{name}/.zattrs" if name else ".zattrs"
+                before = known.get(key, {})
+                now = {k: text for k, text in {**before, **facts}.items() if text is not None}
+                if now != before:
+                    write_text(self.path / key, json.dumps(now, indent=2))
+                    known[key], is_new = now, True
+            if is_new:
+                write_text(every, json.dumps(together, indent=2))
 
     def create(self, template: Any, block: tuple[int, ...], grid: tuple[int, ...]) -> None:
         """Makes the store of a Dataset of fill values; it gets its name when it is whole."""
