@@ -83,6 +83,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "message": [text.replace("\x00", "") for text in slices.message],
         "cautions": [_lines(() if one.result is None else one.result.cautions) for one in slices],
         "started_from": slices.started_from,
+        "statistics": _slice_statistics([one.result for one in slices]),
         **ends_contents([one.result for one in slices]),
         "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
         **common,
@@ -223,6 +224,16 @@ def _goodness(result: FitResult) -> dict[str, float]:
         return dict(result.statistics)
     except DataError:
         return dict(result._goodness(math.nan, math.nan))
+
+
+def _slice_statistics(results: Sequence[FitResult | None]) -> dict[str, Array]:
+    """Name → (n_slices,) the numbers by which slices are compared, NaN where one has no result."""
+    rows: list[dict[str, float]] = [
+        {} if one is None else {**_goodness(one), "n_data": one.n_data, "n_free": one.n_free}
+        for one in results
+    ]
+    names = max(rows, key=len, default={})
+    return {name: np.array([row.get(name, np.nan) for row in rows], np.float64) for name in names}
 
 
 def _texts(model: Model) -> dict[str, Any]:

@@ -262,4 +262,5 @@ def _fit_of(
         warned=tuple(contents.get("cautions") or [""] * len(contents["status"])),
         ends=ends_of(contents, len(contents["status"])),
         started_from=str(contents.get("started_from", "")),
+        statistics=dict(contents.get("statistics") or {}),
     )

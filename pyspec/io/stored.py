@@ -309,6 +309,8 @@ class StoredSlices(Stored):
     status, message : how each slice ended
     warned : what each slice cautioned about, a line for each
     ends : bounds, intervals and what has no effect in each slice
+    statistics : name → (n,) of :attr:`FitResult.statistics`, n_data and n_free, NaN where a slice
+        has no result; archives did not hold them at first, and then it is empty
     """
 
     rows: npt.NDArray[np.int64]
@@ -323,6 +325,7 @@ class StoredSlices(Stored):
     warned: tuple[str, ...]
     ends: tuple[Ends, ...]
     started_from: str
+    statistics: Mapping[str, Array]
 
     def __len__(self) -> int:
         return len(self.status)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -89,11 +90,36 @@ def best_of(fits: Sequence[Any], by: str) -> Any:
     return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
 
 
+@dataclass(frozen=True)
+class _Slice:
+    """A slice of an archive without data."""
+
+    statistics: dict[str, float]
+    success: bool
+    fit_type: ClassVar[str] = "slice"
+
+    @property
+    def n_data(self) -> int:
+        return int(self.statistics["n_data"])
+
+    @property
+    def n_free(self) -> int:
+        return int(self.statistics["n_free"])
+
+
+def _slices_of(fit: Any) -> dict[int, Any]:
+    """The slices of a fit that gave a result, by their numbers."""
+    if not callable(fit.measurement):
+        return {one.index: one.result for one in fit if one.result is not None}
+    good = np.flatnonzero(np.isfinite(fit.statistics["n_data"])).tolist()
+    columns = {name: column.tolist() for name, column in fit.statistics.items()}
+    ended = fit.success.tolist()
+    return {k: _Slice({n: column[k] for n, column in columns.items()}, ended[k]) for k in good}
+
+
 def _parts(fit: Any) -> list[Any]:
     """The fits of which a fit consists: itself, or its slices that gave a result."""
-    if not is_slices(fit):
-        return [fit]
-    return [one.result for one in fit if one.result is not None]
+    return list(_slices_of(fit).values()) if is_slices(fit) else [fit]
 
 
 def _metrics(fit: Any) -> dict[str, float]:
@@ -142,13 +168,8 @@ def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     if not is_slices(fit):
         return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
     return [
-        {
-            "slice_index": one.index,
-            **_read_with(one.result),
-            **_of(one.result.statistics, metrics, sigma),
-        }
-        for one in fit
-        if one.result is not None
+        {"slice_index": index, **_read_with(one), **_of(one.statistics, metrics, sigma)}
+        for index, one in _slices_of(fit).items()
     ]
 
 
@@ -168,7 +189,7 @@ def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
     that have none at all: sums over other slices could not be compared."""
     found: dict[str, set[int]] = {}
     for fit in fits:
-        own = {one.index for one in fit if one.result is not None} if is_slices(fit) else set()
+        own = set(_slices_of(fit)) if is_slices(fit) else set()
         if own:
             found[fit.file_name] = found.get(fit.file_name, own) & own
     return found
@@ -180,8 +201,8 @@ def _row(
     """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
     if not is_slices(fit):
         return _of(fit.statistics, metrics, sigma_of(fit))
-    known = [one for one in fit if one.result is not None]
-    parts = [one.result for one in known if counted is None or one.index in counted]
+    known = _slices_of(fit)
+    parts = [one for index, one in known.items() if counted is None or index in counted]
     table = {key: np.array([one.statistics[key] for one in parts]) for key in METRICS[:-1]}
     if aggregation == "sum" and parts:  # of all slices as one fit
         left = sum(one.n_data - one.n_free for one in parts)
@@ -228,7 +249,8 @@ def _noise_of(fit: Any) -> str:
     if measured.weight is None and not is_counts:
         return "squares of unknown noise"
     kind = "the deviance of counts" if is_counts else "squares over declared noise"
-    is_scaled = any(is_scaled_by_scatter(one) for one in _parts(fit)[:1])
+    parts = [fit] if callable(fit.measurement) else _parts(fit)[:1]
+    is_scaled = any(map(is_scaled_by_scatter, parts))
     return f"{kind} (scale_covar=True)" if is_scaled else kind
 
 

@@ -100,10 +100,14 @@ def measured_by(fit: Any) -> Any:
     was saved without data, window, noise and mask are those of the fit, and the data zeros."""
     if not callable(fit.measurement):
         return fit.measurement
-    if is_slices(fit) or not is_without_data(fit):
+    if not is_without_data(fit):
         return fit.measurement()
     axes = [fit.time] if fit.texts.get("time_model") else [fit.time, fit.energy]
     shape = [len(axis) for axis in axes if axis is not None]
+    if is_slices(fit):  # whose times are those of the window
+        beside = (fit.measured.get(name) for name in ("weight", "keep"))
+        heights = [np.shape(one)[0] for one in beside if np.ndim(one) == 2]
+        shape[0] = max([int(fit.rows[-1]) + 1, *heights])
     return fit.measurement(np.broadcast_to(0.0, shape))
 
 

@@ -27,7 +27,6 @@ from pyspec.workflow.identity import (
     handle_of,
     in_words,
     inputs_of,
-    is_slices,
     is_without_data,
     label_of,
     listed,
@@ -212,10 +211,9 @@ class FitResults(list[Any]):
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
         sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), over those that
         have a result in all fits of slices of the file, or with "long" have a row each, with their
-        `slice_index`. Raises :class:`FitError` where only some of
-        the models named have such fits, fits of one type saw different data, or chi2, AIC or BIC
-        are sums of different kinds. Fits that were saved without data are compared by the digest of
-        these; slices need their data.
+        `slice_index`. Raises :class:`FitError` where only some of the models named have such fits,
+        fits of one type saw different data, or chi2, AIC or BIC are sums of different kinds. Fits
+        that were saved without data are compared by the digest of these.
         """
         types, names = names_of(fit_type), names_of(models)
         for one in types or ():
@@ -353,8 +351,9 @@ def _whole(fit: Any) -> Any:
 
 
 def _comparable(fit: Any) -> Any:
-    """A fit with its statistics; one of an archive without data has them, where it is no slices."""
-    return fit if is_without_data(fit) and not is_slices(fit) else _whole(fit)
+    """A fit with its statistics; one of an archive without data has them, but for slices of
+    archives that did not hold theirs yet."""
+    return fit if is_without_data(fit) and fit.statistics else _whole(fit)
 
 
 def _identity(fit: Any) -> dict[str, str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pyspec import (
+    DataError,
     File,
     FitError,
     FitResults,
@@ -18,11 +20,13 @@ from pyspec import (
     Project,
     SliceResults,
     fit_model,
+    fit_slices,
     load_fits,
     load_model,
     save_fit,
 )
 from pyspec.fit import SliceFit
+from pyspec.io import load_archive, save_archive
 from pyspec.workflow.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
@@ -260,6 +264,36 @@ def test_fits_are_compared_without_their_data(file: File, noise: float | None) -
     pandas.testing.assert_frame_equal(loaded.compare_models(), frame)
     which = {"model": "one", "fit_type": "2d"}
     assert loaded.variants(**which).equals(kept.variants(**which))
+
+
+@pytest.mark.parametrize("noise", [None, 0.3])
+def test_slices_are_compared_without_their_data(file: File, noise: float | None) -> None:
+    """They were refused: the archive held neither R² nor the number of points of a slice."""
+    if noise is not None:
+        file.set_noise("gaussian", sigma=np.full(ENERGY.size, noise))
+    file.set_fit_limits([81, 89], time_limits=[-2, 8], exclude=[(86, 86.5)])
+    for model in ("one", "two"):
+        file.fit_slice_by_slice(model)
+    kept = file.project.results
+    path = file.project.path / "kept.h5"
+    save_fit(path, list(kept), with_data=False)
+    loaded = FitResults.load(path)
+    for how in ("median", "mean", "sum", "long"):
+        frame = kept.compare_models(sbs_aggregation=how)
+        found = loaded.compare_models(sbs_aggregation=how)
+        pandas.testing.assert_frame_equal(found, frame, check_exact=True)
+    first = kept[0]
+    assert loaded.variants(model="one").equals(kept.variants(model="one"))
+    other = replace(first.series, data=first.series.data + 1.0)
+    shifted = fit_slices(first.model, other, scale_covar=noise is None)
+    shifted.model_name, shifted.file_name = "two", first.file_name
+    save_fit(path, [first, shifted], with_data=False, mode="replace")
+    with pytest.raises(FitError, match="saw different values of the data"):
+        FitResults.load(path).compare_models()
+    archive = load_archive(path)[0]
+    save_archive(path, [{**one, "statistics": None} for one in archive], mode="replace")
+    with pytest.raises(DataError, match="saved without data"):  # an archive of before
+        FitResults.load(path).compare_models()
 
 
 def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:
