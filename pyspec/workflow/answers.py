@@ -176,8 +176,9 @@ class FileAnswers:
         those that are known. Before them stand `n_free`, the number of fitted parameters, and
         `success`. The metrics of slices are aggregated over those that have a result in all fits of
         slices: "median", "mean", "sum" (r2 as of one fit), or "long" for one row a slice, with its
-        `slice_index`. ``project.results.compare_models()`` has
-        all fits, not the last ones only.
+        `slice_index`. Beside two fits of slices or more that were not interrupted, one that was has
+        no metrics, and a warning says so. ``project.results.compare_models()`` has all fits, not
+        the last ones only.
 
         Raises :class:`FitError` for a model without such a fit, where fits of one type saw
         different data, or where chi2, AIC or BIC are sums of different kinds: squares, squares over

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
+from pyspec.fit.doubts.caution import warn
 from pyspec.fit.table import need_pandas
 from pyspec.model.source import source_of
 from pyspec.workflow.identity import (
@@ -35,6 +36,9 @@ PLAIN = ("chi2_red_raw", "r2", "aic", "bic")
 WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
 
 HEAD = ("file", "model", "fit_type", "handle", "selection_json")
+
+#: What to do with slices that were interrupted.
+_BY_SLICE = "fit them again, or compare slice by slice, sbs_aggregation='long'"
 
 #: What a metric is read with: how many parameters it cost, and whether it is that of an optimum.
 READ_WITH = ("n_free", "success")
@@ -140,7 +144,9 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
     pandas = need_pandas()
     long = aggregation == "long"
     rows: list[dict[str, Any]] = []
-    counted = _in_all(fits)
+    counted, left, said = _counted(fits)
+    if not long:
+        warn("compare_models", said)
     for fit in fits:
         head = {
             "file": fit.file_name,
@@ -152,7 +158,7 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
         if long:
             rows += [{**head, **row} for row in _long(fit, metrics)]
         else:
-            own = counted.get(fit.file_name)
+            own = set() if any(fit is one for one in left) else counted.get(fit.file_name)
             rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation, own)})
     columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
     if not long:
@@ -193,6 +199,29 @@ def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
         if own:
             found[fit.file_name] = found.get(fit.file_name, own) & own
     return found
+
+
+def _counted(fits: Sequence[Any]) -> tuple[dict[str, set[int]], list[Any], list[str]]:
+    """The slices of each file over which its fits are compared, the fits that lack some of them,
+    and what to say of both. A fit that was interrupted limits the others only where fewer than two
+    were not: else it is left out."""
+    counted, left, said = _in_all(fits), [], []
+    for name, common in counted.items():
+        made = [one for one in fits if one.file_name == name and is_slices(one) and _parts(one)]
+        cut = [one for one in made if {*one.status} & {"interrupted", "not run"}]
+        whole = [one for one in made if all(one is not other for other in cut)]
+        if len(whole) > 1:
+            counted[name] = _in_all(whole)[name]
+        for one in cut:
+            own = set(_slices_of(one))
+            ended = f"the slices of {one.model_name} to {name} were interrupted, {len(own)} of "
+            ended += f"{len(one.status)} have a result: "
+            if not counted[name] <= own:
+                left.append(one)
+                said.append(f"{ended}they are left out of the aggregation; {_BY_SLICE}")
+            elif len(common) < max(len(_parts(other)) for other in made):
+                said.append(f"{ended}all fits are compared over the {len(common)} that all have")
+    return counted, left, said
 
 
 def _row(

@@ -211,7 +211,8 @@ class FitResults(list[Any]):
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
         sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), over those that
         have a result in all fits of slices of the file, or with "long" have a row each, with their
-        `slice_index`. Raises :class:`FitError` where only some of the models named have such fits,
+        `slice_index`; interrupted ones as of :meth:`pyspec.File.compare_models`.
+        Raises :class:`FitError` where only some of the models named have such fits,
         fits of one type saw different data, or chi2, AIC or BIC are sums of different kinds. Fits
         that were saved without data are compared by the digest of these.
         """

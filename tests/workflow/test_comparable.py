@@ -25,6 +25,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
+from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
 from pyspec.io import load_archive, save_archive
 from pyspec.workflow.identity import handle_of, label_of, stamp_of
@@ -135,13 +136,32 @@ def test_a_fit_under_another_label_is_the_same_fit(file: File) -> None:
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     whole = file.fit_slice_by_slice("two")
     interrupted(file, 3)
-    frame = file.compare_models(sbs_aggregation="sum", metrics=["chi2_raw", "r2"])
+    with pytest.warns(ModelWarning, match="3 of 12 have a result: all .* over the 3 that all have"):
+        frame = file.compare_models(sbs_aggregation="sum", metrics=["chi2_raw", "r2"])
     frame = frame.set_index("model")
     expected = sum(one.result.statistics["chi2_raw"] for one in whole[:3])
     assert frame.loc["two", "chi2_raw"] == pytest.approx(expected, rel=1e-12)
     assert frame.loc["two", "chi2_raw"] < frame.loc["one", "chi2_raw"]
     alone = file.compare_models("two", sbs_aggregation="sum", metrics=["chi2_raw"])
     assert alone["chi2_raw"][0] == pytest.approx(np.sum(whole.residual**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_an_interrupted_fit_does_not_limit_two_that_were_not(file: File, is_stored: bool) -> None:
+    """The medians of all were those of the three slices that it has."""
+    fits = [interrupted(file, 3)]
+    fits += [file.fit_slice_by_slice(model) for model in ("one", "two")]
+    whole = FitResults(fits[1:]).compare_models()
+    path = file.project.path / "some.h5"
+    save_fit(path, fits, with_data=False)
+    found = FitResults.load(path) if is_stored else FitResults(fits)
+    told = "slices of one to scan were interrupted, 3 of 12 have a result: they are left out"
+    with pytest.warns(ModelWarning, match=told):
+        frame = found.compare_models()
+    pandas.testing.assert_frame_equal(frame[1:].reset_index(drop=True), whole)
+    assert np.isnan(frame["aic"][0])
+    assert not frame["success"][0]
+    assert len(found.compare_models(sbs_aggregation="long")) == 3 + 12 + 12
 
 
 def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
