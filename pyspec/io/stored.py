@@ -339,8 +339,8 @@ class StoredSlices(Stored):
     def cautions(self) -> tuple[str, ...]:
         """What the fits cautioned about, each kind once; see :attr:`SliceResults.cautions`."""
         texts = [tuple(text.splitlines()) for text in self.warned]
-        times = np.asarray(self.time).tolist()
-        return gathered(list(zip(times, texts, strict=True)), len(self))
+        found = zip(np.asarray(self.time).tolist(), texts, strict=True)
+        return gathered(found, len(self), self.table.names)
 
     @property
     def model_time(self) -> None:

@@ -166,9 +166,12 @@ def _write_slices(fit: Any, folder: Folder) -> None:
     rows = []
     for one in fit:
         known = {} if one.result is None else one.result.statistics
-        message = " ".join(one.message.split())
-        rows.append((one.index, *(known.get(name) for name in METRICS), one.status, message))
-    folder.table("metrics_per_slice.csv", ["slice", *METRICS, "status", "message"], rows)
+        said = " ".join(one.message.split())
+        cautions = " | ".join(() if one.result is None else one.result.cautions)
+        metrics = [known.get(name) for name in METRICS]
+        rows.append((one.index, *metrics, one.status, said, cautions))
+    head = ["slice", *METRICS, "status", "message", "cautions"]
+    folder.table("metrics_per_slice.csv", head, rows)
 
 
 def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:

@@ -89,7 +89,7 @@ class FileOutput:
         traces are free, these with their errors in ``amplitudes.csv``, the populations or laws that
         they are multiplied with in ``basis.csv`` unless these differ along the spectrum, and of a
         kinetic scheme ``das.csv`` and ``eas.csv``; of slices ``fit_pars.csv``, and
-        ``metrics_per_slice.csv`` with their status.
+        ``metrics_per_slice.csv`` with their status and cautions.
         """
         result = self.answers.by_reference(ref)
         path = self.project.output(filepath, "")

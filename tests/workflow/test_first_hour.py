@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pyspec.calls import Named
 from pyspec.cli.commands import main
 from pyspec.errors import DataError, ModelError, NoSuchNameError
 from pyspec.fit.slices.cautions import gathered
+from pyspec.io import load_fit, save_fit
 from pyspec.model import Measurement, load_model
 
 MODEL = """
@@ -138,6 +140,38 @@ def test_slices_tell_components_apart() -> None:
         f"in 1 of 3 slices, the first at 2: {two[0]}",
         f"in 2 of 3 slices, the first at 2: {two[1]}",
     )
+
+
+def test_cautions_about_several_parameters_are_one() -> None:
+    """A fit of 500 slices printed 35 lines that differed in the parameter alone."""
+    low, high = "GLP_0{}_F ended at its bound (min 0.1)", "GLP_0{}_F ended at its bound (max 3)"
+    gone = "GLP_01_A is compatible with 0: no GLP_01_x0, GLP_01_F and GLP_01_m"
+    less = "Gauss_01_A is compatible with 0: no Gauss_01_x0"
+    each = [(low.format(1), gone), (low.format(2), high.format(1)), (high.format(1), less)]
+    names = ["GLP_01_F", "GLP_02_F", *re.findall(r"\w+_\w+", f"{gone} {less}")]
+    assert gathered(zip((1.0, 2.0, 3.0), each, strict=True), 9, names) == (
+        "in 3 of 9 slices, the first at 1: GLP_01_F ended at its bound (min 0.1); one by one: "
+        "GLP_01_F (max) in 2, GLP_01_F (min) in 1, GLP_02_F (min) in 1",
+        f"in 2 of 9 slices, the first at 1: {gone}; one by one: GLP_01_A in 1, Gauss_01_A in 1",
+    )
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_slices_at_bounds_are_one_caution(tmp_path: Path, is_stored: bool) -> None:
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=ENERGY)
+    data = np.asarray(model.evaluate()) + np.random.default_rng(1).normal(0, 0.3, (6, ENERGY.size))
+    model.set("Gauss_01_x0", 84.5, min=84.4)
+    model.set("Gauss_01_A", 200, max=250)
+    slices: Any = fit_slices(model, Measurement(data), times=np.arange(6.0))
+    each = [one.result.cautions for one in slices]
+    if is_stored:
+        save_fit(tmp_path / "fits.h5", slices)
+        slices = load_fit(tmp_path / "fits.h5")
+    told = [one for one in slices.cautions if "ended at its bound" in one]
+    assert len(told) == 1
+    assert "; one by one: Gauss_01_A (max) in 6, Gauss_01_x0 (min) in 6" in told[0]
+    assert all(sum("ended at its bound" in text for text in one) == 2 for one in each)
 
 
 def test_answers_say_what_to_write(table: Path) -> None:

@@ -350,9 +350,11 @@ def test_an_exported_folder_says_how_the_fit_ended(tmp_path: Path) -> None:
     cautions = [text for field, text in info if field == "caution"]
     assert tuple(cautions) == slices.cautions != ()
     rows = rows_of(folder / "metrics_per_slice.csv")[1:]
-    assert [row[-2] for row in rows] == list(slices.status)
-    assert rows[3][1:-2] == [""] * 7
-    assert "before it began" in rows[3][-1]
+    assert [row[-3] for row in rows] == list(slices.status)
+    assert rows[3][1:-3] == [""] * 7
+    assert "before it began" in rows[3][-2]
+    each = [() if one.result is None else one.result.cautions for one in slices]
+    assert [row[-1] for row in rows] == [" | ".join(one) for one in each]
 
 
 def interrupt(now: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,21 +20,62 @@ _SELDOM = 1e-3
 _NUMBER = re.compile(r"(?<!\w)[+-]?\d[\d.]*(?:e[+-]?\d+)?")
 
 
-def gathered(found: Iterable[tuple[float, tuple[str, ...]]], n_slices: int) -> tuple[str, ...]:
-    """Sentences of (time, cautions) of each slice; those that differ in numbers alone are one,
-    with the words of the first. Of tests at a level of chance, so many of so many slices as that
-    level lets expect are said to be no more than that."""
+#: Names, one after the other; and at which of its bounds a parameter lies.
+_NAMES = re.compile(r"@(?:, @)*(?: and @)?")
+_SIDE = re.compile(r"\((min|max) ")
+
+
+def gathered(
+    found: Iterable[tuple[float, tuple[str, ...]]], n_slices: int, names: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Sentences of (time, cautions) of each slice; those that differ in numbers, in `names` of
+    parameters and their components, or in the side of a bound are one, with the words of the first,
+    and with the number of slices by parameter where they are about several. Of tests at a level of
+    chance, so many of so many slices as that level lets expect are said to be no more than that."""
     first: dict[str, tuple[float, str]] = {}
-    counts: dict[str, int] = {}
+    counts: dict[str, Counter[str]] = {}
+    pattern = _pattern(names)
     for time, sentences in found:
-        for kind, sentence in {_NUMBER.sub("#", one): one for one in sentences}.items():
+        seen = {_kind_of(one, pattern): one for one in sentences}
+        for kind in dict.fromkeys(kind for kind, _ in seen):
+            counts.setdefault(kind, Counter())[_SLICES] += 1
+        for (kind, about), sentence in seen.items():
             first.setdefault(kind, (time, sentence))
-            counts[kind] = counts.get(kind, 0) + 1
+            counts[kind][about] += 1
     return tuple(
-        f"in {counts[kind]} of {n_slices} slices{_may_be_chance(kind, counts[kind], n_slices)}, "
-        f"the first at {time:g}: {sentence}"
+        f"in {counts[kind][_SLICES]} of {n_slices} slices"
+        f"{_may_be_chance(kind, counts[kind][_SLICES], n_slices)}, "
+        f"the first at {time:g}: {sentence}{_by_parameter(counts[kind])}"
         for kind, (time, sentence) in first.items()
     )
+
+
+#: What counts the slices of a kind, beside what its sentences are about.
+_SLICES = "slices"
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Finds names of parameters and components in sentences; not those that may be plain words."""
+    known = {one for name in names for one in (name, name.rpartition("_")[0])}
+    told = sorted((one for one in known if re.search(r"[_\d]", one)), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, told)) or '(?!)'})(?!\w)")
+
+
+def _kind_of(sentence: str, names: re.Pattern[str]) -> tuple[str, str]:
+    """A sentence without its numbers, names and sides, and what it is about: the first name, and
+    the side of a bound."""
+    told, side = names.search(sentence), _SIDE.search(sentence)
+    about = "" if told is None else told[0] + (f" ({side[1]})" if side else "")
+    kind = _NAMES.sub("@", names.sub("@", _NUMBER.sub("#", sentence)))
+    return (kind if told is None else _SIDE.sub("(", kind)), about
+
+
+def _by_parameter(counts: Counter[str]) -> str:
+    """In how many slices which parameters have a caution, "" for one."""
+    named = [(one, n) for one, n in counts.most_common() if one != _SLICES]
+    if len(named) < 2:
+        return ""
+    return f"; one by one: {', '.join(f'{one} in {n}' for one, n in named)}"
 
 
 def _may_be_chance(kind: str, count: int, n_slices: int) -> str:

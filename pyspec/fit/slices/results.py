@@ -142,9 +142,11 @@ class SliceResults(Fits[SliceFit], SlotNames):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The cautions of all slices, each kind once, with the number of slices that have it."""
+        """The cautions of all slices, each kind once, with the number of slices that have it;
+        ``slices[3].result.cautions`` are those of one."""
         pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
-        return gathered([(t, one.cautions) for t, one in pairs if one is not None], len(self))
+        found = [(t, one.cautions) for t, one in pairs if one is not None]
+        return gathered(found, len(self), self.names)
 
     @property
     def energy(self) -> Array:
