@@ -14,6 +14,9 @@ from pyspec.io.optional import need
 from pyspec.io.source import by_reference
 from pyspec.io.units import guess_kind, show_unit
 
+#: What follows the name of a variable in that of its standard errors.
+ERRORS = "_stderr"
+
 
 @answered
 def from_xarray(
@@ -30,7 +33,8 @@ def from_xarray(
 
     `energy` and `time` name dimensions, or coordinates along one; without them they are recognised
     by name and unit (eV, nm, cm-1; s, ps, fs…). `data` names the variable of an xarray.Dataset,
-    `errors` the one with its standard errors. All other dimensions stay, under their names.
+    `errors` the one with its standard errors, by default ``NAME_stderr`` where there is one. All
+    other dimensions stay, under their names.
 
     Raises :class:`DataError` for unknown names and for axes that are not usable.
     """
@@ -40,16 +44,23 @@ def from_xarray(
 
 @answered
 def to_xarray(dataset: Dataset) -> Any:
-    """A Dataset as an xarray.DataArray, with units and labels as attributes."""
+    """A Dataset as an xarray.DataArray, with units and labels as attributes; where it has standard
+    errors, as an xarray.Dataset of both: ``NAME`` and ``NAME_stderr``, which
+    :func:`from_xarray` reads back."""
     xarray = need("xarray", "to_xarray()")
     coords = {}
     for dim in dataset.dims:
         attrs = _attributes(dataset, dim)
         coords[dim] = (dim, np.array(dataset.axes[dim]), attrs)
-    attrs = {**_attributes(dataset, "data"), "source": dataset.source}
-    return xarray.DataArray(
-        np.array(dataset.data), coords=coords, dims=dataset.dims, name=dataset.name, attrs=attrs
-    )
+    facts = _attributes(dataset, "data")
+    told = {**facts, "source": dataset.source}
+    named: dict[str, Any] = {"coords": coords, "dims": dataset.dims}
+    array = xarray.DataArray(np.array(dataset.data), **named, name=dataset.name, attrs=told)
+    if dataset.errors is None:
+        return array
+    own = "data" if dataset.name in ("", *dataset.dims) else dataset.name
+    spread = xarray.DataArray(np.array(dataset.errors), **named, attrs=facts)
+    return xarray.Dataset({own: array, f"{own}{ERRORS}": spread})
 
 
 def _attributes(dataset: Dataset, what: str) -> dict[str, str]:
@@ -73,6 +84,7 @@ def found_in(
     beside: Any = {}
     if hasattr(array, "data_vars"):
         beside, array = array, _variable(array, where, data, errors, notes)
+        errors = errors or _own_errors(beside, array)
     if not hasattr(array, "dims") or not hasattr(array, "coords"):
         raise DataError(
             f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
@@ -165,6 +177,12 @@ def _errors(array: Any, beside: Any, where: str, errors: str) -> Any:
     return spread.transpose(*array.dims)
 
 
+def _own_errors(beside: Any, array: Any) -> str | None:
+    """The variable that is named as the standard errors of the data, and has their dimensions."""
+    name = f"{array.name}{ERRORS}"
+    return name if name in beside and {*beside[name].dims} == {*array.dims} else None
+
+
 def _variable(
     dataset: Any, where: str, data: str | None, errors: str | None, notes: list[str]
 ) -> Any:
@@ -175,7 +193,8 @@ def _variable(
                 f"{where}: no variable {data!r}; it has {', '.join(names)}{suggest(data, names)}"
             )
         return dataset[data]
-    numbers = [name for name in names if dataset[name].ndim and dataset[name].dtype.kind in "fiu"]
+    own = [name for name in names if name.removesuffix(ERRORS) not in {*names} - {name}]
+    numbers = [name for name in own if dataset[name].ndim and dataset[name].dtype.kind in "fiu"]
     most = max((dataset[name].ndim for name in numbers), default=0)
     pool = [name for name in numbers if dataset[name].ndim == most]
     if len(pool) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.errors import DataError
-from pyspec.io import from_xarray, read, to_xarray
+from pyspec.io import Dataset, from_xarray, read, to_xarray
 
 xr = pytest.importorskip("xarray")
 
@@ -117,6 +118,28 @@ def test_there_and_back() -> None:
     again = from_xarray(back)
     np.testing.assert_array_equal(again.data, found.data)
     assert dict(again.units) == dict(found.units)
+
+
+@pytest.mark.parametrize("name", ["scan", "energy"])
+def test_standard_errors_go_there_and_back(tmp_path: Path, name: str) -> None:
+    """They were lost: to_xarray had the values alone."""
+    axes = {"time": np.array(T, dtype=float), "energy": np.array(E, dtype=float)}
+    units = {"energy": "eV", "data": "counts"}
+    own = np.abs(DATA[0]) + 1
+    found = Dataset(DATA[0], ("time", "energy"), axes, units=units, errors=own, name=name)
+    back = to_xarray(found)
+    key = "data" if name == "energy" else name
+    assert list(back.data_vars) == [key, f"{key}_stderr"]
+    assert [back[one].attrs["units"] for one in back.data_vars] == ["counts", "counts"]
+    again = [from_xarray(back), from_xarray(back, data=key)]
+    if importlib.util.find_spec("h5netcdf"):
+        back.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+        again.append(read(tmp_path / "a.nc"))
+    for one in again:
+        np.testing.assert_array_equal(one.data, found.data)
+        np.testing.assert_array_equal(one.errors, own)
+        assert dict(one.units) == units
+    assert from_xarray(back[key]).errors is None
 
 
 @pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
