@@ -208,8 +208,8 @@ class FileFits:
         n_workers : None fits one slice after the other, usually in less than 1 ms each; a number
             starts so many workers, which takes seconds: worth it only where the fits take longer
         seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
-            `seed_values`: name → number or (n_slices,), a DataFrame of such columns, or a list of
-            dicts
+            `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
+            dicts, or slices that were fitted before, of which free parameters take their values
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
             slice, where that start is nearer to the slice; None does not
         client : a ``dask.distributed.Client`` whose workers fit the slices

@@ -73,11 +73,11 @@ def slice_seeds(
 
     `source` "model" starts all from the model, "baseline" from the best baseline (see
     :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
-    with such columns, or a list of such dicts. `adapt` "argmax_shift" then shifts every free
-    ``…_x0`` by the distance of the slice's maximum from the baseline's (the mean spectrum's,
-    without a baseline), within its bounds, where that comes nearer to the slice: a maximum that
-    another peak takes over moves nothing. The baseline's maximum is that within the window of the
-    slices, wherever it was fitted.
+    with such columns, a list of such dicts, or slices that were fitted before. `adapt`
+    "argmax_shift" then shifts every free ``…_x0`` by the distance of the slice's maximum from the
+    baseline's (the mean spectrum's, without a baseline), within its bounds, where that comes nearer
+    to the slice: a maximum that another peak takes over moves nothing. The baseline's maximum is
+    that within the window of the slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)
@@ -92,6 +92,8 @@ def slice_seeds(
                 "use seed_source='model'"
             )
         seed_from(model, baseline, by_hand)
+    if _is_slices(values):
+        values = _of_slices(values, model, times)
     seeds = _explicit(values, times) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
         home = None if baseline is None else _home(baseline, model, series)
@@ -114,6 +116,38 @@ def _home(baseline: FitResult, model: Model, series: Measurement) -> float | Non
 
 
 SEED_SOURCES = ("model", "baseline", "explicit")
+
+
+def _is_slices(values: Any) -> bool:
+    """Whether start values are what a fit of slices found, one of an archive too."""
+    return getattr(values, "fit_type", "") == "sbs"
+
+
+def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]]:
+    """What slices found for the parameters that are free in `model`, at the same times, brought
+    within its bounds; nothing where a slice has no value."""
+    own = np.asarray(slices.time)
+    place = {time: k for k, time in enumerate(own.tolist())}
+    lost = [time for time in times.tolist() if time not in place]
+    if lost:
+        raise FitError(
+            f"seed_values are slices without the time {lost[0]:g} of the window, one of {len(lost)}"
+            "; fit the slices of the same times, or give arrays by name, one value a slice"
+        )
+    free = {
+        name: par
+        for name, par in model.parameters.items()
+        if par.vary and par.formula is None and name in slices.values
+    }
+    same = np.array_equal(own, times)
+    rows = np.array([k if same else place[time] for k, time in enumerate(times.tolist())])
+    columns = {
+        name: np.clip(slices.values[name][rows], par.min, par.max) for name, par in free.items()
+    }
+    return [
+        {name: float(column[k]) for name, column in columns.items() if np.isfinite(column[k])}
+        for k in range(times.size)
+    ]
 
 
 def _explicit(values: Any, times: Array) -> list[dict[str, float]]:

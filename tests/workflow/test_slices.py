@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, ModelError, Project, SliceResults, register_function
+from pyspec import File, FitError, ModelError, Project, SliceResults, load_fits, register_function
 from pyspec.fit import fit_slices
 from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
@@ -95,6 +96,36 @@ def test_every_slice_as_if_alone(file: File) -> None:
         assert one.stderr["area"] == pytest.approx(alone.stderr["area"], rel=1e-3)
         np.testing.assert_allclose(slices.fit[index], one.fit)
     assert slices.residual.shape == (24, slices.energy.size)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_slices_go_on_from_slices(file: File, is_stored: bool) -> None:
+    """They were refused: their values by name hold those of parameters that follow others, which
+    are no start values, and those of slices without a result."""
+
+    def stop(done: int, total: int) -> None:
+        if done == 30:
+            raise KeyboardInterrupt
+
+    first: Any = file.fit_slice_by_slice("peak", progress=stop)
+    found = first.values["Gauss_01_x0"]
+    if is_stored:
+        pytest.importorskip("h5py")
+        first = load_fits(file.save_fit("fits.h5"))[-1]
+    file.set_fit_limits(time_limits=[-3, None])
+    file.models["peak"].set("Gauss_01_SD", vary=False)
+    file.models["peak"].set("Gauss_01_x0", max=12.5)
+    again = file.fit_slice_by_slice("peak", seed_values=first)
+    assert again.started_from == "seed_values"
+    start = again.start["Gauss_01_x0"]
+    np.testing.assert_allclose(start[:28], np.minimum(found, 12.5)[2:30], atol=0.01)
+    assert (found > 12.5).any()
+    assert np.isnan(found[30:]).all()
+    assert len({*start[28:]}) == 1  # the model's own
+    assert len({*again.values["Gauss_01_SD"]}) == 1
+    file.set_fit_limits(None)
+    with pytest.raises(FitError, match=r"without the time -5 of the window, one of 2; fit the"):
+        file.fit_slice_by_slice("peak", seed_values=again)
 
 
 def test_tables(file: File) -> None:
