@@ -281,6 +281,22 @@ def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
     assert "is no error" not in str(same)
 
 
+def test_of_values_at_bounds_it_is_said() -> None:
+    """A median and a spread of values many of which are a bound looked like any others."""
+    model, clean = line()
+    rng = np.random.default_rng(1)
+    measured = [Measurement(rng.normal(clean, 0.4), weight=np.array(2.5)) for _ in range(20)]
+    wide = fit_many(model, measured, scale_covar=False)
+    assert "at a bound" not in str(wide)
+    model.set("Gauss_01_SD", max=0.8)
+    fits = fit_many(model, measured, scale_covar=False)
+    count = int((fits.values["Gauss_01_SD"] == 0.8).sum())
+    assert 3 < count < 17
+    told = f"values at a bound, not measured, in 20 fits that converged: Gauss_01_SD in {count}"
+    assert str(fits).splitlines()[-1] == told
+    assert told in fits._repr_html_()
+
+
 def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
     """It was ignored without a word where the quantity has a name of its own."""
     model = load_model('parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"]}' + LINE, "line")

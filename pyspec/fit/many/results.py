@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits
+from pyspec.fit.parameters import at_bound
 from pyspec.fit.result import FitResult
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.model.free import single_valued
@@ -144,7 +145,8 @@ class ManyFits(Fits[OneFit]):
         return f"<b>{escape(self._head())}</b>{table}{escape(note)}"
 
     def _table(self) -> tuple[list[list[str]], str]:
-        """The table of spreads, and a note on those that are 0; empty where there are none."""
+        """The table of spreads, and notes on those that are 0 and on values at bounds; empty where
+        there are none."""
         if np.count_nonzero(self.success) < 2:
             return [], ""
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
@@ -158,12 +160,30 @@ class ManyFits(Fits[OneFit]):
                     still.append(name)
                 middle = format_value(float(np.median(self.of_converged(name))), spread)
                 rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
-        if not 0 < len(still) < len(self.free_names):  # all of them: the same data each time
-            return rows, ""
-        return rows, (
-            f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
-            "jumps, between two samples; a spread of 0 is no error"
-        )
+        notes = []
+        if 0 < len(still) < len(self.free_names):  # all of them: the same data each time
+            notes.append(
+                f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
+                "jumps, between two samples; a spread of 0 is no error"
+            )
+        counts = {name: n for name, n in self._at_bounds().items() if n and name not in still}
+        if counts:
+            told = ", ".join(f"{name} in {n}" for name, n in counts.items())
+            good = np.count_nonzero(self.success)
+            notes.append(f"values at a bound, not measured, in {good} fits that converged: {told}")
+        return rows, "\n".join(notes)
+
+    def _at_bounds(self) -> dict[str, int]:
+        """In how many of the fits that converged a free parameter lies at a bound, where it has no
+        standard error."""
+        parameters, good, errors = self._batch.model.parameters, self.success, self.stderr
+        counts = {}
+        for name in self.free_names:
+            par = parameters[name]
+            values = self.values[name][good & np.isnan(errors[name])]
+            limits = par.min, par.max, par.value
+            counts[name] = sum(bool(at_bound(value, *limits)) for value in values.tolist())
+        return counts
 
     def __repr__(self) -> str:
         return f"<ManyFits: {self._head()}>"
