@@ -205,8 +205,8 @@ def sigma_of(fit: Any) -> float:
 
 
 def inputs_of(fit: Any) -> dict[str, Any]:
-    """What a person gave for a fit: method and options, window, noise, and of every parameter the
-    start, the bounds and what it follows."""
+    """What a person gave for a fit: method and options, window, mask, noise, and of every parameter
+    the start, the bounds and what it follows; of slices where they started from."""
     measured = measured_by(fit)
     slices = is_slices(fit)
     settings = vars(fit).get("settings")
@@ -217,7 +217,10 @@ def inputs_of(fit: Any) -> dict[str, Any]:
         for key, value in dict(settings or {}).items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
-    given |= {"noise": _noise(measured), "data": digest_of_data(fit)[:SHORT]}
+    given |= {"mask": _mask(measured), "noise": _noise(measured)}
+    given["data"] = digest_of_data(fit)[:SHORT]
+    if slices:  # whose starts differ from slice to slice
+        given["started_from"] = fit.started_from
     model = fit.model() if callable(fit.model) else fit.model
     given["model_structure"] = _structure(model)
     starts = {} if slices else {row.name: row.init for row in fit.table}
@@ -236,6 +239,17 @@ def _structure(model: Model) -> str:
     own = alike.parameters.values()
     alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
     return hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
+
+
+def _mask(measured: Any) -> str:
+    """How many points of the window a mask leaves out, and which."""
+    if measured.keep is None:
+        return "none"
+    if source_of(measured.keep) is not None:
+        return f"of each point, {digest(measured.keep)[:SHORT]}"
+    kept = np.ascontiguousarray(measured.window(np.asarray(measured.keep)))
+    left = kept.size - int(np.count_nonzero(kept))
+    return f"{left} of {kept.size} points, {digest(kept)[:SHORT]}" if left else "none"
 
 
 def _noise(measured: Any) -> str:

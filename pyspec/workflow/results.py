@@ -31,6 +31,7 @@ from pyspec.workflow.identity import (
     label_of,
     listed,
     matching,
+    measured_by,
     name_of_file,
     names_of,
     one_fit,
@@ -310,12 +311,12 @@ class FitResults(list[Any]):
     ) -> Any:
         """Parameters of a slice-by-slice fit against time; see
         :meth:`pyspec.File.plot_param_evolution`."""
-        fit, options = self._drawn({"fit_type": "sbs", **options})
+        fit, options = self._drawn({"fit_type": "sbs", **options}, of_values=True)
         return draw_evolution(fit, params, given_look(options, self.config, show_plot))
 
     def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
         """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
-        fit, options = self._drawn(options)
+        fit, options = self._drawn(options, of_values=True)
         return draw_samples(fit, given_look(options, self.config, show_plot))
 
     def plot_joint_mcmc(
@@ -330,12 +331,18 @@ class FitResults(list[Any]):
         joint = self.get_joint(model=model, files=files)
         return draw_samples(joint.joint, given_look(options, self.config, show_plot))
 
-    def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The fit that options name, and the other options."""
+    def _drawn(
+        self, options: dict[str, Any], of_values: bool = False
+    ) -> tuple[Any, dict[str, Any]]:
+        """The fit that options name, and the other options. For a picture of values, which needs no
+        data, one that was saved without data has zeros."""
         keys = ("file", "model", "fit_type", "handle")
         which = {key: options[key] for key in keys if key in options}
         rest = {key: value for key, value in options.items() if key not in keys}
-        return _whole(self.last(**which)), rest
+        fit = self.last(**which)
+        if of_values and is_without_data(fit):
+            return fit.to_result(measured_by(fit).data), rest
+        return _whole(fit), rest
 
     def __repr__(self) -> str:
         joint = f", {len(self.joint)} joint" if self.joint else ""

@@ -316,6 +316,40 @@ def test_slices_are_compared_without_their_data(file: File, noise: float | None)
         FitResults.load(path).compare_models()
 
 
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_variants_name_masks_and_starts_of_slices(file: File, is_stored: bool) -> None:
+    """compare_models refused such fits as those of other masks, and variants found no difference
+    between them."""
+    file.set_fit_limits([80, 90])
+    first = file.fit_slice_by_slice("one")
+    file.set_fit_limits([80, 90], exclude=[(86, 86.5)])
+    file.fit_slice_by_slice("one", seed_values=first)
+    found = FitResults(file.results)
+    if is_stored:
+        save_fit(file.project.path / "kept.h5", list(found), with_data=False)
+        found = FitResults.load(file.project.path / "kept.h5")
+    table = found.variants()
+    assert list(table) == ["handle", "timestamp", "mask", "started_from"]
+    assert table["mask"][0] == "none"
+    assert table["mask"][1].startswith(f"{4 * TIME.size} of {61 * TIME.size} points, ")
+    assert list(table["started_from"]) == ["the model's values", "seed_values"]
+    named = found.diff(*table["handle"]).query("section == 'input'")["field"]
+    assert list(named) == ["mask", "started_from"]
+
+
+def test_pictures_of_values_need_no_data(file: File) -> None:
+    """They asked for the data of which they show nothing."""
+    pytest.importorskip("matplotlib")
+    slices = file.fit_slice_by_slice("one")
+    save_fit(file.project.path / "kept.h5", slices, with_data=False)
+    found = FitResults.load(file.project.path / "kept.h5")
+    axes = found.plot_param_evolution().axes
+    again = FitResults([slices]).plot_param_evolution().axes
+    assert [one.get_ylabel() for one in axes] == [one.get_ylabel() for one in again]
+    with pytest.raises(DataError, match="saved without data"):
+        found.plot_sbs_slices()
+
+
 def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:
     for when in (0.0, 5.0):
         file.fit_spectrum("one", time_point=when)
