@@ -141,5 +141,5 @@ def plain_fit(result: FitResult) -> dict[str, Any]:
         "intervals": {name: list(ends) for name, ends in result.intervals.items()},
         "without_effect": list(result.without_effect),
         "parameters": [json_row(row) for row in result.table.to_dict()],
-        "correlations": result.correl,
+        "correlations": {name: json_row(one) for name, one in result.correl.items()},
     }

@@ -84,6 +84,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "cautions": [_lines(() if one.result is None else one.result.cautions) for one in slices],
         "started_from": slices.started_from,
         "statistics": _slice_statistics([one.result for one in slices]),
+        "covariance": _slice_covariances([one.result for one in slices]),
         **ends_contents([one.result for one in slices]),
         "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
         **common,
@@ -152,6 +153,15 @@ def _covariance(result: FitResult) -> Array | None:
         return None
     order = [names.index(name) for name in result.problem.names]
     return np.array(covar, dtype=np.float64)[np.ix_(order, order)]
+
+
+def _slice_covariances(results: Sequence[FitResult | None]) -> Array | None:
+    """(n_slices, n_free, n_free), NaN where a slice has none; None where no slice has one."""
+    found = [None if one is None else _covariance(one) for one in results]
+    shape = next((one.shape for one in found if one is not None), None)
+    if shape is None:
+        return None
+    return np.array([np.full(shape, np.nan) if one is None else one for one in found])
 
 
 def _left(result: FitResult) -> dict[str, Array] | None:

@@ -263,4 +263,5 @@ def _fit_of(
         ends=ends_of(contents, len(contents["status"])),
         started_from=str(contents.get("started_from", "")),
         statistics=dict(contents.get("statistics") or {}),
+        covariance=contents.get("covariance"),
     )

@@ -8,8 +8,8 @@ from typing import Any
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit import JointResult, fit_joint
-from pyspec.io.restored import moved
-from pyspec.io.stored import REFIT_FROM, StoredFit, StoredSlices
+from pyspec.io.restored import REFIT_FROM, moved
+from pyspec.io.stored import StoredFit, StoredSlices
 
 
 @answered

@@ -16,6 +16,7 @@ from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceR
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.slices.cases import SliceBatch
 from pyspec.fit.solve.outcome import NativeOutcome, count
 from pyspec.fit.spread import Spread
 from pyspec.io.records import NAMED
@@ -28,6 +29,11 @@ from pyspec.model.sizes import unit_of
 Array = npt.NDArray[np.float64]
 
 Restored = TypeVar("Restored", FitResult, SliceResults)
+
+
+def text_of(text: object) -> str:
+    """A text of the archive with a line break, by which loaders of models know it is no path."""
+    return f"{text}\n" if "\n" not in str(text) else str(text)
 
 
 def restored_fit(stored: Any, measurement: Measurement) -> FitResult:
@@ -139,19 +145,35 @@ def restored_slices(stored: Any, series: Measurement) -> SliceResults:
         facts |= {name: getattr(stored, name)[index] for name in ("redchi", "chisqr", "nfev")}
         facts |= {"n_data": problem.n_points, "n_free": len(problem.names)}
         facts["cautions"] = stored.warned[index]
+        covariance = _covariance_of_slice(stored, index, table, problem.names)
         result = _result(
-            problem, table, None, facts, stored.settings,
+            problem, table, covariance, facts, stored.settings,
             seconds=float("nan"),
             interrupted=status == "interrupted",
             without_effect=end.without_effect,
             degenerate=bool(end.without_effect),
             intervals=dict(end.intervals),
         )  # fmt: skip
+        result.fit_type = SliceBatch.fit_type
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status in ("interrupted", "not run") for fit in fits)
     then = checksum_of(series)
     time = np.asarray(stored.time)
     return SliceResults(fits, model, series, time, backend, float("nan"), stopped, then)
+
+
+def _covariance_of_slice(
+    stored: Any, index: int, table: ParameterTable, names: Sequence[str]
+) -> Array | None:
+    """The covariance of the free parameters of a slice, NaN between them where the archive does not
+    hold it, so that what depends on it is not known; None without standard errors."""
+    if stored.covariance is not None:
+        found = np.asarray(stored.covariance[index], dtype=np.float64)
+    else:
+        errors = [table[name].stderr for name in names]
+        found = np.full((len(names), len(names)), np.nan)
+        np.fill_diagonal(found, [np.nan if one is None else one**2 for one in errors])
+    return found if np.isfinite(found.diagonal()).any() else None
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,6 +222,12 @@ class _Outcome(NativeOutcome):
 
 
 # of fits that are made again
+
+#: Where a fit that is made again starts from, by `start`.
+REFIT_FROM = {
+    "best": "the best values of the stored fit",
+    "initial": "the start values of the stored fit",
+}
 
 #: Values that are named in a warning.
 SHOWN = 5

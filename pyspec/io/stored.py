@@ -26,17 +26,20 @@ from pyspec.fit import (
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.slices.table import SliceTable
 from pyspec.fit.statistics import TOGETHER, state_of, title_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.contents import Ends
 from pyspec.io.restored import (
+    REFIT_FROM,
     caution_alone,
     cautions_of,
     named_alike,
     restored_fit,
     restored_slices,
     slice_seeds,
+    text_of,
 )
 from pyspec.model import (
     Measurement,
@@ -50,17 +53,6 @@ from pyspec.model.digest import digest
 from pyspec.model.free import single_valued
 
 Array = npt.NDArray[np.float64]
-
-#: Where a fit that is made again starts from, by `start`.
-REFIT_FROM = {
-    "best": "the best values of the stored fit",
-    "initial": "the start values of the stored fit",
-}
-
-
-def _text(text: object) -> str:
-    """A text of the archive with a line break, by which loaders of models know it is no path."""
-    return f"{text}\n" if "\n" not in str(text) else str(text)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -105,13 +97,13 @@ class Stored(ABC):
         if start not in ("best", "initial"):
             raise DataError(f"start is 'best' or 'initial', not {start!r}")
         load = load_time_model if self.texts.get("time_model") else load_model
-        model = load(_text(self.texts["model"]), self.model_name)
+        model = load(text_of(self.texts["model"]), self.model_name)
         model.elsewhere = {n: parse(one) for n, one in self.texts.get("elsewhere", {}).items()}
         for one in self.texts.get("profiles", []):
-            profile = load_profile(_text(one["text"]), one["name"], one["target"])
+            profile = load_profile(text_of(one["text"]), one["name"], one["target"])
             model.add_profile(one["target"], profile)
         for one in self.texts.get("dynamics", []):
-            law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
+            law = load_dynamics(text_of(one["text"]), one["names"], one["target"], one["frequency"])
             model.add_dynamics(one["target"], law)
         self._restore(model, start)
         axes = (self.energy, self.model_time, self.aux, self.aux_weights)
@@ -174,11 +166,15 @@ class Stored(ABC):
         """What is said of the fit, line by line."""
 
     def __str__(self) -> str:
-        return "\n".join([self.title, *self._lines(), str(self.table)])
+        return "\n".join([self.title, *self._lines(), str(self._shown())])
 
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._lines())
-        return f"<b>{escape(self.title)}</b><br>{head}{self.table._repr_html_()}"
+        return f"<b>{escape(self.title)}</b><br>{head}{self._shown()._repr_html_()}"
+
+    def _shown(self) -> ParameterTable | SliceTable:
+        """The table that people read."""
+        return self.table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -326,6 +322,7 @@ class StoredSlices(Stored):
     ends: tuple[Ends, ...]
     started_from: str
     statistics: Mapping[str, Array]
+    covariance: Array | None
 
     def __len__(self) -> int:
         return len(self.status)
@@ -341,6 +338,14 @@ class StoredSlices(Stored):
         texts = [tuple(text.splitlines()) for text in self.warned]
         found = zip(np.asarray(self.time).tolist(), texts, strict=True)
         return gathered(found, len(self), self.table.names)
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """The parameters that were fitted."""
+        return tuple(row.name for row in self.table if row.kind == "free")
+
+    def _shown(self) -> SliceTable:
+        return SliceTable(self)
 
     @property
     def model_time(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import deque
 from dataclasses import replace
@@ -149,6 +150,33 @@ def test_slices_come_back_without_fitting(tmp_path: Path) -> None:
     assert found.status == slices.status
     assert found[2].result is None
     np.testing.assert_array_equal(found.chisqr, slices.chisqr)
+
+
+def test_slices_come_back_with_their_correlations(tmp_path: Path) -> None:
+    """They were lost, and errors of predictions from the archive were those of parameters that are
+    independent; its table showed start values."""
+    model = spectrum()
+    clean = np.asarray(model.evaluate())
+    data = clean + np.random.default_rng(2).normal(0, 0.3, (3, clean.size))
+    mask = np.zeros(data.shape, bool)
+    mask[1] = True
+    slices: Any = fit_slices(model, Measurement(data, mask=mask))
+    save_fit(tmp_path / "a.h5", slices)
+    found: Any = load_fit(tmp_path / "a.h5")
+    assert str(found).splitlines()[-4:] == str(slices).splitlines()[-4:]
+    again = found.to_result()
+    assert again[1].result is None
+    own, back = slices[2].result, again[2].result
+    np.testing.assert_array_equal(back.correlations.matrix, own.correlations.matrix)
+    np.testing.assert_array_equal(back.predict().stderr, own.predict().stderr)
+    assert str(back).splitlines()[0] == str(own).splitlines()[0]
+    kept, arrays, *_ = load_archive(tmp_path / "a.h5")
+    save_archive(tmp_path / "b.h5", [{**kept[0], "covariance": None}], arrays=arrays)
+    older: Any = load_fit(tmp_path / "b.h5")  # an archive of before
+    old = older.to_result()[2].result
+    assert old.stderr == own.stderr
+    assert np.isnan(old.predict().stderr).any()
+    assert json.loads(json.dumps(old.to_dict(), allow_nan=False))["correlations"]
 
 
 @pytest.mark.parametrize(

@@ -18,18 +18,15 @@ from pyspec.fit.export import labelled, need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
 from pyspec.fit.slices.cautions import gathered, of_motion_alone
+from pyspec.fit.slices.table import SliceTable
 from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.table import format_value, need_pandas, text_table
+from pyspec.fit.table import need_pandas
 from pyspec.fit.trace import fit_trace
 from pyspec.model import Measurement, Model
-from pyspec.model.show import html_table
 from pyspec.model.units import parameter_units
 from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
-
-#: Slices that a table shows: the first and the last of more.
-MOST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -316,33 +313,13 @@ class SliceResults(Fits[SliceFit], SlotNames):
         where = f" to {self.file_name}" if self.file_name else ""
         return self._head_of(f"slices of {self.model_name}{where}")
 
-    def _cells(self) -> list[list[str]]:
-        head = ["time", *self.free_names, "redchi", "status"]
-        shown = list(range(len(self)))
-        if len(shown) > MOST_ROWS:
-            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
-        values, errors, redchi = self.values, self.stderr, self.redchi
-        rows = []
-        for k in shown:
-            if k < 0:
-                rows.append(["…"] * len(head))
-                continue
-            cells = []
-            for name in self.free_names:
-                error = errors[name][k]
-                text, shown_error = format_value(values[name][k], None if error != error else error)
-                cells.append(f"{text} ± {shown_error}" if shown_error else text)
-            rows.append([f"{self.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", self.status[k]])
-        return [head, *rows]
-
     def __str__(self) -> str:
-        align = ">" * (len(self.free_names) + 2) + "<"
         notes = [f"Caution: {text}" for text in self.cautions]
-        return "\n".join([self._head(), *notes, text_table(self._cells(), align)])
+        return "\n".join([self._head(), *notes, str(SliceTable(self))])
 
     def __repr__(self) -> str:
         return f"<SliceResults: {self._head()}>"
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>Caution: {escape(text)}</p>" for text in self.cautions)
-        return f"<b>{escape(self._head())}</b>{notes}{html_table(self._cells())}"
+        return f"<b>{escape(self._head())}</b>{notes}{SliceTable(self)._repr_html_()}"
