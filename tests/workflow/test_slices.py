@@ -323,6 +323,7 @@ def test_a_law_without_the_value_that_moves_is_told(file: File) -> None:
         result = slices.fit_parameter("Gauss_01_x0", laws, "decay", **options)
         said = "the law is 0 before its onset, where Gauss_01_x0 is "
         assert result.cautions[0].startswith(said)
+        assert ["constFun: {A: [" in one for one in result.cautions].count(True) == 1
         assert "constFun: {A: [" in result.cautions[0]
     whole = slices.fit_parameter("Gauss_01_x0", laws, "base_and_decay")
     after = slices.fit_parameter("Gauss_01_x0", laws, "decay", time_limits=(0, 20))

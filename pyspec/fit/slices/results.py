@@ -247,8 +247,9 @@ class SliceResults(Fits[SliceFit], SlotNames):
         result.file_name = self.file_name
         used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
         told = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
-        if told:
-            result.cautions = (*told, *result.cautions)
+        if told:  # in place of what is said of any trace
+            others = (one for one in result.cautions if "constFun" not in one)
+            result.cautions = (*told, *others)
         return result
 
     def _model_file(self, given: str | Path) -> str | Path:
