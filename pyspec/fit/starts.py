@@ -268,7 +268,8 @@ def best_of(
             break
     if tries.result is None or tries.best is None:
         raise first_error(tries.ended)
-    return with_starts(tries.result, tries.ended, tries.best, interrupted)
+    drawn = {"n_starts": n_starts, "seed": seed}
+    return with_starts(tries.result, tries.ended, tries.best, drawn, interrupted)
 
 
 def first_error(ended: Sequence[Ended]) -> FitError:
@@ -277,9 +278,15 @@ def first_error(ended: Sequence[Ended]) -> FitError:
 
 
 def with_starts(
-    best: ResultT, ended: Sequence[Ended], own: Ended, interrupted: bool = False
+    best: ResultT,
+    ended: Sequence[Ended],
+    own: Ended,
+    drawn: Mapping[str, int],
+    interrupted: bool = False,
 ) -> ResultT:
-    """The best fit, which says how all of them ended; `own` is what it ended as."""
+    """The best fit, which says how all of them ended; `own` is what it ended as, `drawn` the
+    number of starts and the seed of the random ones, which belong to its settings."""
+    best.settings = {**best.settings, **drawn}
     at, tolerance = own.start.chisqr, own.tolerance
     best.interrupted = best.interrupted or interrupted
     best.starts = tuple(

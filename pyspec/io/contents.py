@@ -86,7 +86,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "statistics": _slice_statistics([one.result for one in slices]),
         "covariance": _slice_covariances([one.result for one in slices]),
         **ends_contents([one.result for one in slices]),
-        "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
+        "settings": _of_first(slices) if done else {**none, "backend": slices.backend},
         **common,
     }
 
@@ -132,6 +132,19 @@ def _settings(result: FitResult) -> dict[str, Any]:
         "scale_covar": bool(scale),
         "options": plain,
     }
+
+
+def _of_first(slices: SliceResults) -> dict[str, Any]:
+    """How slices were run. The seed of their random starts is that of the first slice, from which
+    those of the others are counted; it is left out where they are not."""
+    done = {one.index: one.result for one in slices if one.result is not None}
+    settings = _settings(next(iter(done.values())))
+    if "n_starts" in settings["options"]:
+        first = {one.settings["seed"] - index for index, one in done.items()}
+        settings["options"]["seed"] = min(first)
+        if len(first) > 1 or min(first) < 0:
+            del settings["options"]["seed"]
+    return settings
 
 
 def _measurement(measurement: Measurement) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def refit_joint(
         raise DataError(
             f"refit_joint got {len(parts)} fit; give those of all files that were fitted together"
         )
-    given = parts[0].refit_options(options)
+    given = parts[0].refit_options(options, start=start)
     names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
     joint = fit_joint(
         [(one.model(start), one.measurement()) for one in parts],

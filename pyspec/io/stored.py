@@ -130,26 +130,29 @@ class Stored(ABC):
             if row.expr != par.expr:
                 par.formula = None if row.expr is None else parse(row.expr, par.where)
             if row.expr is None:
-                begin = row.init if start == "initial" and row.init is not None else row.value
-                par.value = begin
+                begin = row.init if start == "initial" else None
+                par.value = row.value if begin is None else begin
 
     def measurement(self, data: npt.NDArray[Any] | None = None) -> Measurement:
-        """Data, window, weights and mask of the fit; `data` are needed where the archive has
-        neither them nor their address. Others than those of then are welcome, as long as they
-        match the axes."""
+        """Data, window, weights and mask of the fit; `data`, any that match the axes, are needed
+        where the archive has neither those of then nor their address."""
         return measured_again(self, data)
 
-    def refit_options(self, options: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The settings of then as arguments of a fit, and `options` over them."""
+    def refit_options(
+        self, options: Mapping[str, Any] = MappingProxyType({}), *, start: str = "best"
+    ) -> dict[str, Any]:
+        """The settings of then as arguments of a fit, and `options` over them; random starts are
+        among them with ``start="initial"``."""
         given: dict[str, Any] = {
             "backend": self.settings["backend"],
             "scale_covar": bool(self.settings["scale_covar"]),
             **self.settings.get("options", {}),
         }
+        if start == "best" and given.pop("n_starts", None):
+            given.pop("seed", None)
         if not {"method", "stages", "fit_alg_1"} & set(options):
-            methods = list(self.settings["methods"])
-            given["stages"] = len(methods)
-            given.update({f"fit_alg_{k + 1}": name for k, name in enumerate(methods)})
+            given["stages"] = len(self.settings["methods"])
+            given |= {f"fit_alg_{k}": one for k, one in enumerate(self.settings["methods"], 1)}
         return {**given, **options}
 
     def same_data(self, data: npt.NDArray[Any]) -> bool:
@@ -248,7 +251,7 @@ class StoredFit(Stored):
         """Fits again, with the settings of then unless `options` (of fit_model) say otherwise;
         from the best values, or with ``start="initial"`` from the start values of then. Of one file
         of a joint fit it warns of the parameters that files share: they are those of this file."""
-        given = self.refit_options(options)
+        given = self.refit_options(options, start=start)
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
         result.started_from = REFIT_FROM[start]
@@ -375,14 +378,13 @@ class StoredSlices(Stored):
         """Fits all slices again, with the settings of then unless `options` (of fit_slices) say
         otherwise; from the start values of then, or with ``start="best"`` from the best."""
         model, seeds = self.model(start), slice_seeds(self, start)
-        given = {"seeds": seeds, "times": self.time, **self.refit_options(options)}
+        given = {"seeds": seeds, "times": self.time} | self.refit_options(options, start=start)
         result = fit_slices(model, self.measurement(data), **given)
         result.file_name, result.started_from = self.file_name, REFIT_FROM[start]
         return result
 
     def to_result(self, data: npt.NDArray[Any] | None = None) -> SliceResults:
-        """The fits as SliceResults, without fitting: for pictures and reports. `data` are needed
-        where the archive has none."""
+        """The fits as SliceResults, without fitting; `data` are needed where there are none."""
         result = restored_slices(self, self.measurement(data))
         result.file_name, result.started_from = self.file_name, self.started_from
         return named_alike(result, self)

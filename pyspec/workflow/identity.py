@@ -212,9 +212,13 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     settings = vars(fit).get("settings")
     if settings is None and slices:
         settings = next((one.result.settings for one in fit if one.result is not None), {})
+    known = {**(settings or {}), "backend": getattr(fit, "backend", "")}
+    if callable(fit.measurement):  # of an archive
+        known = {**fit.settings, **fit.settings["options"]}
     given: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
-        for key, value in dict(settings or {}).items()
+        for key, value in known.items()
+        if key not in ("method", "options")  # which `methods` says, and its options themselves
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": _mask(measured), "noise": _noise(measured)}

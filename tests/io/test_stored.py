@@ -152,6 +152,28 @@ def test_slices_come_back_without_fitting(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.chisqr, slices.chisqr)
 
 
+def test_random_starts_belong_to_the_settings(tmp_path: Path) -> None:
+    """An archive did not know of them: fits that were made again as then had one start each, of
+    other data too."""
+    model = spectrum()
+    clean = np.asarray(model.evaluate())
+    data = clean + np.random.default_rng(2).normal(0, 0.3, (4, clean.size))
+    model.set("GLP_01_x0", 91.5)
+    how: dict[str, Any] = {"n_starts": 8, "seed": 3}
+    every = Measurement(data)
+    fits: list[Any] = [fit_model(model, Measurement(data[0]), **how)]
+    fits.append(fit_slices(model, every, **how))
+    save_fit(tmp_path / "a.h5", fits)
+    for live, stored in zip(fits, load_fits(tmp_path / "a.h5"), strict=True):
+        assert stored.settings["options"] == how
+        again: Any = stored.refit(start="initial")
+        for name, found in live.values.items():
+            np.testing.assert_allclose(found, again.values[name], rtol=1e-8)
+        first = again if isinstance(again, FitResult) else again[3].result
+        assert len(first.starts) == 8
+        assert not {*how} & {*stored.refit_options()}  # from the best values
+
+
 def test_slices_come_back_with_their_correlations(tmp_path: Path) -> None:
     """They were lost, and errors of predictions from the archive were those of parameters that are
     independent; its table showed start values."""

@@ -337,6 +337,21 @@ def test_variants_name_masks_and_starts_of_slices(file: File, is_stored: bool) -
     assert list(named) == ["mask", "started_from"]
 
 
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_variants_name_options(file: File, is_stored: bool) -> None:
+    """Of fits of an archive they had all options as one text, and random starts in neither."""
+    for options in ({}, {"n_starts": 3}, {"tolerance": 1e-3}):
+        file.fit_spectrum("one", time_point=0, seed_source="model", **options)
+    found = FitResults(file.results)
+    if is_stored:
+        found = FitResults.load(file.save_fit("kept.h5"))
+    table = found.variants()
+    own = [name for name in table if not name.endswith(".init")]  # those of the best start
+    assert own == ["handle", "timestamp", "n_starts", "seed", "tolerance"]
+    assert list(table["n_starts"][:2].fillna(1)) == [1, 3]
+    assert table["tolerance"][2] == 1e-3
+
+
 def test_pictures_of_values_need_no_data(file: File) -> None:
     """They asked for the data of which they show nothing."""
     pytest.importorskip("matplotlib")

@@ -130,7 +130,8 @@ def best_of_pool(
         found_results[number] = job.fit(starts[number])
     result = found_results[number]
     _fill(job.problem, result.problem)
-    return with_starts(result, in_order, best, interrupted)
+    drawn = {"n_starts": n_starts, "seed": seed}
+    return with_starts(result, in_order, best, drawn, interrupted)
 
 
 def _part(

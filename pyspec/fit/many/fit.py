@@ -221,7 +221,8 @@ def bootstrap(
         int(seed),
         range(int(n)),
     )
-    settings = {key: value for key, value in result.settings.items() if key != "seed"}
+    alone = {"seed", "n_starts"}  # each fit starts once, from the best values
+    settings = {key: value for key, value in result.settings.items() if key not in alone}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
     how = How(methods, settings, scale_covar=covar)
     batch = ManyBatch(problem.model, drawn, problem.backend, how, rivals=problem.rivals)
