@@ -27,6 +27,7 @@ from pyspec.workflow.identity import (
     handle_of,
     in_words,
     inputs_of,
+    is_slices,
     is_without_data,
     label_of,
     listed,
@@ -254,14 +255,15 @@ class FitResults(list[Any]):
     def diff(self, a: str, b: str) -> Any:
         """What differs between two fits, named by handle or label: a DataFrame with columns
         `section` (identity, input, result), `field`, and one for each fit. Of slices the medians
-        are compared."""
+        are compared, over the times at which both have a value."""
         first, second = find_fit(self, a), find_fit(self, b)
         names = [handle_of(fit)[:SHORT] for fit in (first, second)]
         if names[0] == names[1]:
             raise FitError(f"{a!r} and {b!r} name the same fit: {described(first)}")
         rows = []
-        for section, facts in (("identity", _identity), ("input", inputs_of), ("result", _values)):
-            left, right = facts(first), facts(second)
+        for section, facts in (("identity", _identity), ("input", inputs_of), ("result", None)):
+            both = _values(first, second) if facts is None else map(facts, (first, second))
+            left, right = both
             errors = _medians(first.stderr) if section == "result" else {}
             for key in dict.fromkeys([*left, *right]):
                 if not _same(left.get(key), right.get(key), errors.get(key)):
@@ -368,8 +370,14 @@ def _identity(fit: Any) -> dict[str, str]:
     return {"file": fit.file_name, "model": fit.model_name, "fit_type": fit.fit_type}
 
 
-def _values(fit: Any) -> dict[str, float]:
-    return _medians(fit.values)
+def _values(first: Any, second: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """The values of two fits; medians of slices, over the times at which both have one."""
+    left, right = dict(first.values), dict(second.values)
+    if is_slices(first) and is_slices(second) and np.array_equal(first.time, second.time):
+        for name in {*left} & {*right}:
+            known = np.isfinite(left[name]) & np.isfinite(right[name])
+            left[name], right[name] = left[name][known], right[name][known]
+    return _medians(left), _medians(right)
 
 
 def _medians(columns: Mapping[str, Any]) -> dict[str, float]:

@@ -337,6 +337,13 @@ def test_variants_name_masks_and_starts_of_slices(file: File, is_stored: bool) -
     assert list(named) == ["mask", "started_from"]
 
 
+def test_differences_of_slices_are_those_of_the_same_slices(file: File) -> None:
+    """Medians of the three slices that an interrupted fit has stood beside those of all slices."""
+    found = FitResults([interrupted(file, 3), file.fit_slice_by_slice("one")])
+    handles = [handle_of(fit) for fit in found]
+    assert not len(found.diff(*handles).query("section == 'result'"))
+
+
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_variants_name_options(file: File, is_stored: bool) -> None:
     """Of fits of an archive they had all options as one text, and random starts in neither."""
