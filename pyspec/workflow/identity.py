@@ -206,7 +206,8 @@ def sigma_of(fit: Any) -> float:
 
 def inputs_of(fit: Any) -> dict[str, Any]:
     """What a person gave for a fit: method and options, window, mask, noise, and of every parameter
-    the start, the bounds and what it follows; of slices where they started from."""
+    the start, the bounds and what it follows; whether other files were fitted together with it, and
+    of slices where they started from."""
     measured = measured_by(fit)
     slices = is_slices(fit)
     settings = vars(fit).get("settings")
@@ -223,6 +224,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": _mask(measured), "noise": _noise(measured)}
     given["data"] = digest_of_data(fit)[:SHORT]
+    given["of_joint"] = bool(getattr(fit, "_of_many", getattr(fit, "of_joint", False)))
     if slices:  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
     model = fit.model() if callable(fit.model) else fit.model

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, FitError, ModelWarning, Project, load_fits
+from pyspec import DataError, File, FitError, FitResults, ModelWarning, Project, load_fits
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
 from pyspec.plot import report
@@ -295,6 +295,18 @@ def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: P
     assert f"of all files, {joint.redchi:.5g}" in page
     assert told not in str(alone)
     assert told not in report(alone, tmp_path / "alone.html").read_text()
+
+
+def test_variants_tell_a_part_of_a_joint_fit_from_a_fit_alone(tmp_path: Path) -> None:
+    """In nothing but its start values."""
+    pytest.importorskip("pandas")
+    project = three_files(tmp_path)
+    file = project.files[0]
+    project.fit_2d(model_name="peak")
+    file.fit_2d("peak")
+    kept = FitResults(file.results)
+    for found in (kept, FitResults.load(file.save_fit("fits.h5"))):
+        assert list(found.variants()["of_joint"]) == [True, False]
 
 
 def test_the_folder_of_a_joint_fit_says_when_it_ended(tmp_path: Path) -> None:
