@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -371,8 +371,12 @@ class FitResult(LmfitNames, SlotNames):
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
             *([TOGETHER] if self._of_many else []),
             *([] if self.spent is None else [str(self.spent)]),
-            *(f"Caution: {text}" for text in self.cautions),
+            *(f"Caution: {text}" for text in self._told()),
         ]
+
+    def _told(self) -> Sequence[str]:
+        """The cautions as people read them."""
+        return self.cautions
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), str(self.table)])

@@ -6,6 +6,7 @@ with outliers. So is a residual that is no noise of independent points: 1 of 43,
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import unescape
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,19 @@ def test_from_file_to_file() -> None:
     assert any(text.startswith("in file01 the noise differs along") for text in one.cautions)
     assert about_noise(one[1])
     assert not any("along" in text for text in about_noise(one[0]))
+
+
+def test_cautions_of_several_files_are_printed_once() -> None:
+    """A fit of twelve files printed the same sentence of each: 37 lines."""
+    model, clean = line()
+    every = [(model, noisy(clean, 0.5 * (1.0 if k == 1 else EDGE**2), k)) for k in range(4)]
+    joint = fit_joint(every)
+    said = [text for text in joint.cautions if "the noise differs along" in text]
+    assert len(said) == 3
+    for shown in (str(joint), unescape(joint._repr_html_())):
+        assert f"Caution: {said[0]}; the same of file02, file03" in shown
+        assert said[1] not in shown
+    assert about_noise(joint[3])
 
 
 def test_a_fit_that_nobody_asks_pays_nothing() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 from pyspec.fit.doubts.when_asked import when_asked
 from pyspec.fit.result import FitResult
+from pyspec.fit.slices.cautions import NUMBER
 
 #: A parameter of one file, what is said of the points of one, and a file.
 _NAMED, _POINTS = re.compile(r"\bfile(\d\d+)_\w+"), re.compile(r"in file\d\d+ ")
-_FILE = re.compile(r"\bfile(\d\d+)\b")
+_FILE, _ANY = re.compile(r"\bfile(\d\d+)\b"), re.compile(r"\bfile(\d\d+)(?!\d)")
 
 
 class FileFit(FitResult):
@@ -57,6 +58,23 @@ def said_of_file(sentences: Iterable[str], index: int, back: Mapping[str, str]) 
         if not _POINTS.match(text) and (not files or index in files):
             found.append(_NAMED.sub(lambda one: back.get(one[0], one[0]), text))
     return tuple(found)
+
+
+def together(sentences: Iterable[str]) -> list[str]:
+    """Those sentences about a joint fit that are of one file each and differ in the file and in
+    numbers alone as one, in the words of the first, with the other files."""
+    found: dict[str, list[str]] = {}
+    for text in sentences:
+        files = {*_ANY.findall(text)}
+        kind = NUMBER.sub("#", _ANY.sub("file", text)) if len(files) == 1 else text
+        if kind in found:
+            found[kind] += files
+        else:
+            found[kind] = [text]
+    return [
+        text + (f"; the same of {', '.join(f'file{one}' for one in others)}" if others else "")
+        for text, *others in found.values()
+    ]
 
 
 def message_of_file(text: str, back: Mapping[str, str], names: Sequence[str]) -> str:

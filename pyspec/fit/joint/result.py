@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import no_item
 from pyspec.errors import FitError, suggest
+from pyspec.fit.joint.file import together
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.result import FitResult
@@ -41,6 +42,9 @@ class JointFit(FitResult):
         samples = super().sample(settings, **options)
         self.share_samples()
         return samples
+
+    def _told(self) -> Sequence[str]:
+        return together(self.cautions)
 
     def share_samples(self) -> None:
         """Gives each file its part of the samples, where there are some."""

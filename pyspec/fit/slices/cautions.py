@@ -17,7 +17,7 @@ _ZERO, _SURE = 1e-6, 5.0
 #: Chance alone gives a caution to so many slices in less than this share of series.
 _SELDOM = 1e-3
 #: A number, but not that of a component, as in Gauss_02_SD.
-_NUMBER = re.compile(r"(?<!\w)[+-]?\d[\d.]*(?:e[+-]?\d+)?")
+NUMBER = re.compile(r"(?<!\w)[+-]?\d[\d.]*(?:e[+-]?\d+)?")
 
 
 #: Names, one after the other; and at which of its bounds a parameter lies.
@@ -66,7 +66,7 @@ def _kind_of(sentence: str, names: re.Pattern[str]) -> tuple[str, str]:
     the side of a bound."""
     told, side = names.search(sentence), _SIDE.search(sentence)
     about = "" if told is None else told[0] + (f" ({side[1]})" if side else "")
-    kind = _NAMES.sub("@", names.sub("@", _NUMBER.sub("#", sentence)))
+    kind = _NAMES.sub("@", names.sub("@", NUMBER.sub("#", sentence)))
     return (kind if told is None else _SIDE.sub("(", kind)), about
 
 
