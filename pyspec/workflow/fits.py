@@ -211,7 +211,8 @@ class FileFits:
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
             dicts, or slices that were fitted before, of which free parameters take their values
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
-            slice, where that start is nearer to the slice; None does not
+            slice, or against it as of lines that part, where that is nearer to the slice; None
+            does not
         client : a ``dask.distributed.Client`` whose workers fit the slices
         workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`

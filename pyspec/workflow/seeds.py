@@ -10,13 +10,11 @@ import numpy.typing as npt
 
 from pyspec.calls import one_of, real
 from pyspec.errors import FitError, shortened, suggest
-from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
-from pyspec.model.tree import Par
 from pyspec.model.windows import slice_of
 from pyspec.workflow.labelled import refuse_beside
-from pyspec.workflow.noise import Noise, mean_of
+from pyspec.workflow.shifts import Shifts
 
 Array = npt.NDArray[np.float64]
 
@@ -75,9 +73,10 @@ def slice_seeds(
     :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
     with such columns, a list of such dicts, or slices that were fitted before. `adapt`
     "argmax_shift" then shifts every free ``…_x0`` by the distance of the slice's maximum from the
-    baseline's (the mean spectrum's, without a baseline), within its bounds, where that comes nearer
-    to the slice: a maximum that another peak takes over moves nothing. The baseline's maximum is
-    that within the window of the slices, wherever it was fitted.
+    baseline's (the model's own, without a baseline), within its bounds, as far as that comes nearer
+    to the slice, see :class:`pyspec.workflow.shifts.Shifts`: a maximum that another peak takes over
+    moves nothing, and lines that part move to either side. The baseline's maximum is that within
+    the window of the slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)
@@ -187,10 +186,10 @@ def _number(name: object, given: Any) -> float:
 
 
 def shift_seeds(
-    model: Model, series: Measurement, seeds: list[dict[str, float]], home: float | None
+    model: Model, series: Measurement, seeds: list[dict[str, float]], home: float | None = None
 ) -> None:
     """Moves the start of every free ``…_x0``, see :func:`slice_seeds`, by the distance of a
-    spectrum's maximum from the energy `home`, the mean spectrum's maximum without one."""
+    spectrum's maximum from the energy `home`, without one from the maximum of the model itself."""
     energy = model.energy
     assert energy is not None
     assert series.data is not None
@@ -199,39 +198,8 @@ def shift_seeds(
     data = np.asarray(series.window(series.data), dtype=np.float64)
     if series.keep is not None:
         data = np.where(series.window(series.keep), data, -np.inf)
-    if home is None:
-        rows = series.rows or (0, len(series.data))
-        mean: Any = mean_of(series.data, rows, series.keep, None, Noise(), None).data
-        home = float(axis[int(np.argmax(np.nan_to_num(mean, nan=-np.inf)[window]))])
-    pars = [
-        par
-        for par in model.parameters.values()
-        if par.argument == "x0" and par.vary and par.formula is None
-    ]
-
-    def moved(par: Par, distance: float) -> float:
-        return float(min(max(par.value + distance, par.min), par.max))
-
-    names, executor = model.opt_param_names, make_executor(model)
-    start = np.array(model.theta(), dtype=np.float64)
-    starts: dict[float, Array] = {}
-
-    def shifted(distance: float) -> Array:
-        """The spectrum of the window where every position starts so far off."""
-        if distance not in starts:
-            theta = start.copy()
-            for par in pars:
-                theta[names.index(par.name)] = moved(par, distance)
-            starts[distance] = np.asarray(executor.run(theta))[window]
-        return starts[distance]
-
+    shifts = Shifts(model, window)
+    home = shifts.home() if home is None else home
     for seed, spectrum in zip(seeds, data, strict=True):
-        kept = np.isfinite(spectrum)
-        distance = float(axis[int(np.argmax(spectrum))] - home)
-        far, near = (_distance(spectrum, shifted(d), kept) for d in (0.0, distance))
-        seed |= {par.name: moved(par, distance if near < far else 0.0) for par in pars}
-
-
-def _distance(spectrum: Array, start: Array, kept: npt.NDArray[np.bool_]) -> float:
-    """The sum of squares between a spectrum and where its fit starts."""
-    return float(((spectrum - start)[kept] ** 2).sum())
+        distance = float(axis[int(np.argmax(spectrum))]) - home
+        seed |= shifts.best(spectrum, np.isfinite(spectrum), distance)

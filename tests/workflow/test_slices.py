@@ -448,3 +448,33 @@ def test_a_dataset_of_times_in_minutes_comes_back_as_numbers(tmp_path: Path) -> 
             assert found["energy"].attrs["units"] == "eV"
             assert found["residual"].attrs["units"] == found["data"].attrs["units"] == "counts"
             assert np.allclose(found["residual"], found["data"] - found["fit"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["part", "one moves", "together"])
+def test_each_line_starts_where_it_is(kind: str) -> None:
+    """All lines followed the maximum together, so that of two lines that part, as the two sides of
+    a band do, or of which one rests, one began off its place and vanished."""
+    move = 1.5 * np.sin(TIME / 10)
+    places = {"part": (-abs(move), abs(move)), "one moves": (move, 0 * move)}
+    first, second = places.get(kind, (move, move))
+    energy = np.linspace(80, 92, 121)
+
+    def lines(height: float, place: np.ndarray) -> np.ndarray:
+        return np.asarray(height * np.exp(-(((energy - place[:, None]) / 0.5) ** 2) / 2))
+
+    data = 3 + lines(20, 84 + first) + lines(10, 87.7 + second)
+    data += np.random.default_rng(1).normal(0, 0.3, data.shape)
+    file = File(Project(show_output=False), data=data, energy=energy, time=TIME)
+    file.load_model(
+        """
+lines:
+  Offset: {y0: [3, True, 0, 100]}
+  Gauss: {A: [18, True, 0, 1000], x0: [84, True, 81, 91], SD: [0.5, True, 0.05, 3]}
+  Gauss: {A: [9, True, 0, 1000], x0: [87.7, True, 81, 91], SD: [0.5, True, 0.05, 3]}
+""",
+        "lines",
+    )
+    slices = file.fit_slice_by_slice("lines")
+    assert slices.success.all()
+    np.testing.assert_allclose(slices.values["Gauss_01_x0"], 84 + first, atol=0.1)
+    np.testing.assert_allclose(slices.values["Gauss_02_x0"], 87.7 + second, atol=0.2)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.executor import make_executor
 from pyspec.fit import SliceResults, fit_slices
 from pyspec.model import Measurement, Model
 from pyspec.workflow.maps.store import MapStore, Place, checksum_of
@@ -153,12 +152,7 @@ def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) ->
             for seed, value in zip(seeds, part[name], strict=True):
                 seed[name[5:]] = float(value)
     if job.seed_adapt == "argmax_shift":
-        # Far from the model's own maximum, which is that of no other spectrum.
-        start = make_executor(job.model).run(np.array(job.model.theta(), dtype=np.float64))
-        assert job.model.energy is not None
-        window = slice(*job.columns)
-        highest = int(np.argmax(np.asarray(start)[window]))
-        shift_seeds(job.model, series, seeds, float(job.model.energy[window][highest]))
+        shift_seeds(job.model, series, seeds)  # never by a mean, which is that of a block
     options: Any = dict(job.options)
     if "seed" in part:
         options["seed"] = part["seed"].tolist()

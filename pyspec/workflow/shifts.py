@@ -1,0 +1,155 @@
+"""Where the positions of a model start in a spectrum whose maximum stands elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PlanError
+from pyspec.executor import make_executor
+from pyspec.ir.build import build_graph
+from pyspec.model import Model
+from pyspec.model.tree import Par
+from pyspec.passes import linear_parameters
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+#: Of more positions than this all move together: each alone would be tried in vain for too long.
+MOST_ALONE = 8
+
+#: A line elsewhere takes so many variances of the noise off by chance: three standard deviations.
+CHANCE = 9.0
+
+
+@dataclass
+class _Start:
+    """The model where a fit starts: its spectrum (n,), the shapes (n, n_linear) that parameters in
+    which it is linear multiply, and what solves for these, None where there are none."""
+
+    spectrum: Array
+    shapes: Array
+    inverse: Array | None
+
+
+@dataclass
+class Shifts:
+    """Starts of a model whose free positions are moved, each by a distance of its own.
+
+    Starts are compared by the sum of squares that they leave of a spectrum once heights, offsets
+    and all else in which the model is linear are solved for: the fit finds these anywhere.
+    """
+
+    model: Model
+    window: slice
+    pars: list[Par] = field(init=False)
+    _known: dict[tuple[float, ...], _Start] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pars = [
+            par
+            for par in self.model.parameters.values()
+            if par.argument == "x0" and par.vary and par.formula is None
+        ]
+        names = self.model.opt_param_names
+        self._executor = make_executor(self.model)
+        self._theta = np.array(self.model.theta(), dtype=np.float64)
+        self._places = [names.index(par.name) for par in self.pars]
+        try:
+            linear = linear_parameters(build_graph(self.model)).names
+        except PlanError:
+            linear = ()
+        self._linear = [names.index(name) for name in linear]
+        bounds = [self.model.parameters[name] for name in linear]
+        self._low = np.array([par.min for par in bounds]) - self._theta[self._linear]
+        self._high = np.array([par.max for par in bounds]) - self._theta[self._linear]
+
+    def moved(self, distances: tuple[float, ...]) -> dict[str, float]:
+        """The start of each position, so far from its own, within its bounds."""
+        return {
+            par.name: float(min(max(par.value + distance, par.min), par.max))
+            for par, distance in zip(self.pars, distances, strict=True)
+        }
+
+    def best(self, spectrum: Array, kept: Flags, distance: float) -> dict[str, float]:
+        """The starts that leave least of a spectrum, where its maximum is so far off.
+
+        All positions rest, or all move by the distance; then each of several may differ: it rests,
+        or moves by the distance to either side, as lines that part do.
+        """
+        n = len(self.pars)
+        rest = (0.0,) * n
+        if distance == 0.0 or not n:
+            return self.moved(rest)
+        best = rest, self._left(spectrum, kept, rest)
+        best = self._better(spectrum, kept, (distance,) * n, best)
+        for k in range(n if 1 < n <= MOST_ALONE else 0):
+            for step in (0.0, distance, -distance):
+                other = (*best[0][:k], step, *best[0][k + 1 :])
+                best = self._better(spectrum, kept, other, best)
+        return self.moved(best[0])
+
+    def _better(
+        self,
+        spectrum: Array,
+        kept: Flags,
+        distances: tuple[float, ...],
+        best: tuple[tuple[float, ...], float],
+    ) -> tuple[tuple[float, ...], float]:
+        """These distances and what they leave, where that is less than of the best so far by more
+        than noise does."""
+        left = self._left(spectrum, kept, distances)
+        chance = min(CHANCE / max(1, np.count_nonzero(kept)), 0.5)
+        return (distances, left) if left < (1.0 - chance) * best[1] else best
+
+    def _left(self, spectrum: Array, kept: Flags, distances: tuple[float, ...]) -> float:
+        """The sum of squares that is left of a spectrum from this start."""
+        start = self._start(distances)
+        rest = spectrum - start.spectrum
+        shapes, inverse = start.shapes, start.inverse
+        if not kept.all():
+            rest, shapes = rest[kept], shapes[kept]
+            inverse = _inverse(shapes)
+        if inverse is not None:
+            found = inverse @ rest
+            values = np.clip(found, self._low, self._high)
+            free = values == found
+            rest = rest - shapes @ values
+            if not free.all() and free.any():  # the others once more, beside those at a bound
+                more = values[free] + np.linalg.lstsq(shapes[:, free], rest, rcond=None)[0]
+                more = np.clip(more, self._low[free], self._high[free])
+                rest = rest - shapes[:, free] @ (more - values[free])
+        return float(rest @ rest)
+
+    def home(self) -> float:
+        """The energy of the maximum of the model where its fits start."""
+        assert self.model.energy is not None
+        spectrum = self._start((0.0,) * len(self.pars)).spectrum
+        return float(self.model.energy[self.window][int(np.argmax(spectrum))])
+
+    def _start(self, distances: tuple[float, ...]) -> _Start:
+        if distances not in self._known:
+            theta = self._theta.copy()
+            theta[self._places] = list(self.moved(distances).values())
+            spectrum = self._run(theta)
+            shapes = np.empty((spectrum.size, len(self._linear)))
+            for column, place in enumerate(self._linear):
+                step = max(1.0, abs(theta[place]))
+                beside = theta.copy()
+                beside[place] += step
+                shapes[:, column] = (self._run(beside) - spectrum) / step
+            self._known[distances] = _Start(spectrum, shapes, _inverse(shapes))
+        return self._known[distances]
+
+    def _run(self, theta: Array) -> Array:
+        return np.array(self._executor.run(theta), dtype=np.float64)[self.window]
+
+
+def _inverse(shapes: Array) -> Array | None:
+    """What gives the parameters of least squares, None without any, or beyond numbers."""
+    if not shapes.size or not np.isfinite(shapes).all():
+        return None
+    found: Array = np.linalg.pinv(shapes)
+    return found
