@@ -61,6 +61,10 @@ _BRACKETS = re.compile(r"^(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
 _SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_|,\s)\s*([^/\s]+)$")
 #: "Counts / s" is a rate, no number of counts in seconds.
 _RATE = re.compile(r"^(.*?)[\s,/]*\b([kM]?)(?:counts?|cts)\s*/\s*(s|sec|ms|min|h)$", re.IGNORECASE)
+#: A unit of temperature, which is neither that of an energy nor of a time.
+_TEMPERATURE = re.compile(
+    r"°\s*[CF]\b|\bdeg\s*[CF]\b|\b[Cc]elsius\b|\b[Kk]elvin\b|[/(\[]\s*m?K\s*[)\]]?$"
+)
 #: "Counts, 1/s": what stands behind the sign is no unit of its own.
 _PER = re.compile(r"^(.*?)(?:\s*[,/]|\s+in)?\s+(1/([^/\s]+))$")
 
@@ -114,6 +118,8 @@ def guess_kind(name: str, unit: str = "") -> str | None:
         return "time"
     named = re.sub(r"\bnon[-\s]energy\b", "", (label or name).lower())  # of SPECS
     words = [word for word in re.split(r"[\W\d_]+", named) if word]
+    if _TEMPERATURE.search(f"{name} [{unit}]" if unit else name):
+        words = [word for word in words if len(word) > 1]  # T is no time there
     for word in words:
         if word in _TIME_WORDS.split():
             return "time"

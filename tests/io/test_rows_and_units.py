@@ -71,6 +71,18 @@ def test_units_of_names() -> None:
     assert guess_kind("pump", "microseconds") == guess_kind("pump", "nanoseconds") == "time"
 
 
+def test_a_temperature_is_no_time(tmp_path: Path) -> None:
+    # "T / °C" was a time by its letter, so that a first model had laws of time.
+    for name in ("T / °C", "T (K)", "T [mK]", "T, degC", "T in Kelvin"):
+        assert guess_kind(name) is None, name
+    assert guess_kind("T", "°C") is guess_kind("t", "K") is None
+    assert guess_kind("T") == guess_kind("t / ps") == guess_kind("T (s)") == "time"
+    assert guess_kind("delay (K)") == "time"
+    path = tmp_path / "a.csv"
+    path.write_text("T / °C, signal\n20, 3\n22, 4\n24, 6\n26, 7\n", encoding="utf-8")
+    assert read(path).dims == ("energy",)
+
+
 def test_a_row_of_units_is_that_of_data_too(tmp_path: Path) -> None:
     # Thermo Avantage: the last row was taken for the names, and its unit of the data for seconds.
     text = "Binding Energy (E),Counts / s (Residuals x 0.5)\neV,Counts / s\n291,5\n290,6\n289,7\n"
