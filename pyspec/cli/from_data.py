@@ -28,7 +28,7 @@ from pyspec.cli.show import part_of, place_of, reading_options, refuse_yaml
 from pyspec.cli.spoken import for_flags
 from pyspec.io import Dataset, read
 from pyspec.io.read import one_file
-from pyspec.io.units import TAKEN
+from pyspec.io.units import TAKEN, guess_kind
 from pyspec.model.guess import MAX_PEAKS
 
 Array = npt.NDArray[np.float64]
@@ -183,6 +183,13 @@ def _check(dataset: Dataset) -> None:
         raise FlagError(
             f"{dataset.source}: has the axes {', '.join(dataset.dims)}, and a job fits a spectrum "
             f"or a series; take one place, {middle}, or --mean {' '.join(dataset.extra)}"
+        )
+    unit = dataset.units.get("energy", "")
+    if guess_kind("", unit) == "time":
+        exchanged = " time=energy" if "time" in dataset.dims else ""
+        raise FlagError(
+            f"{dataset.source}: has an energy axis in {unit}, a unit of time; say --rename "
+            f"energy=time{exchanged} if these are times, else --units energy= with theirs"
         )
 
 

@@ -266,6 +266,11 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
             "has values at 5 energies, and a peak on a background needs 7 at least",
         ),
         (["au", "bad.npz"], "has values at 0 energies"),
+        (
+            ["au", "trace.csv", "--units", "energy=ps"],
+            "has an energy axis in ps, a unit of time; say --rename energy=time if these",
+        ),
+        (["au", "map.npz", "--units", "energy=fs"], "say --rename energy=time time=energy if"),
         (["au", "map.npz", "--rename", "time=x"], "take one place, --at x=1, or --mean x"),
     ],
 )
