@@ -72,7 +72,9 @@ def _text(name: str, laws: Laws, time: Array) -> str:
     """The model as YAML."""
     at = int(np.clip(np.searchsorted(time, laws.t0), 1, time.size - 1))
     step, span = float(np.diff(time)[max(0, at - 2) : at + 1].mean()), float(np.ptp(time))
-    times = f"{rounded(step / 10)}, {rounded(30 * span)}"
+    taus = [tau for _, tau in laws.decays]
+    times = f"{rounded(min([step / 10, *(tau / 2 for tau in taus)]))}, "
+    times += f"{rounded(max([30 * span, *(2 * tau for tau in taus)]))}"
     onset = _Onset(laws, step)
     parts: list[tuple[str, Mapping[str, str], str]] = [("constFun", {"A": _free(laws.level)}, "")]
     if laws.slope is not None:

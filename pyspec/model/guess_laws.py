@@ -47,8 +47,9 @@ LASTS = 1.0
 #: looks like smaller ones.
 SMALLEST = 0.01
 
-#: Residuals below this share of the trace are rounding.
-ROUNDING = 1e-12
+#: Sums of squares below this share of that of the trace are nothing that a law is sought for, 0.3 %
+#: in height: a step of exact values would get two decays for what its onset leaves.
+NOTHING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _averaged(t: Array, y: Array, most: int) -> tuple[Array, Array]:
 
 def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
     """n ln(rss / n), and what the parameters of these laws are worth."""
-    floor = ROUNDING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
+    floor = NOTHING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
     laws = len(one.taus) + one.has_slope + one.has_step + (one.wave is not None)
     count = 1 + 2 * len(one.taus) + one.has_slope + one.has_step + 2 * (one.sd is not None)
     if one.wave is not None:

@@ -164,3 +164,26 @@ def test_a_straight_line(beside: str, tmp_path: Path) -> None:
     assert text.count("dampedSinFun:") == (beside == "an oscillation")
     assert "a constant alone" not in text
     fitted(tmp_path, linFun_01_m=0.3, constFun_01_A=7.0)
+
+
+@pytest.mark.parametrize("kind", ["step", "decay", "parabola"])
+def test_exact_values_get_no_law_for_what_is_left(kind: str, tmp_path: Path) -> None:
+    """Without noise whatever an onset between two samples leaves stood out: a step got two decays
+    of a hundredth of a step of the axis, and a parabola three laws that cancelled."""
+    made_of = {
+        "step": np.where(EVEN >= 4.05, 3.0, 1.0),
+        "decay": np.where(EVEN >= 4.05, 3 * np.exp(-(EVEN - 4.05) / 4), 0.0),
+        "parabola": 1 + 0.02 * (EVEN + 2) ** 2,
+    }
+    text = made(tmp_path, EVEN, made_of[kind])
+    assert text.count("expFun:") == (kind != "step")
+    assert text.count("stepFun:") == (kind == "step")
+    assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--check"]) == 0
+
+
+def test_decay_times_lie_within_their_bounds(tmp_path: Path) -> None:
+    """A pulse as short as the steps gets a decay below a tenth of one: it was refused by the text
+    of the model, 'value 0.007719 is outside of its bounds'."""
+    t = 80 + 0.1 * np.arange(60)
+    made(tmp_path, t, 3 + 9.0 * (np.abs(np.arange(60) - 30) < 4))
+    assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--check"]) == 0
