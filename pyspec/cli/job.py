@@ -179,6 +179,13 @@ def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
         return value
     with own.blame(key):
         file = one_file(key, value, (home, path.parent))
+        here = None if file is not None else one_file(key, value, (Path(),))
+    if here is not None:
+        raise own.wrong(
+            key,
+            f"is no file seen from the folder of the job, or beside the data; if {here.resolve()} "
+            "is meant, give this path",
+        )
     return value if file is None else str(file.resolve())
 
 

@@ -60,6 +60,21 @@ def test_two_files_that_differ_are_refused(
     assert load_data(read_job("../job/job.yaml")).axes["energy"][0] == 80.0
 
 
+def test_a_job_takes_none_from_where_it_is_called(
+    folders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The axis of another measurement was taken where the job had none by that name: what was
+    fitted depended on where the command was called."""
+    near = put(folders / "here", 0.0)
+    assert main(["fit", "../job/job.yaml", "--check"]) == 1
+    said = capsys.readouterr().err
+    assert "job.yaml:1: data.energy: is no file seen from the folder of the job" in said
+    assert f"if {near.resolve()} is meant, give this path" in said
+    near.unlink()
+    assert main(["fit", "../job/job.yaml", "--check"]) == 1
+    assert "energy: 'energy.txt' is no file" in capsys.readouterr().err
+
+
 def test_read_says_which_and_refuses_two(folders: Path) -> None:
     near = put(folders / "data", 80.0)
     path = folders / "data" / "counts.txt"
