@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.moving import Moving
+from pyspec.io.units import guess_kind, split_unit
 from pyspec.plot.axes import bare, finite_of, line, mark_beyond, reference_lines, set_time, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
@@ -71,8 +72,14 @@ def draw_evolution(
             ax.set_xlabel(config.y_label)
             ax.tick_params(labelbottom=True)
         if sheet.ax is None:
-            sheet.title(config.title or "parameters over time", fontweight="bold", color=INK)
+            title = config.title or f"parameters over {_named(config.y_label)}"
+            sheet.title(title, fontweight="bold", color=INK)
         return sheet.finish(config)
+
+
+def _named(label: str) -> str:
+    """What an axis is, without its unit: "kinetic energy" of one that is no time."""
+    return (guess_kind(label) != "time" and split_unit(label)[0]) or "time"
 
 
 def _margin(ax: Any) -> None:

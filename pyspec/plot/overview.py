@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,14 +36,16 @@ def plot_overview(
     """Draws a Dataset that :func:`pyspec.io.read` returned, with labels and units from its file;
     returns the Figure.
 
-    One spectrum becomes a line, a series a map. With further axes, such as the places of a map,
-    the mean over the energies is drawn over two of them beside the mean spectrum with the range
-    of all spectra (two panels: `fig`, not `ax`). Options as of :func:`plot_data`.
+    One spectrum becomes a line, a series a map, over an angle or a position too. With further axes,
+    such as the places of a map, the mean over the energies is drawn over two of them beside the
+    mean spectrum with the range of all spectra (two panels: `fig`, not `ax`), as it is over the
+    columns of a table. Options as of :func:`plot_data`.
     """
     if not hasattr(dataset, "dims"):
         raise PlotError(
             f"plot_overview: give a Dataset, as read(path) returns it, not {shown(dataset)}"
         )
+    dataset = _as_series(dataset)
     is_one = list(dataset.dims) == ["energy"]
     along = {"over_time": dataset.energy is None, "over_energy": is_one}
     sheet, look = opened(dataset, options, **along)
@@ -55,6 +58,18 @@ def plot_overview(
     unit = unit_of(dataset, "time")
     axes = dataset.energy, dataset.time
     return draw_data(data, *axes, {}, sheet, look, unit, options.get("legend"))
+
+
+def _as_series(dataset: Any) -> Any:
+    """Spectra along one axis that is no time, an angle or a position, as a series over it."""
+    if dataset.extra != dataset.dims[:1] or dataset.dims[1:] != ("energy",):
+        return dataset
+    along = dataset.dims[0]
+    steps = np.diff(dataset.axes[along])
+    if along == "column" or not steps.size or not (np.all(steps > 0) or np.all(steps < 0)):
+        return dataset
+    series = dataset.rename(**{along: "time"})
+    return replace(series, labels={"time": along, **series.labels})
 
 
 def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Any:

@@ -186,6 +186,13 @@ def test_evolution_of_slices() -> None:
     figure = plot_evolution(np.arange(8.0), values, errors, y_type="symlog", hlines=[3.0])
     assert len(figure.axes) == 4
     assert len(plot_evolution(np.arange(8.0), {"a": np.ones(8)}).axes) == 1
+    for label, title in (
+        ("kinetic energy (eV)", "parameters over kinetic energy"),  # was "over time" whatever it is
+        ("delay (ps)", "parameters over time"),
+        ("", "parameters over time"),
+    ):
+        figure = plot_evolution(np.arange(8.0), {"a": np.ones(8)}, y_label=label)
+        assert title in [text.get_text() for text in figure.texts]
     with pytest.raises(PlotError, match="b has shape"):
         plot_evolution(np.arange(8.0), {"b": np.ones(7)})
     with pytest.raises(PlotError, match="no parameter moves"):
@@ -237,7 +244,14 @@ def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
     row = Dataset(
         generator.normal(size=(4, 60)), ("y", "energy"), {"y": np.arange(4), "energy": ENERGY}
     )
-    assert plot_overview(row).axes[0].get_xlabel() == "y"
+    ax = plot_overview(row).axes[0]  # was its mean over the energies, which shows no band
+    assert (ax.get_ylabel(), len(ax.collections)) == ("y", 1)
+    angles = {"labels": {"angle": "Y-Scale"}, "units": {"angle": "deg"}}
+    axes = {"angle": np.array([3.0, 1.0, -1.0, -3.0]), "energy": ENERGY}
+    cut = Dataset(row.data, ("angle", "energy"), axes, **angles)
+    assert plot_overview(cut).axes[0].get_ylabel() == "Y-Scale (deg)"
+    table = Dataset(row.data, ("column", "energy"), {"column": np.arange(4), "energy": ENERGY})
+    assert plot_overview(table).axes[0].get_xlabel() == "column"
 
 
 def test_an_axis_of_few_decades_is_labelled_between_them() -> None:
