@@ -111,7 +111,7 @@ def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]
             return [blocks[block]]
     else:
         named = [b for b in blocks if b.name == block]
-        named = named or [b for b in blocks if block in (b.detail, b.title)]
+        named = named or [b for b in blocks if block in (b.detail, b.title, *b.detail.split(", "))]
         if named:
             return named
     near = suggest(str(block), [b.name for b in blocks])
@@ -164,6 +164,7 @@ def _column(path: Path, block: Block, columns: Any) -> int:
 def _series(found: Found, blocks: Sequence[Block]) -> None:
     """Several blocks: along the variable that differs, if there is one."""
     found.name = blocks[0].name
+    found.meta = _common(blocks)
     dim, values = "block", np.arange(len(blocks), dtype=np.float64)
     for k, (label, unit, _) in enumerate(blocks[0].variables):
         each = np.array([b.variables[k][2] if len(b.variables) > k else np.nan for b in blocks])
@@ -174,6 +175,19 @@ def _series(found: Found, blocks: Sequence[Block]) -> None:
             break
     found.dims.insert(0, dim)
     found.axes[dim] = values
+
+
+def _common(blocks: Sequence[Block]) -> dict[str, Any]:
+    """What the blocks say: what is the same of all, and a tuple of texts that differ. A number that
+    differs is known of none."""
+    found = {}
+    for key, value in blocks[0].meta.items():
+        each = tuple(block.meta.get(key) for block in blocks)
+        if all(np.array_equal(one, value) for one in each):
+            found[key] = value
+        elif all(isinstance(one, str) for one in each):
+            found[key] = each
+    return found
 
 
 def meta_numbers(meta: Mapping[str, Any], **names: str) -> dict[str, Any]:

@@ -63,6 +63,26 @@ def test_energy_scales(tmp_path: Path) -> None:
         read(path, energy_scale="binding")
 
 
+def test_blocks_of_several_samples_are_told_apart(tmp_path: Path) -> None:
+    """The list said "C 1s" twice, and a stack had the name of the first sample alone."""
+    names = [("C 1s", 1200.0, 1.0), ("Ti 2p", 1000.0, 2.0), ("C 1s", 1200.0, 3.0)]
+    text = vamas_text([(name, 0, at, [k, k, k, k + 1]) for name, at, k in names])
+    first, *others = text.split("\r\nsample\r\n")
+    path = write(tmp_path, "".join([first, *(
+        f"\r\n{sample}\r\n{rest}" for sample, rest in zip(("A", "A", "B"), others, strict=True)
+    )]))  # fmt: skip
+    found = read(path, block="C 1s")
+    assert found.meta["sample"] == ("A", "B")
+    assert found.meta["pass_energy"] == 20.0
+    note = next(one for one in found.notes if "block=" in one)
+    assert "0: C 1s (A) (4 points), 1: Ti 2p (C 1s, A) (4 points), 2: C 1s (B) (4 points)" in note
+    for block in ("C 1s (B)", "B", 2):
+        one = read(path, block=block)
+        assert (one.name, one.meta["sample"], one.data[0]) == ("a: C 1s (B)", "B", 3)
+    with pytest.raises(DataError, match="holds 2 blocks with different axes"):
+        read(path, block="A")
+
+
 def test_the_numbers_that_are_listed_choose_the_blocks_of_a_file(tmp_path: Path) -> None:
     # Of the blocks of a name the list counted from 0: 1 was the second C 1s, and read Ti 2p.
     names = [("C 1s", 1200.0, 1.0), ("Ti 2p", 1000.0, 2.0), ("C 1s", 1200.0, 3.0)]

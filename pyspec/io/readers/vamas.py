@@ -228,11 +228,21 @@ def read(request: Request) -> Found:
     """A spectrum, or all blocks together where they share one energy axis."""
     text = read_text(request.path, nul=True).replace("\x00", "").lstrip()
     header, blocks = parse_vamas(request.path, text)
+    _name_samples(blocks)
     found = found_of(request.path, blocks, request.block, request.columns)
     found.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {found.meta.get('technique', '')}")
     chosen = blocks if request.block is None else choose(request.path, blocks, request.block)
     found.notes += _calibrations(chosen)
     return found
+
+
+def _name_samples(blocks: Sequence[Block]) -> None:
+    """Tells blocks of several samples apart, whose regions have the same names."""
+    if len({block.meta.get("sample", "") for block in blocks}) == 1:
+        return
+    for block in blocks:
+        parts = ("" if block.detail == block.name else block.detail, block.meta.get("sample", ""))
+        block.detail = ", ".join(filter(None, parts))
 
 
 def _calibrations(blocks: Sequence[Block]) -> list[str]:
