@@ -63,7 +63,11 @@ def test_each_is_the_fit_of_its_measurement() -> None:
         fits["Offset_y0"]  # type: ignore[call-overload]
     # A notebook showed one line, where print showed the table.
     assert fits._repr_html_().startswith("<b>7 fits of line: 7 converged")
-    assert fits._repr_html_().count("<tr>") == 5  # a head and four parameters
+    assert fits._repr_html_().count("<tr>") == 6  # a head, four parameters and reduced χ²
+    # Whether the model suits the data was not to be seen: the table had its values alone.
+    (row,) = (one.split() for one in str(fits).splitlines() if one.startswith("reduced χ²"))
+    assert row[2] == f"{np.median(fits.redchi):.4g}"
+    assert float(row[3]) < float(row[2]) < float(row[4])
     assert list(fits.to_dataframe().status) == ["converged"] * 7
 
 
@@ -258,7 +262,7 @@ def test_followers_are_in_the_table_of_draws() -> None:
     result = fit_model(model, Measurement(data, weight=2.5), scale_covar=False)
     drawn = bootstrap(result, 100, seed=1)
     assert drawn.spread("area") == pytest.approx(result.stderr["area"], rel=0.25)
-    rows = [line.split()[0] for line in str(drawn).splitlines()[3:]]
+    rows = [line.split()[0] for line in str(drawn).splitlines()[3:-1]]
     assert rows == ["Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD", "area"]
 
 

@@ -160,6 +160,8 @@ class ManyFits(Fits[OneFit]):
                     still.append(name)
                 middle = format_value(float(np.median(self.of_converged(name))), spread)
                 rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
+        half, low, high = np.quantile(self.redchi[self.success], [0.5, 0.15865, 0.84135])
+        rows.append(["reduced χ²", f"{half:.4g}", "", f"{low:.4g}", f"{high:.4g}"])
         notes = []
         if 0 < len(still) < len(self.free_names):  # all of them: the same data each time
             notes.append(
