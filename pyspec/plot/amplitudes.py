@@ -26,7 +26,7 @@ from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.labels import opened, unit_of, with_unit
-from pyspec.plot.legend import curve_legend, curve_name
+from pyspec.plot.legend import SMALL, curve_legend, curve_name, is_narrow
 from pyspec.plot.steps import broken
 from pyspec.plot.style import MUTED, PlotError
 
@@ -145,6 +145,9 @@ def plot_species(
             _spectra(ax, own, look, unit_of(fit, "time"), part)
         for ax in axes if is_column(figure, len(found)) else axes[:1]:
             ax.set_ylabel(look.z_label)
+        for ax in axes[:-1] if is_column(figure, len(found)) else ():
+            ax.set_xlabel("")  # that of the last is the same, and leaves the curves more room
+            ax.tick_params(labelbottom=False)
         if look.title:
             sheet.title(look.title)
         return sheet.finish(look)
@@ -169,7 +172,7 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> Non
     set_along(ax, own.along[part], look)
     reference_lines(ax, look)
     ax.set_title(own.kind, fontsize=9.5)
-    ax.legend(loc="best", fontsize=8.0)
+    ax.legend(loc="best", **(SMALL if is_narrow(ax) else {"fontsize": 8.0}))
     bare(ax)
 
 

@@ -175,6 +175,20 @@ def test_panels_stand_below_each_other_in_a_column(tmp_path: Path, draw: Any) ->
     plt.close("all")
 
 
+def test_spectra_in_a_column_have_one_name_of_their_axis_and_small_legends(tmp_path: Path) -> None:
+    """In a figure of a column of a paper half of the height was the same name three times, and
+    legends lay over the curves."""
+    figure = plt.figure(figsize=(3.4, 5))
+    plot_species(fit(tmp_path, "chained"), fig=figure)
+    figure.draw_without_rendering()
+    assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False, False, True]
+    for ax in figure.axes:
+        box, frame = ax.get_legend().get_window_extent(), ax.get_window_extent()
+        assert box.width * box.height < 0.15 * frame.width * frame.height
+        assert ax.get_position().height * 5 > 0.9
+    plt.close(figure)
+
+
 def test_a_part_of_the_delays_has_the_scale_of_that_part(tmp_path: Path) -> None:
     """A picture up to 3 ps was logarithmic from 1 ps on, without a number above 1."""
     result = fit(tmp_path, "chained")
