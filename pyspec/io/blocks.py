@@ -182,7 +182,7 @@ def _common(blocks: Sequence[Block]) -> dict[str, Any]:
     differs is known of none."""
     found = {}
     for key, value in blocks[0].meta.items():
-        each = tuple(block.meta.get(key) for block in blocks)
+        each: tuple[Any, ...] = tuple(block.meta.get(key) for block in blocks)
         if all(np.array_equal(one, value) for one in each):
             found[key] = value
         elif all(isinstance(one, str) for one in each):
