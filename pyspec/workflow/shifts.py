@@ -20,6 +20,9 @@ Flags = npt.NDArray[np.bool_]
 #: Of more positions than this all move together: each alone would be tried in vain for too long.
 MOST_ALONE = 8
 
+#: So many starts are kept at once: of maxima anywhere on a long axis there are thousands.
+MOST_KNOWN = 512
+
 #: A line elsewhere takes so many variances of the noise off by chance: three standard deviations.
 CHANCE = 9.0
 
@@ -87,6 +90,8 @@ class Shifts:
         best = self._better(spectrum, kept, (distance,) * n, best)
         for k in range(n if 1 < n <= MOST_ALONE else 0):
             for step in (0.0, distance, -distance):
+                if step == best[0][k]:
+                    continue
                 other = (*best[0][:k], step, *best[0][k + 1 :])
                 best = self._better(spectrum, kept, other, best)
         return self.moved(best[0])
@@ -100,27 +105,35 @@ class Shifts:
     ) -> tuple[tuple[float, ...], float]:
         """These distances and what they leave, where that is less than of the best so far by more
         than noise does."""
-        left = self._left(spectrum, kept, distances)
-        chance = min(CHANCE / max(1, np.count_nonzero(kept)), 0.5)
-        return (distances, left) if left < (1.0 - chance) * best[1] else best
+        chance = min(CHANCE / max(1, int(np.count_nonzero(kept))), 0.5)
+        enough = (1.0 - chance) * best[1]
+        left = self._left(spectrum, kept, distances, enough)
+        return (distances, left) if left < enough else best
 
-    def _left(self, spectrum: Array, kept: Flags, distances: tuple[float, ...]) -> float:
-        """The sum of squares that is left of a spectrum from this start."""
+    def _left(
+        self, spectrum: Array, kept: Flags, distances: tuple[float, ...], enough: float = np.inf
+    ) -> float:
+        """The sum of squares that is left of a spectrum from this start; of one that leaves more
+        than is `enough` without bounds, what it leaves without them."""
         start = self._start(distances)
-        rest = spectrum - start.spectrum
-        shapes, inverse = start.shapes, start.inverse
+        rest, shapes, inverse = spectrum - start.spectrum, start.shapes, start.inverse
         if not kept.all():
             rest, shapes = rest[kept], shapes[kept]
             inverse = _inverse(shapes)
-        if inverse is not None:
-            found = inverse @ rest
-            values = np.clip(found, self._low, self._high)
-            free = values == found
-            rest = rest - shapes @ values
-            if not free.all() and free.any():  # the others once more, beside those at a bound
-                more = values[free] + np.linalg.lstsq(shapes[:, free], rest, rcond=None)[0]
-                more = np.clip(more, self._low[free], self._high[free])
-                rest = rest - shapes[:, free] @ (more - values[free])
+        if inverse is None:
+            return float(rest @ rest)
+        found = inverse @ rest
+        left = rest - shapes @ found
+        least = float(left @ left)
+        free = (found >= self._low) & (found <= self._high)
+        if free.all() or least >= enough:
+            return least
+        values = np.clip(found, self._low, self._high)
+        rest = rest - shapes @ values
+        if free.any():  # the others once more, beside those at a bound
+            more = values[free] + np.linalg.lstsq(shapes[:, free], rest, rcond=None)[0]
+            more = np.clip(more, self._low[free], self._high[free])
+            rest = rest - shapes[:, free] @ (more - values[free])
         return float(rest @ rest)
 
     def home(self) -> float:
@@ -131,6 +144,8 @@ class Shifts:
 
     def _start(self, distances: tuple[float, ...]) -> _Start:
         if distances not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             theta = self._theta.copy()
             theta[self._places] = list(self.moved(distances).values())
             spectrum = self._run(theta)
@@ -151,5 +166,4 @@ def _inverse(shapes: Array) -> Array | None:
     """What gives the parameters of least squares, None without any, or beyond numbers."""
     if not shapes.size or not np.isfinite(shapes).all():
         return None
-    found: Array = np.linalg.pinv(shapes)
-    return found
+    return np.asarray(np.linalg.pinv(shapes), np.float64)

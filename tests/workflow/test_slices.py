@@ -18,6 +18,7 @@ from pyspec.fit import fit_slices
 from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
 from pyspec.plot.labels import units_of_parameters
+from pyspec.workflow.shifts import MOST_KNOWN, Shifts
 
 ENERGY = np.linspace(0.0, 20.0, 81)
 TIME = np.linspace(-5.0, 30.0, 36)
@@ -478,3 +479,13 @@ lines:
     assert slices.success.all()
     np.testing.assert_allclose(slices.values["Gauss_01_x0"], 84 + first, atol=0.1)
     np.testing.assert_allclose(slices.values["Gauss_02_x0"], 87.7 + second, atol=0.2)
+
+
+def test_starts_that_were_tried_are_not_all_kept() -> None:
+    """On a long axis with maxima anywhere they were gigabytes."""
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=np.linspace(0.0, 20.0, 4 * MOST_KNOWN))
+    shifts, kept = Shifts(model, slice(None)), np.ones(4 * MOST_KNOWN, dtype=bool)
+    for distance in np.linspace(0.1, 5.0, 2 * MOST_KNOWN):
+        shifts.best(model.evaluate(), kept, float(distance))
+    assert len(shifts._known) <= MOST_KNOWN
