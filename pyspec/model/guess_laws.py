@@ -43,6 +43,9 @@ PERIODS = 1.5
 #: And has not faded to 1/e before this many.
 LASTS = 1.0
 
+#: The share of the time in which it fades that has two samples in a period.
+SAMPLED = 0.9
+
 #: And has this share of the range of the trace: the noise of counts, which differs along the time,
 #: looks like smaller ones.
 SMALLEST = 0.01
@@ -357,9 +360,22 @@ def _with_wave(t: Array, y: Array, base: _Tried) -> Iterator[_Tried]:
         det = ss * cc - sc**2
         det[det <= 1e-6 * (ss + cc) ** 2] = np.inf
         gains = (ys**2 * cc + yc**2 * ss - 2 * ys * yc * sc) / det
-        at = int(np.argmax(np.where(f * tau >= LASTS, gains, 0.0)))
+        is_seen = (f * tau >= LASTS) & (f <= _fastest(t, base.t0, tau))
+        if not is_seen.any():
+            continue
+        at = int(np.argmax(np.where(is_seen, gains, 0.0)))
         one = replace(base, wave=(float(f[at]), tau))
         yield replace(one, cost=float(_criterion(t, left @ left - gains[at], y, one)))
+
+
+def _fastest(t: Array, t0: float, tau: float) -> float:
+    """The highest frequency that is sampled twice in a period through nearly all of the time in
+    which an oscillation from `t0` on fades: beyond it steps of later delays fit any."""
+    steps = np.sort(np.diff(t[(t >= t0) & (t <= max(t0 + tau, t[0]))]))
+    if not steps.size:
+        return 0.0
+    covered = np.cumsum(steps)
+    return float(0.5 / steps[np.searchsorted(covered, SAMPLED * covered[-1])])
 
 
 def _solved(t: Array, y: Array, best: _Tried) -> Laws:

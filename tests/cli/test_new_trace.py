@@ -187,3 +187,16 @@ def test_decay_times_lie_within_their_bounds(tmp_path: Path) -> None:
     t = 80 + 0.1 * np.arange(60)
     made(tmp_path, t, 3 + 9.0 * (np.abs(np.arange(60) - 30) < 4))
     assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--check"]) == 0
+
+
+def test_what_later_delays_do_not_sample_is_no_oscillation(tmp_path: Path) -> None:
+    """Beside an artifact, which no law describes, a trace over decades got an oscillation of three
+    periods a picosecond that went on for ever, where its steps were a hundred picoseconds."""
+    t = np.r_[np.arange(-1, -0.2, 0.1), np.arange(-0.2, 0.8, 0.03), np.geomspace(0.8, 1500, 45)]
+    laws = ((4, 0.6), (2, 9.0), (0.5, 250.0))
+    y = np.sum([A * expFun_gaussIRF(t, 1, tau, 0.13, 0.07) for A, tau in laws], axis=0)
+    u = (t - 0.13) / 0.07
+    y += (3 - 2 * u) * np.exp(-(u**2) / 2)
+    text = made(tmp_path, t, y + noise(t, 1, 0.03))
+    assert "sinfun" not in text.lower()
+    assert "expFun:" in text
