@@ -82,8 +82,8 @@ def test_starts_elsewhere_find_it() -> None:
     (text,) = said(fit_model(line(0.35), measurement))
     assert text.startswith(f"{HEIGHT} is hardly more than noise, ")
     assert f"{FREQUENCY} = 0.3" in text
-    assert "n_starts=100" in text
-    result = fit_model(line(0.35), measurement, n_starts=100)
+    assert "n_starts=24, " in text  # 1.5 for each optimum: 40 long, from 0.1 to 0.5
+    result = fit_model(line(0.35), measurement, n_starts=24)
     assert result.values[FREQUENCY] == pytest.approx(0.25, abs=0.005)
     assert not said(result)
 
@@ -99,6 +99,23 @@ def test_of_traces() -> None:
     assert not said(trace("trace", 1.0))
     (text,) = said(trace("trace", 12.0))
     assert text.startswith("sinFun_01_A is hardly more than noise")
+    assert "start it elsewhere, with bounds and n_starts=1.5 * 40 * (fmax - fmin), hold it" in text
+
+
+def test_as_many_starts_as_are_told_find_it() -> None:
+    """It used to say n_starts=100, whatever the times and the bounds."""
+    bounds = "[0.3, True, 0.05, 3]"
+    text = MODELS.replace("{A: [1, True], f: [0.25, True]", "{A: [1, True], f: " + bounds)
+    time, found = np.linspace(0, 40, 400), 0
+    for seed in range(2):
+        generator = np.random.default_rng(seed)
+        frequency = generator.uniform(0.5, 2.9)
+        values = 5 + np.sin(2 * np.pi * frequency * time) + generator.normal(0, 1.5, time.size)
+        result = fit_trace(text, "trace", time, values, 1.5)
+        assert "n_starts=177, " in said(result)[0]
+        result = fit_trace(text, "trace", time, values, 1.5, n_starts=177)
+        found += abs(result.values["sinFun_01_f"] - frequency) < 0.005
+    assert found == 2
 
 
 def test_of_a_damped_one() -> None:

@@ -48,7 +48,7 @@ def narrow_instruments(result: Any) -> list[str]:
     found: dict[str, None] = {}
     values, stderr = result.values, result.stderr  # made anew at each look
     for own, names in problem.named_files:
-        time = _times(own)
+        time = times_of(own)
         for width, onset in _onsets(own.model, own.parameters) if time.size > 1 else ():
             sigma, at = values[names[width]], values[names[onset]]
             error = stderr[names[onset]]
@@ -58,7 +58,7 @@ def narrow_instruments(result: Any) -> list[str]:
     return list(found)
 
 
-def _times(problem: Any) -> Array:
+def times_of(problem: Any) -> Array:
     """The times of the fit window of one file; none of a spectrum."""
     time, measured = problem.model.time, problem.measurement
     if time is None:
