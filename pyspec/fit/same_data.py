@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model.checksum import checksum
+from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -33,6 +34,14 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
         f"the {name}: its data were changed after it was fitted (their checksum differs), so {so}; "
         "fit a copy where an acquisition uses its buffer again: File(data=data.copy(), ...)"
     )
+
+
+def is_at_hand(problem: FitProblem) -> bool:
+    """Whether the data of a problem, or of all files of a joint fit, are in memory, with all that
+    belongs to them: data by reference are not read once more for what is asked after a fit."""
+    given = [one.measurement for one in problem.files]
+    parts = [part for one in given for part in (one.data, one.weight, one.keep)]
+    return all(source_of(part) is None for part in parts)
 
 
 def need_same(problem: FitProblem) -> None:

@@ -25,8 +25,7 @@ from pyspec.fit.by_reference import fit_of
 from pyspec.fit.doubts.dead import dead_points
 from pyspec.fit.doubts.noise import COUNTS
 from pyspec.fit.doubts.spikes import FAR, far_points
-from pyspec.fit.same_data import need_chisqr, need_same
-from pyspec.model.source import source_of
+from pyspec.fit.same_data import is_at_hand, need_chisqr, need_same
 
 Array = npt.NDArray[np.float64]
 
@@ -74,7 +73,7 @@ def of_scatter(result: Any) -> list[str]:
     if not result.success or result.chisqr <= ROUNDING**2 * problem.data_square:
         return []
     is_joint = problem.files[0] is not problem
-    if not all(map(_is_at_hand, problem.files)):
+    if not is_at_hand(problem):
         return []
     try:
         need_same(problem)
@@ -108,12 +107,6 @@ def _of_points(
         where = f"in file{k:02d} " if are_files else ""
         found += [where + text for text in what(problem, fit, residual)]
     return found
-
-
-def _is_at_hand(problem: Any) -> bool:
-    """Whether all is in memory: data by reference are not read once more for this."""
-    given = problem.measurement
-    return all(source_of(one) is None for one in (given.data, given.weight, given.keep))
 
 
 def _along_axes(problem: Any, roots: Array) -> list[str]:

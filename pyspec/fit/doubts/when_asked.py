@@ -8,6 +8,7 @@ from pyspec.fit.doubts.faint import faint_lines
 from pyspec.fit.doubts.narrow import narrow_instruments
 from pyspec.fit.doubts.oscillations import faint_oscillations
 from pyspec.fit.doubts.scatter import of_scatter
+from pyspec.fit.doubts.skewed import skewed
 from pyspec.fit.doubts.unseen import unseen_lines
 from pyspec.fit.linear.exchanged import exchanged
 
@@ -16,4 +17,5 @@ def when_asked(result: Any) -> tuple[str, ...]:
     """Sentences about lines, onsets and rates of a fit, and what it leaves of the data."""
     lines = *faint_lines(result), *unseen_lines(result)
     laws = *faint_oscillations(result), *narrow_instruments(result), *exchanged(result)
-    return (*lines, *laws, *of_scatter(result))
+    scatter = of_scatter(result)
+    return (*lines, *laws, *scatter, *skewed(result, (*result._cautions, *lines, *laws)))

@@ -1,0 +1,185 @@
+"""Errors that are too small: of weak lines and of lines close together half of the places further
+than three errors from the truth used to be told by nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import pyspec.fit.doubts.skewed as skewed
+from pyspec import Measurement, Model, fit_joint, fit_model, load_model
+
+Array = npt.NDArray[np.float64]
+ENERGY = np.linspace(80, 92, 121)
+
+LINES = """
+one:
+  Offset: {{y0: [{0}, True, 0, 1000]}}
+  Gauss: {{A: [{1}, True, 0, 1000], x0: [86, {2}, 81, 91], SD: [0.5, {3}, 0.05, 5]}}
+"""
+PAIR = """
+pair:
+  Offset: {y0: [1, True, -1000, 1000]}
+  Gauss: {A: [1, True, 0, 1000], x0: [86, True, 81, 91], SD: [0.5, True, 0.05, 5]}
+  Gauss: {A: [0.5, True, 0, 1000], x0: [87, True, 81, 91], SD: [0.5, True, 0.05, 5]}
+"""
+
+
+def gauss(height: float, place: float) -> Array:
+    return np.asarray(height * np.exp(-0.5 * ((ENERGY - place) / 0.5) ** 2))
+
+
+def one(offset: float, height: float, place: str = "True", width: str = "True") -> Model:
+    model = load_model(LINES.format(offset, height, place, width), "one")
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def pair() -> Model:
+    model = load_model(PAIR, "pair")
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def counts(offset: float, height: float, seed: int) -> Measurement:
+    drawn = np.random.default_rng([7, seed]).poisson(offset + gauss(height, 86))
+    return Measurement(drawn.astype(float), loss="poisson")
+
+
+def noisy(clean: Array, sigma: float, seed: int) -> Measurement:
+    noise = sigma * np.random.default_rng([7, seed]).normal(size=clean.size)
+    return Measurement(clean + noise, weight=1 / sigma)
+
+
+def fit_one(height: float, seed: int, **held: str) -> Any:
+    measurement = noisy(3 + gauss(height, 86), 1.0, seed)
+    return fit_model(one(3, height, **held), measurement, scale_covar=False)
+
+
+def fit_pair(sigma: float, seed: int) -> Any:
+    clean = 1 + gauss(1, 86) + gauss(0.5, 87)
+    return fit_model(pair(), noisy(clean, sigma, seed), scale_covar=False)
+
+
+def said(result: Any, what: str = "") -> list[str]:
+    """What its cautions say of errors that are too small."""
+    return [text for text in result.cautions if (what or "may be too small") in text]
+
+
+def too_small(result: Any, truth: Array, far: float = 3.0) -> bool:
+    """Whether a parameter is so many errors from the truth."""
+    errors = [result.stderr[name] or np.inf for name in result.free_names]
+    return bool((np.abs(result.theta - truth) > far * np.array(errors)).any())
+
+
+def test_weak_lines_are_told() -> None:
+    far = []
+    for seed in range(120):
+        result = fit_one(1.5, seed)
+        if result.success and too_small(result, np.array([3, 1.5, 86, 0.5])):
+            far.append(bool(result.cautions))
+    assert len(far) > 10  # in place of one
+    assert np.mean(far) > 0.9
+
+
+def test_faint_lines_of_counts_are_told() -> None:
+    """Pulls of the place were 1.7 wide, of the width 1.5: a point has one count from the line."""
+    told, pulls = 0, []
+    for seed in range(120):
+        result = fit_model(one(1, 1), counts(1, 1, seed))
+        told += bool(result.cautions)
+        error = result.stderr["Gauss_01_x0"]
+        if result.success and not result.cautions and error:
+            pulls.append((result.values["Gauss_01_x0"] - 86) / error)
+    assert told > 110
+    assert len(pulls) < 5
+
+
+def test_lines_close_together_are_told() -> None:
+    truth = np.array([1, 1, 86, 0.5, 0.5, 87, 0.5])
+    far, told = [], 0
+    for seed in range(60):
+        result = fit_pair(0.05, seed)
+        told += bool(said(result))
+        if too_small(result, truth):
+            far.append(bool(said(result)))
+    assert told > 45
+    assert len(far) > 3
+    assert np.mean(far) > 0.7
+
+
+@pytest.mark.parametrize("kind", ["line", "counts", "pair", "place alone"])
+def test_there_is_no_false_alarm(kind: str) -> None:
+    for seed in range(60):
+        if kind == "counts":
+            result = fit_model(one(10, 30), counts(10, 30, seed))
+        elif kind == "pair":
+            result = fit_pair(0.005, seed)
+        elif kind == "line":
+            result = fit_one(8, seed)
+        else:
+            result = fit_one(3, seed, width="False")
+        assert not said(result)
+        assert not said(result, "weak line")
+
+
+def test_it_is_chi_square_two_errors_away() -> None:
+    """The share is that of a fit where the parameter is held there."""
+    for seed in range(20):
+        result = fit_pair(0.05, seed)
+        for text in said(result):
+            _, names = text.split("of ", 1)
+            names = names.split(" may", 1)[0].replace(" and ", ", ").split(", ")
+            lowest = 1.0
+            for name in names:
+                shares = []
+                for side in (-2, 2):
+                    model = pair()
+                    value = result.values[name] + side * result.stderr[name]
+                    model.set_values({k: result.values[k] for k in result.free_names})
+                    par = model.parameters[name]
+                    if not par.min < value < par.max:
+                        continue
+                    model.set(name, value, vary=False)
+                    held = fit_model(model, result.measurement, scale_covar=False)
+                    shares.append((held.chisqr - result.chisqr) / 4)
+                assert min(shares) < 0.55
+                lowest = min(lowest, *shares)
+            assert f"no more than {max(lowest, 0):.0%} of what" in text or lowest < 0.4
+
+
+def test_the_weak_line_and_what_is_its_own_are_named() -> None:
+    text = next(t for seed in range(9) for t in said(fit_one(1.5, seed), "weak line"))
+    assert text.startswith("Gauss_01 is a weak line, without which χ² rises by no more than ")
+    assert "errors of Gauss_01_x0 and Gauss_01_SD are" in text
+    assert not any(said(fit_one(1.5, n, width="False"), "weak line") for n in range(9))
+
+
+def test_a_joint_fit_says_it_once_and_each_file_of_its_own() -> None:
+    measured = [noisy(1 + gauss(1, 86) + gauss(0.5, 87), 0.05, n) for n in (0, 1)]
+    joint = fit_joint([(pair(), one) for one in measured], scale_covar=False)
+    texts = said(joint.joint)
+    assert ["file00_" in text for text in texts] == [True, False]
+    assert ["file01_" in text for text in texts] == [False, True]
+    for one, text in zip(joint, texts, strict=True):
+        assert said(one) == [re.sub(r"\bfile0\d_", "", text)]
+
+
+def test_evaluations_of_the_fit_and_its_problem_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = fit_pair(0.05, 0)
+    account, before = result.problem.evaluations, result.problem.evaluations.count
+    assert said(result)
+    assert result.problem.evaluations is account
+    assert account.count == before
+    monkeypatch.setattr(skewed, "MOST_WORK", 100)
+    assert not said(fit_pair(0.05, 0))
+
+
+def test_changed_data_say_nothing() -> None:
+    result = fit_pair(0.05, 0)
+    result.measurement.data[:] += 1
+    assert not said(result)
