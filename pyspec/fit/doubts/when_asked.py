@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyspec.fit.doubts.bent import bent_followers
 from pyspec.fit.doubts.faint import faint_lines
 from pyspec.fit.doubts.narrow import narrow_instruments
 from pyspec.fit.doubts.oscillations import faint_oscillations
@@ -18,4 +19,5 @@ def when_asked(result: Any) -> tuple[str, ...]:
     lines = *faint_lines(result), *unseen_lines(result)
     laws = *faint_oscillations(result), *narrow_instruments(result), *exchanged(result)
     scatter = of_scatter(result)
-    return (*lines, *laws, *scatter, *skewed(result, (*result._cautions, *lines, *laws)))
+    errors = *skewed(result, (*result._cautions, *lines, *laws)), *bent_followers(result)
+    return (*lines, *laws, *scatter, *errors)

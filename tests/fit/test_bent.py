@@ -1,0 +1,77 @@
+"""Quantities that are far from linear: a ratio of 33 with a divisor of half an error used to come
+out as 10 ± 12 or as -40 ± 200, and nothing said so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import Measurement, Model, bootstrap, fit_joint, fit_model, load_model
+
+ENERGY = np.linspace(80, 90, 101)
+MODELS = """
+parameters:
+  area: ["Gauss_01_A * Gauss_01_SD * sqrt(2*pi)"]
+  ratio: ["Gauss_02_A / Gauss_01_A"]
+  inverse: ["Gauss_01_A / Gauss_02_A"]
+m:
+  Offset: {y0: [3, True]}
+  Gauss: {A: [10, True, 0, 1000], x0: [83.5, True, 80, 90], SD: [0.6, True, 0.05, 5]}
+  Gauss: {A: [1, True], x0: ["Gauss_01_x0 + 3"], SD: [0.6, False]}
+"""
+
+
+def model() -> Model:
+    made = load_model(MODELS, "m")
+    made.set_axes(energy=ENERGY)
+    return made
+
+
+def drawn(height: float, seed: int) -> Measurement:
+    made = model()
+    made.set("Gauss_02_A", height)
+    noise = np.random.default_rng([3, seed]).normal(size=ENERGY.size)
+    return Measurement(np.asarray(made.evaluate()) + noise, weight=1.0)
+
+
+def fit(height: float, seed: int) -> Any:
+    return fit_model(model(), drawn(height, seed), scale_covar=False)
+
+
+def bent(result: Any) -> list[str]:
+    """The names of what is said to be far from linear."""
+    return [text.split()[0] for text in result.cautions if "far from linear" in text]
+
+
+@pytest.mark.parametrize(
+    ("height", "least", "most"), [(0.3, 60, 60), (1.0, 50, 60), (3.0, 0, 1), (6.0, 0, 0)]
+)
+def test_a_ratio_to_a_line_that_is_hardly_there(height: float, least: int, most: int) -> None:
+    """The height has an error of 0.69."""
+    found = [bent(fit(height, seed)) for seed in range(60)]
+    assert least <= found.count(["inverse"]) <= most
+    assert found.count(["inverse"]) + found.count([]) == 60
+
+
+def test_the_interval_that_is_advised_has_the_truth() -> None:
+    inside, truth = [], 10 / 0.3
+    for seed in range(25):
+        result = fit(0.3, seed)
+        low, high = bootstrap(result, 100, seed=seed).interval("inverse")
+        inside.append(low <= truth <= high)
+    assert 11 <= sum(inside) <= 22  # of 17
+
+
+def test_of_files() -> None:
+    joint = fit_joint([(model(), drawn(0.3, seed)) for seed in (1, 2)], scale_covar=False)
+    assert all(name.endswith("inverse") for name in bent(joint.joint))
+    assert len(bent(joint.joint)) == 2
+    assert [bent(one) for one in joint] == [["inverse"], ["inverse"]]
+
+
+def test_data_without_noise() -> None:
+    made = model()
+    result = fit_model(made, Measurement(np.asarray(made.evaluate())))
+    assert not bent(result)
