@@ -161,6 +161,15 @@ class LinearExecutor:
         counts = np.count_nonzero(lost, axis=0)
         return {name: int(n) for name, n in zip(self.designer.free, counts, strict=True) if n}
 
+    def held(self, theta: Values, fixed: Values = None) -> tuple[int, int]:
+        """How many amplitudes their bound, min 0, holds at 0, and how many have it."""
+        positive = self.designer.positive
+        if positive is None:
+            return 0, 0
+        bounded = self._solvable() & positive
+        at_zero = bounded & (self.solve(theta, fixed).projected.amplitudes == 0.0)
+        return int(np.count_nonzero(at_zero)), int(np.count_nonzero(bounded))
+
     @property
     def gather(self) -> npt.NDArray[np.int64]:
         """Where theta stands in that of what solves for the amplitudes: its own, or that of all

@@ -12,6 +12,7 @@ from pyspec.fit.doubts.scatter import of_scatter
 from pyspec.fit.doubts.skewed import skewed
 from pyspec.fit.doubts.unseen import unseen_lines
 from pyspec.fit.linear.exchanged import exchanged
+from pyspec.fit.linear.signs import biased
 
 
 def when_asked(result: Any) -> tuple[str, ...]:
@@ -19,5 +20,5 @@ def when_asked(result: Any) -> tuple[str, ...]:
     lines = *faint_lines(result), *unseen_lines(result)
     laws = *faint_oscillations(result), *narrow_instruments(result), *exchanged(result)
     scatter = of_scatter(result)
-    errors = *skewed(result, (*result._cautions, *lines, *laws)), *bent_followers(result)
-    return (*lines, *laws, *scatter, *errors)
+    errors = *biased(result), *skewed(result, (*result._cautions, *lines, *laws))
+    return (*lines, *laws, *scatter, *errors, *bent_followers(result))

@@ -19,6 +19,7 @@ from pyspec.fit.following import Followers
 from pyspec.fit.joint.followers import FollowersOfFiles, Spanning, local
 from pyspec.fit.joint.left import left_in
 from pyspec.fit.linear import LinearProblem, problem_of
+from pyspec.fit.linear.signs import of_any_sign
 from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
@@ -78,6 +79,11 @@ class JointProblem(FitProblem):
     def of_squares(self) -> FitProblem:
         plain = [(model, replace(measured, loss="squares")) for model, measured in self.parts]
         return JointProblem(plain, self.backend, self._label)
+
+    def of_any_sign(self) -> JointProblem:
+        """The same with free amplitudes that may be negative."""
+        parts = [(of_any_sign(model), measured) for model, measured in self.parts]
+        return JointProblem(parts, self.backend, self._label)
 
     def make_executor(self) -> Executor:
         for model, _ in self.parts:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import Executor, LinearExecutor, make_executor
 from pyspec.fit.linear.coincide import coinciding
+from pyspec.fit.linear.signs import of_any_sign
 from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.refusals import check_registered
@@ -57,6 +58,11 @@ class LinearProblem(FitProblem):
         """The covariance of what the amplitudes follow: that of theta, or of the theta of all files
         where these share amplitudes."""
         return covariance if self.of_joint is None else np.asarray(self.of_joint[0].covariance)
+
+    def of_any_sign(self) -> LinearProblem:
+        """The same with amplitudes that may be negative."""
+        given = of_any_sign(self.model), self.measurement, self.backend
+        return LinearProblem(*given, fixed=self.fixed)
 
     @property
     def linear(self) -> LinearExecutor:

@@ -1,0 +1,102 @@
+"""Free spectra that may not be negative: where they are 0, noise makes them too high only, and the
+times of decays came out two standard errors wrong on average, with nothing said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec import Measurement, Model, fit_joint, fit_model, load_model
+
+Array = npt.NDArray[np.float64]
+TIME = np.linspace(0, 60, 61)
+TRUTH = np.array([3.0, 20.0])
+SIGMA = 0.5
+MODELS = """
+decays:
+  expFun: {{A: {{free: energy{0}}}, tau: [3, True, 0.1, 50], t0: [0, False]}}
+  expFun: {{A: {{free: energy{1}}}, tau: [20, True, 1, 500], t0: [0, False]}}
+"""
+LOW = ", min: 0"
+
+
+def energy(n: int) -> Array:
+    return np.linspace(0, 1, n)
+
+
+def model(n: int = 100, first: str = LOW, second: str = LOW) -> Model:
+    made = load_model(MODELS.format(first, second), "decays")
+    made.set_axes(energy=energy(n), time=TIME)
+    return made
+
+
+def drawn(seed: int, n: int = 100, offset: float = 0.0) -> Array:
+    """Two decays with a line each, upon a spectrum that is 0 or `offset` everywhere else."""
+    lines = [(3, 0.3, 0.1), (2, 0.6, 0.12)]
+    spectra = [offset + a * np.exp(-(((energy(n) - x) / w) ** 2)) for a, x, w in lines]
+    clean = np.exp(-TIME[:, None] / TRUTH).reshape(-1, 2) @ np.array(spectra)
+    return np.asarray(clean + SIGMA * np.random.default_rng([1, seed]).normal(size=clean.shape))
+
+
+def fit(made: Model, data: Array) -> Any:
+    return fit_model(made, Measurement(data, weight=1 / SIGMA), scale_covar=False)
+
+
+def said(result: Any) -> list[str]:
+    return [text for text in result.cautions if text.startswith("min: 0 holds")]
+
+
+def pulls(results: list[Any]) -> Array:
+    errors = [[one.stderr[name] for name in one.free_names] for one in results]
+    return (np.array([one.theta for one in results]) - TRUTH) / np.array(errors)
+
+
+def test_spectra_that_are_zero_bias_the_times() -> None:
+    data = [drawn(seed) for seed in range(20)]
+    bound = [fit(model(), one) for one in data]
+    assert (np.abs(pulls(bound).mean(axis=0)) > 0.8).all()
+    assert sum(len(said(one)) for one in bound) >= 19
+    free = [fit(model(first="", second=""), one) for one in data]
+    assert (np.abs(pulls(free).mean(axis=0)) < 0.7).all()
+    assert not any(map(said, free))
+
+
+def test_spectra_that_are_positive_are_no_matter() -> None:
+    for seed in range(10):
+        assert not said(fit(model(40), drawn(seed, 40, offset=2.0)))
+
+
+def test_it_says_what_a_fit_without_the_bound_finds() -> None:
+    (text,) = said(fit(model(), drawn(0)))
+    other = fit(model(first="", second=""), drawn(0))
+    n_held, n_all = map(int, re.findall(r"holds (\d+) of (\d+) values", text)[0])
+    assert n_all == 200
+    assert 40 < n_held < 90
+    for name, value in re.findall(r"(expFun_0\d_tau) = ([\d.]+)", text):
+        assert float(f"{other.values[name]:.4g}") == float(value)
+
+
+def test_where_they_are_known_to_be_zero_there_is_no_bias() -> None:
+    first, second = ", min: 0, zero: [[0.52, 1]]", ", min: 0, zero: [[0, 0.33], [0.87, 1]]"
+    found = [fit(model(100, first, second), drawn(seed)) for seed in range(20)]
+    assert (np.abs(pulls(found).mean(axis=0)) < 0.7).all()
+    assert sum(len(said(one)) for one in found) <= 2
+
+
+def test_a_joint_fit_says_it_and_its_files_do() -> None:
+    joint = fit_joint(
+        [(model(), Measurement(drawn(seed), weight=1 / SIGMA)) for seed in (0, 1)],
+        scale_covar=False,
+    )
+    (text,) = said(joint.joint)
+    assert "file00_expFun_01_tau = " in text
+    assert len(said(joint[0])) == 1
+
+
+def test_data_that_were_changed_say_nothing() -> None:
+    result = fit(model(), drawn(0))
+    result.measurement.data[:] += 1
+    assert not said(result)
