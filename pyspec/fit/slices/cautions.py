@@ -14,6 +14,11 @@ from pyspec.fit.doubts.scatter import BY_CHANCE, CHANCE
 Array = npt.NDArray[np.float64]
 #: A law below this part of the values is 0, and a value beyond so many standard errors is not.
 _ZERO, _SURE = 1e-6, 5.0
+#: Errors follow the values of a parameter where the steps of both from slice to slice are alike by
+#: so many standard deviations of their correlation.
+_FOLLOWS = 5.0
+#: A constant that is off by less of its standard error is right enough.
+_ENOUGH = 1.0
 #: Chance alone gives a caution to so many slices in less than this share of series.
 _SELDOM = 1e-3
 #: A number, but not that of a component, as in Gauss_02_SD.
@@ -86,6 +91,30 @@ def _may_be_chance(kind: str, count: int, n_slices: int) -> str:
     from scipy.special import bdtrc  # takes longer to import than a fit
 
     return " (no more than chance may give)" if bdtrc(count - 1, n_slices, CHANCE) > _SELDOM else ""
+
+
+def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[str, ...]:
+    """A sentence where standard errors follow the values, as those of a height of counts, or of a
+    width, do: slices that are low by chance then count more. With the slope β of σ² by the value
+    each slice pulls a weighted mean by -β, and its standard error is 1 / sqrt(Σ 1 / σ²). β is that
+    of steps from slice to slice, in which what really moves has little part."""
+    steps, of_errors = np.diff(values), np.diff(stderr**2)
+    sizes = float(steps @ steps), float(of_errors @ of_errors)
+    if steps.size < _FOLLOWS**2 / 2 or not min(sizes) > 0.0:
+        return ()
+    together = float(steps @ of_errors)
+    # Neighbouring steps have a slice in common, so that 1.5 of them tell as much as one.
+    alike = together / np.sqrt(sizes[0] * sizes[1]) * np.sqrt(steps.size / 1.5)
+    off = together / sizes[0] * float(np.sqrt(np.sum(1.0 / stderr**2)))
+    if abs(alike) < _FOLLOWS or abs(off) < _ENOUGH:
+        return ()
+    side = "low" if off > 0 else "high"
+    return (
+        f"the standard errors of {name} follow its values: slices that are {side} by chance have "
+        f"small ones and count more, so that what is fitted comes out too {side}, a constant by "
+        f"up to {abs(off):.2g} of its standard errors; fit all spectra at once, with these laws as "
+        "dynamics of the parameter (fit_2d)",
+    )
 
 
 def of_motion_alone(name: str, values: Array, stderr: Array, law: Array) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from pyspec.fit.batch.fits import Fits
 from pyspec.fit.export import labelled, need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
-from pyspec.fit.slices.cautions import gathered, of_motion_alone
+from pyspec.fit.slices.cautions import gathered, of_following_errors, of_motion_alone
 from pyspec.fit.slices.table import SliceTable
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import need_pandas
@@ -246,10 +246,13 @@ class SliceResults(Fits[SliceFit], SlotNames):
         result = fit_trace(source, model, time[good], values[good], stderr[good], **given)
         result.file_name = self.file_name
         used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
-        told = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
-        if told:  # in place of what is said of any trace
-            others = (one for one in result.cautions if "constFun" not in one)
-            result.cautions = (*told, *others)
+        own = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
+        told = result.cautions
+        if own:  # in place of what is said of any trace
+            told = tuple(one for one in told if "constFun" not in one)
+        following = of_following_errors(name, values[used], stderr[used])
+        if own or following:
+            result.cautions = (*own, *following, *told)
         return result
 
     def _model_file(self, given: str | Path) -> str | Path:
