@@ -33,6 +33,9 @@ NOISE_RANGE = 100.0
 #: Walkers start this many standard errors around the fit.
 START = 0.5
 
+#: The part of a normal distribution beyond one standard deviation, to one side.
+OUTER = 0.1587
+
 
 class Posterior:
     """The logarithm of the posterior, up to a constant: flat within the bounds, zero outside.
@@ -90,6 +93,7 @@ def sample(result: FitResult, settings: MC | None = None, progress: Progress = N
             places = _places(result, mc, low, high)
             chain, acceptance, done = _run(posterior, places, mc, progress, hold)
             notes = _notes(result, done, mc.steps)
+            notes += _away(result, chain[mc.burn :: mc.thin].reshape(-1, len(names)), low, high)
             found = hold.mark(
                 MCMCResult(names, chain, acceptance, mc, *_followers(result, chain), notes=notes)
             )
@@ -114,6 +118,28 @@ def _notes(result: FitResult, done: int, steps: int) -> list[str]:
     if done < steps:
         found.append(f"sampling was interrupted after {done} of {steps} steps")
     return found
+
+
+def _away(result: FitResult, flat: Array, low: Array, high: Array) -> list[str]:
+    """A sentence on parameters whose best value lies outside of the middle 68 % of the samples
+    (n_samples, n), where no bound beside it is why."""
+    found: dict[str, str] = {}
+    for k, (name, best) in enumerate(zip(result.free_names, result.theta.tolist(), strict=True)):
+        error, column = result.stderr[name], flat[:, k]
+        if not error or not column.size:
+            continue
+        first, last = np.quantile(column, [OUTER, 1.0 - OUTER]).tolist()
+        is_above = best < first and best - low[k] > error
+        if is_above or (best > last and high[k] - best > error):
+            found[name] = f"{name} = {best:.4g} outside of {first:.4g} to {last:.4g}"
+    if not found:
+        return []
+    return [
+        "the middle 68 % of the samples do not hold the best values, "
+        f"{', '.join(found.values())}: the prior is flat within the bounds, and the room that they "
+        "leave where χ² is higher counts more than χ²; give narrower bounds, and compare with "
+        "conf_interval"
+    ]
 
 
 def _followers(result: FitResult, chain: Array) -> tuple[list[str], Array]:

@@ -228,7 +228,8 @@ class MCMCResult:
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """What to know before these samples are used: a chain that was interrupted, or is shorter
-        than 50 autocorrelation times, walkers that did not move, a fit that did not converge,
+        than 50 autocorrelation times, walkers that did not move, a fit that did not converge, best
+        values outside of the middle 68 % of the samples, which the room within bounds decides then,
         followers that are not finite at some samples."""
         mc = self.settings
         short = too_short(self.chain, self.autocorr_time, mc.burn, mc.thin)
