@@ -296,6 +296,11 @@ NAMES: dict[str, dict[str, str]] = {
         "compare_models": "compare all fits of an archive: FitResults.load(path).compare_models()",
         "report": "write it with pyspec.report(stored, 'report.html')",
     },
+    "StoredSlices": {
+        name: f"write stored.to_result().{name}, of the SliceResults"
+        for name in ("to_dataframe", "to_dict", "to_dataset", "to_xarray", "trace",
+                     "fit_parameter", "names")
+    },
 }  # fmt: skip
 
 #: Class → what to write in place of ``object[key]``.

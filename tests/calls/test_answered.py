@@ -30,7 +30,7 @@ CLASSES = {
     for one in (
         pyspec.File, pyspec.Project, pyspec.Model, pyspec.Measurement, pyspec.FitResult,
         pyspec.SliceResults, pyspec.JointResult, pyspec.Dataset, pyspec.Simulator,
-        pyspec.io.StoredFit, Amplitudes, Associated,
+        pyspec.io.StoredFit, pyspec.io.StoredSlices, Amplitudes, Associated,
     )
 }  # fmt: skip
 
@@ -239,6 +239,7 @@ NO_NAMES = [
     (pyspec.File, "plot_svd", r"pyspec\.plot\.plot_svd\(file\)"),  # 'plot_data'?
     (pyspec.File, "fit_slices", "did you mean 'fit_slice_by_slice'"),  # 'fit_baseline'?
     (pyspec.io.StoredFit, "linear", r"stored\.to_result\(\)"),
+    (pyspec.io.StoredSlices, "trace", r"stored\.to_result\(\)\.trace"),  # 'table'?
     (pyspec.io.StoredFit, "conf_interval", r"stored\.to_result\(\)"),  # 'intervals'?
     (Amplitudes, "energy", r"result\.linear\.along"),
     (Associated, "lifetimes", r"1 / das\.rates"),
