@@ -15,6 +15,8 @@ _UNEVEN = 5.0
 #: Delays go on so many times further after zero than before; wavelengths begin at more than so many
 #: steps.
 _BEYOND = 2.0
+#: A corner of 0 is no point of a column that begins more than so many of its steps away.
+_APART = 10.0
 
 
 def has_corner(values: Any) -> bool:
@@ -22,7 +24,7 @@ def has_corner(values: Any) -> bool:
     have equal values: a delay that was measured twice."""
     corner, inner, outer = values[0, 0], values[0, 1:], values[1:, 0]
     if not monotonic(inner):
-        return False
+        return inner.size >= SURE and _stands_apart(corner, outer)
     if inner.size >= SURE:  # beside an empty corner, or a zero, in any order
         return bool(np.isnan(corner) or corner == 0.0 or _goes_on(outer))
     if not (np.isnan(corner) or corner == 0.0) or not _goes_on(outer):
@@ -34,11 +36,22 @@ def has_corner(values: Any) -> bool:
     return _is_even(inner) and not any(_is_even(row) for row in values[1:, 1:])
 
 
+def _stands_apart(corner: Any, outer: Any) -> bool:
+    """Whether a corner is no point of the first column: the first row may then be delays in the
+    order in which they were measured."""
+    if outer.size < SURE or not monotonic(outer):
+        return False
+    far = np.abs(outer).min() > _APART * np.median(np.abs(np.diff(outer)))
+    return bool(np.isnan(corner) or (corner == 0.0 and far))
+
+
 def times_across(down: Any, across: Any) -> bool:
     """Whether the first row holds delays and the first column the wavelengths or energies that
     belong to them, as spectrometers write it. Energies about the Fermi level, losses and shifts
     have both signs and perhaps uneven steps, too: delays rise, go on further after zero than
-    before, and their steps are less even than those of the column, which begins far from 0."""
+    before, and their steps are less even than those of the column, which begins far from 0. Where
+    they were measured in any order, that is so of them in order."""
+    across = across if monotonic(across) else np.unique(across)
     if min(across.size, down.size) <= SURE or across[0] >= 0 or across[-1] < -_BEYOND * across[0]:
         return False
     steps, others = np.diff(across), np.abs(np.diff(down))

@@ -119,3 +119,29 @@ def test_a_remark_on_the_first_row_is_not_a_header(tmp_path: Path) -> None:
         text = f"energy,counts,remark\n80,1,{first}\n81,2,{second}\n82,3,\n"
         found = read(written(tmp_path, text))
         assert (found.energy.tolist(), found.data.tolist()) == ([80, 81, 82], [1, 2, 3])
+
+
+def test_delays_in_the_order_of_a_scan_are_a_row_of_axis(tmp_path: Path) -> None:
+    """A first row of delays in any order, some twice, was data: the wavelengths got one at 0, and
+    each delay was a column of a table."""
+    rng, wavelength = np.random.default_rng(0), np.linspace(420.0, 750.0, 60)
+    delay = np.r_[np.linspace(-1, 1, 21), np.geomspace(1.2, 1500, 20)]
+    order = rng.permutation(np.r_[0:41, 3, 20])
+    data = delay[None, :] * 0.01 + wavelength[:, None]
+    for corner in ("0", "NaN"):
+        rows = [[corner, *delay[order].astype(str)]]
+        rows += [
+            [str(at), *row[order].astype(str)] for at, row in zip(wavelength, data, strict=True)
+        ]
+        path = tmp_path / "a.csv"
+        path.write_text("\n".join(",".join(row) for row in rows))
+        with pytest.raises(DataError, match=r"the time axis is not sorted: .*sort=True"):
+            read(path)
+        scan = read(path, sort=True)
+        np.testing.assert_allclose(scan.axes["time"], delay)
+        np.testing.assert_allclose(scan.axes["energy"], wavelength)
+        np.testing.assert_allclose(scan.data, data.T)
+    # Columns beside an axis that begins at 0 are none.
+    table = np.c_[np.arange(0.0, 30.0), rng.normal(size=(30, 8))]
+    np.savetxt(path, table, delimiter=",")
+    assert read(path).dims == ("column", "energy")
