@@ -84,6 +84,10 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
     twice = next((state for state in names if names.count(state) > 1), None)
     if twice is not None:
         raise ModelError(f"{place}: start gives {twice} twice; remove one")
+    if start and all(value == "0" for _, value in start):
+        raise ModelError(
+            f"{place}: start populates no state; give one a number above 0, or a name to fit it"
+        )
     scheme = Scheme(name, tuple(steps), tuple(start or [(steps[0][0], "1")] if steps else []))
     check_scheme(scheme, place)
     return scheme

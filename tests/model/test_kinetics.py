@@ -159,6 +159,7 @@ def test_what_is_populated_only_together_with_another() -> None:
         ("  cascade:\n    S2 -> S1: k1", "  cascade:\n  x:\n    S2 -> S1: k1", "holds steps and"),
         ("S0: k3\n", "S0: k3\n    start: 1\n", "start holds populations by state, such as"),
         ("S0: k3\n", "S0: k3\n    start: {S2: 1, S2: 0}\n", "start gives S2 twice; remove one"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: 0, S1: 0.0}\n", "start populates no state; give one"),
         ("S0: k3\n", "S0: k3\n    start: {S2: -1}\n", "is not below 0, and finite; this is -1"),
         ("S0: k3\n", "S0: k3\n    start: {S2: .inf}\n", "and finite; this is inf"),
         ("S0: k3", "S0: [k3]", "a rate or population is a name, such as k1"),
