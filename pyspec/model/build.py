@@ -171,7 +171,7 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
         if par_key.text not in op.params:
             raise ModelError(
                 f"{place}: {op.name} has no parameter {par_key.text!r}; it has "
-                f"{', '.join(op.params)}{similar(par_key.text, list(op.params))}"
+                f"{', '.join(op.params) or 'none'}{similar(par_key.text, list(op.params))}"
             )
         if par_key.text in pars:
             first = pars[par_key.text].where

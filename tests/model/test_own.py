@@ -133,3 +133,12 @@ def test_formulas_of_another_file_may_be_given_again_if_they_are_the_same(tmp_pa
     path.write_text("include: other.yaml\n" + LINE.replace("A * x", "A") + USE)
     with pytest.raises(ModelError, match=r"m\.yaml:3: functions\.Line: given twice, first at .*:2"):
         load_model(path, "m")
+
+
+def test_a_function_may_have_no_parameters() -> None:
+    text = "functions: {Square: {formula: x ** 2}}\nm: {Square: %s}\n"
+    model = load_model(text % "{}", "m")
+    model.set_axes(energy=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(model.evaluate(), [1.0, 4.0, 9.0])
+    with pytest.raises(ModelError, match=r"Square has no parameter 'A'; it has none$"):
+        load_model(text % "{A: [1, True]}", "m")
