@@ -305,6 +305,7 @@ typedef struct pyspec_solver {
     int64_t needs_factor;
     int64_t n_rejected;
     int64_t n_idle;
+    int64_t n_wild;
     int64_t mark_nfev;
     double mark_chisqr, part;
     double chisqr;
