@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from pyspec import (
     FitResult,
@@ -303,3 +304,20 @@ def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:
         assert ("(no more than chance may give)" in text) == is_chance
     (plain,) = gathered([(0.0, ("a start is missing",))], 3000)
     assert plain == "in 1 of 3000 slices, the first at 0: a start is missing"
+
+
+@pytest.mark.parametrize(("likeness", "factor"), [(0.3, 1.36), (0.6, 2.0)])
+def test_it_says_by_what_factor_errors_are_too_small(likeness: float, factor: float) -> None:
+    """Noise whose correlation falls off from point to point, of 2,000 of them."""
+    energy = np.linspace(80, 90, 2000)
+    model = load_model(LINE, "m")
+    model.set_axes(energy=energy)
+    truth, clean, pulls, told = model.theta(), model.evaluate(), [], []
+    for seed in range(60):
+        white = np.random.default_rng(seed).normal(size=energy.size) * np.sqrt(1 - likeness**2)
+        noise = lfilter([1.0], [1.0, -likeness], white)
+        result = fit_model(model, Measurement(clean + noise))
+        pulls.append((result.theta - truth) / [result.stderr[name] for name in result.free_names])
+        told.append(float(about_residual(result)[0].split("factor of about ")[1].split()[0]))
+    assert np.std(pulls) == pytest.approx(factor, rel=0.15)
+    assert np.mean(told) == pytest.approx(factor, rel=0.05)

@@ -179,9 +179,18 @@ def _alike(residual: Array) -> list[str]:
             found.append(
                 f"the residual is more than independent noise: neighbours along the {name} are "
                 f"alike, with a correlation of {share:.2g}; the model misses something, or the "
-                "noise is correlated; standard errors are too small; look at the residual"
+                f"noise is correlated; standard errors are too small, by a factor of about "
+                f"{_too_small(share):.2g} if it is the noise; look at the residual"
             )
     return found
+
+
+def _too_small(share: float) -> float:
+    """By what factor errors are too small where the correlation of noise falls off from point to
+    point by this share: the mean of many such points has a variance that is (1 + s) / (1 - s) times
+    that of independent ones."""
+    s = min(share, 0.99)
+    return float(np.sqrt((1.0 + s) / (1.0 - s)))
 
 
 def _data(problem: Any, residual: Array) -> Array:

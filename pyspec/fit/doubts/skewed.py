@@ -120,7 +120,7 @@ class _Rises:
         return [np.clip(one, low, high) for one in points if low[k] < one[k] < high[k]]
 
     def _share(self, chisqr: float) -> float:
-        return (chisqr - self.chisqr) / (self.unit * AWAY**2)
+        return float((chisqr - self.chisqr) / (self.unit * AWAY**2))
 
     def _are_straight(self) -> bool:
         """Whether χ² is a parabola along all straight lines."""
