@@ -69,6 +69,24 @@ def test_spectra_that_are_positive_are_no_matter() -> None:
         assert not said(fit(model(40), drawn(seed, 40, offset=2.0)))
 
 
+def test_a_fit_without_the_bound_that_is_far_by_chance_is_no_alarm() -> None:
+    """Times that are close together: most of these are more than 0.75 errors away without the
+    bound, which helps there, and biases nothing."""
+    places, times, pulls = energy(20), np.array([5.0, 9.0]), []
+    lines = [(3, 0.3, 0.3), (2, 0.6, 0.36)]
+    spectra = [0.3 + a * np.exp(-(((places - x) / w) ** 2)) for a, x, w in lines]
+    clean = np.exp(-TIME[:, None] / times) @ np.array(spectra)
+    for seed in range(20):
+        made = model(20)
+        made.set_values({"expFun_01_tau": 5.0, "expFun_02_tau": 9.0})
+        noise = 0.3 * np.random.default_rng([1, seed]).normal(size=clean.shape)
+        result = fit_model(made, Measurement(clean + noise, weight=1 / 0.3), scale_covar=False)
+        assert not said(result)
+        errors = [result.stderr[name] or np.nan for name in result.free_names]
+        pulls.append((result.theta - times) / errors)
+    assert (np.abs(np.nanmean(pulls, axis=0)) < 0.7).all()
+
+
 def test_it_says_what_a_fit_without_the_bound_finds() -> None:
     (text,) = said(fit(model(), drawn(0)))
     other = fit(model(first="", second=""), drawn(0))

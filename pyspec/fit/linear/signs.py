@@ -21,14 +21,17 @@ from pyspec.fit.same_data import is_at_hand, need_same
 from pyspec.fit.solve.descent import Descent
 from pyspec.model import Model
 
-#: A parameter that moved by more of its standard errors is told.
-FAR = 0.75
+#: A parameter that moved by more of its standard errors is told, where that is more than so many
+#: standard deviations of the difference of both fits, whose variance is that without the bound less
+#: that with it [1].
+#: Fewer amplitudes at 0 than these hardly bias anything.
+#: [1] J. A. Hausman, Econometrica 46, 1251 (1978).
+FAR, BEYOND_CHANCE, FEWEST = 0.75, 1.5, 4
 
 #: The fit without the bound ends within so many standard errors, or after so many evaluations.
 NEAR, MOST = 1e-3, 100
 
-#: Points times free parameters, amplitudes included at each point of the other axis, above which no
-#: second fit is made.
+#: Points times free parameters, without the amplitudes, above which no second fit is made.
 MOST_WORK = 2e6
 
 
@@ -51,7 +54,7 @@ def biased(result: Any) -> list[str]:
     if not problem.n_linear or problem.n_points * len(problem.names) > MOST_WORK:
         return []
     n_held, n_all = _held(problem, result.theta)
-    if not n_held:
+    if n_held < FEWEST:
         return []
     try:
         need_same(problem)
@@ -75,13 +78,17 @@ def _moved(result: Any) -> Mapping[str, tuple[float, float]]:
     other = problem.of_any_sign()
     bounds = problem.bounds_of(result._params)
     solver = Descent(other, result.n_data, NEAR).fit(np.array(result.theta), bounds, MOST)
-    if solver.end != "converged":
+    covariance, _ = solver.information(range(len(problem.names)))
+    if solver.end != "converged" or covariance is None:
         return {}
-    found = {}
-    for name, here, there in zip(problem.names, result.theta, solver.theta.tolist(), strict=True):
-        error = stderr[name]
-        if error and abs(there - here) > FAR * error:
-            found[name] = there, abs(there - here) / error
+    variances = (covariance.diagonal() * result._spread()[1]).tolist()
+    found, places = {}, zip(result.theta.tolist(), solver.theta.tolist(), strict=True)
+    for name, (here, there), variance in zip(problem.names, places, variances, strict=True):
+        error, far = stderr[name], abs(there - here)
+        if error and far > FAR * error:
+            by_chance = np.sqrt(max(variance - error**2, 0.0))
+            if far > BEYOND_CHANCE * by_chance:
+                found[name] = there, far / error
     return found
 
 
