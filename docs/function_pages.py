@@ -161,8 +161,8 @@ TABLE
 - The square root or logarithm of a negative value, or a fractional power of one, is not a number,
   nor is `min` or `max` of it; `where` passes over what it does not select.
 - NumPy's names `power`, `minimum` and `maximum` are known too.
-- There is no `^`, `//` or `%`. `tanh`, `log10`, `sign` and others are short formulas of these: the error
-  for such a name says which.
+- There is no `^`, `//` or `%`. `tanh`, `log10`, `sign` and others are short formulas of these: the
+  error for such a name says which.
 - An expression that refers to a moving parameter moves with it. Parameters of a time law must
   not move.
 - Expressions may refer to expressions, but not in a circle.
