@@ -30,18 +30,18 @@ enum { BELL_EXACT, BELL_TAME, BELL_SHORT, BELL_LONG, BELL_MIXED };
 typedef struct bell_lanes {
     double slope[L], pace[L], pull[L], growth[L], run[L];
     double off[2][BLOCK * L];
+    int needs_exp; /* whether a lane goes by exponentials */
 } bell_lanes;
 
-/* Values, and by what share the next ones are larger, in runs of both lengths. */
+/* Values, and by what share the next ones are larger. */
 typedef struct bell_state {
-    vector value[2][L / WIDTH], rise[2][L / WIDTH];
+    vector value[L / WIDTH], rise[L / WIDTH];
 } bell_state;
 
 static ALWAYS_INLINE bell_state bell_idle(void)
 {
     bell_state now;
-    for (int k = 0; k < 2; k++)
-        FOR_WIDTHS now.value[k][at / WIDTH] = now.rise[k][at / WIDTH] = NOTHING;
+    FOR_WIDTHS now.value[at / WIDTH] = now.rise[at / WIDTH] = NOTHING;
     return now;
 }
 
@@ -92,29 +92,53 @@ static ALWAYS_INLINE double find_off(const pyspec_block *b, double step, const i
     return sum;
 }
 
-/* The first value of a run, and the rise to the next. */
-static ALWAYS_INLINE void bell_restart(const bell_lanes *by, const double *u, const int is_long,
+/* The first value of a run, and the rise to the next; `within`: lanes of long runs are within theirs. */
+static ALWAYS_INLINE void bell_restart(const bell_lanes *by, const double *u, const int within,
                                        bell_state *now)
 {
     FOR_WIDTHS {
         const vector slope = load_vector(by->slope + at), pace = load_vector(by->pace + at);
-        const vector own = load_vector(u + at);
-        now->value[is_long][at / WIDTH] = exp_inside(slope * (own * own), 1);
-        now->rise[is_long][at / WIDTH] = rise_inside(slope * pace * (2.0 * own + pace));
+        const vector own = load_vector(u + at), away = load_vector(by->run + at) - (double)LONG_RUN;
+        const vector value = exp_inside(slope * (own * own), 1);
+        const vector rise = rise_inside(slope * pace * (2.0 * own + pace));
+        vector *to = now->value + at / WIDTH, *rise_to = now->rise + at / WIDTH;
+        *to = within ? choose(away == 0.0, *to, value) : value;
+        *rise_to = within ? choose(away == 0.0, *rise_to, rise) : rise;
     }
+}
+
+/* How far vector i of abscissae is from where whole steps lead, in runs of one length. */
+static ALWAYS_INLINE vector off_in(const bell_lanes *by, const int is_long, int64_t i, int64_t at,
+                                   const int across)
+{
+    const double *off = by->off[is_long];
+    return across ? load_vector(off + i * L + at) : same_in_all(off[i]);
+}
+
+/* The same in the runs of each lane. */
+static ALWAYS_INLINE vector own_off(const bell_lanes *by, int64_t i, int64_t at, const int across,
+                                    const int way)
+{
+    if (way != BELL_MIXED)
+        return off_in(by, way == BELL_LONG, i, at, across);
+    const vector away = load_vector(by->run + at) - (double)LONG_RUN;
+    return choose(away == 0.0, off_in(by, 1, i, at, across), off_in(by, 0, i, at, across));
 }
 
 /* The values at hand, and on to the next ones. */
 static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64_t i, const int across,
-                                    const int is_long, bell_state *now, double *to)
+                                    const int way, bell_state *now, double *to)
 {
-    const double *offs = by->off[is_long];
-    if (i % (is_long ? LONG_RUN : SHORT_RUN) == 0)
-        bell_restart(by, u, is_long, now);
+    if (i % (way == BELL_LONG ? LONG_RUN : SHORT_RUN) == 0) {
+        if (way == BELL_MIXED && i % LONG_RUN != 0)
+            bell_restart(by, u, 1, now);
+        else
+            bell_restart(by, u, 0, now);
+    }
     FOR_WIDTHS {
-        vector *value = now->value[is_long] + at / WIDTH, *rise = now->rise[is_long] + at / WIDTH;
+        vector *value = now->value + at / WIDTH, *rise = now->rise + at / WIDTH;
         const vector growth = load_vector(by->growth + at);
-        const vector off = across ? load_vector(offs + i * L + at) : same_in_all(offs[i]);
+        const vector off = own_off(by, i, at, across, way);
         const vector shift = load_vector(by->pull + at) * off * load_vector(u + at);
         put_vector(to + at, add_product(*value, *value, shift), 1);
         *value = add_product(*value, *value, *rise);
@@ -173,6 +197,8 @@ static ALWAYS_INLINE int bell_begin(const pyspec_block *b, const double *width, 
     }
     if (all_lanes(none))
         return other;
+    by->needs_exp = 0;
+    FOR_LANES by->needs_exp |= none[l] != 0.0;
     FOR_WIDTHS put_vector(by->growth + at, rise_inside(load_vector(by->growth + at)), 1);
     return all_lanes(is_short) ? BELL_SHORT : all_lanes(is_long) ? BELL_LONG : BELL_MIXED;
 #else
@@ -186,24 +212,24 @@ static ALWAYS_INLINE void bell_values(const bell_lanes *by, const double *u, int
                                       const int across, const int way, bell_state *now, double *to)
 {
 #if defined(__GNUC__)
-    if (way == BELL_SHORT || way == BELL_LONG) {
-        bell_step(by, u, i, across, way == BELL_LONG, now, to);
+    double stepped[L];
+    const int is_stepped = way == BELL_SHORT || way == BELL_LONG || way == BELL_MIXED;
+    const int needs_exp = !is_stepped || (way == BELL_MIXED && by->needs_exp);
+    if (is_stepped)
+        bell_step(by, u, i, across, way, now, needs_exp ? stepped : to);
+    if (!needs_exp)
         return;
-    }
 #else
     (void)i, (void)across, (void)now;
 #endif
     IN_LANES to[l] = by->slope[l] * (u[l] * u[l]);
     exp_lanes(to, way == BELL_TAME);
 #if defined(__GNUC__)
-    for (int k = 0; way == BELL_MIXED && k < 2; k++) {
-        double stepped[L];
-        bell_step(by, u, i, across, k, now, stepped);
+    if (is_stepped)
         FOR_WIDTHS {
-            const vector own = load_vector(by->run + at) - (k ? LONG_RUN : SHORT_RUN);
-            put_vector(to + at, choose(own == 0.0, load_vector(stepped + at), load_vector(to + at)), 1);
+            const vector run = load_vector(by->run + at);
+            put_vector(to + at, choose(run > 0.0, load_vector(stepped + at), load_vector(to + at)), 1);
         }
-    }
 #endif
 }
 
