@@ -1,6 +1,7 @@
 /* test_solve_near.c: the solver on made-up surfaces of chi^2, close to an optimum and where what it is
  * told does not fit together: the slope is not that of the value, the curvature not that of J. */
 #include "solve_problems.h"
+#include "solver.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -371,8 +372,39 @@ static void a_part_whose_optimum_all_rows_do_not_confirm_is_left(void)
     }
 }
 
+/* Parameters that two files share, before those of the files: they are eliminated after them, whose
+ * products with one another stay 0. */
+static void zeros_between_files_stay(void)
+{
+    enum { SHARED = 2, OWN = 3, FILES = 4, N = SHARED + OWN * FILES };
+    const pyspec_solver s = {.n = N};
+    double *work = calloc((size_t)pyspec_fit_work_size(N), 1), step[N] = {0.0};
+    const solver_work w = divide(N, work);
+    for (int j = 0; j < N; j++) {
+        for (int k = 0; k < N; k++) {
+            const int meet = j < SHARED || k < SHARED || (j - SHARED) / OWN == (k - SHARED) / OWN;
+            w.curvature[j * N + k] = j == k ? 4.0 : meet ? 0.25 : 0.0;
+        }
+        w.norm[j] = w.largest[j] = 2.0;
+        w.gradient[j] = 1.0 + j;
+    }
+    CHECK(pyspec_solve_gram(&s, &w, 0.0, step) > 0.0);
+    const int64_t *order = (const int64_t *)(const void *)w.order;
+    for (int64_t a = 0; a < N; a++) {
+        CHECK_INT(order[a], (a + SHARED) % N);
+        double sum = 0.0;
+        for (int64_t k = 0; k < N; k++)
+            sum += w.curvature[a * N + k] * step[k];
+        CHECK(fabs(sum - w.gradient[a]) < 1e-12);
+        for (int64_t b = a + 1; b < OWN * FILES; b++)
+            CHECK_INT(w.matrix[a * N + b] == 0.0, a / OWN != b / OWN);
+    }
+    free(work);
+}
+
 int main(void)
 {
+    RUN(zeros_between_files_stay);
     RUN(rounding_leads_to_the_bound_and_not_past_it);
     RUN(where_chi2_only_rises_the_start_is_kept);
     RUN(where_there_is_no_other_point_the_fit_ends);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -45,15 +43,3 @@ def test_each_file_is_at_its_own_optimum() -> None:
         assert found.success
         alone += found.chisqr
     assert joint.chisqr == pytest.approx(alone, rel=1e-9)
-
-
-def test_an_evaluation_takes_little_longer_with_more_files() -> None:
-    def seconds(n: int) -> float:
-        parts, best = files(n), np.inf
-        for _ in range(3):
-            begin = time.process_time()
-            found = fit_joint(parts, scale_covar=False)
-            best = min(best, (time.process_time() - begin) / found.nfev)
-        return best
-
-    assert seconds(120) < 20 * seconds(40)
