@@ -34,47 +34,84 @@ BELOW = -1e-3
 #: to either side.
 LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 4.0
 
+#: Where standard errors follow from the declared noise, also one outside of this range, by which
+#: they are wrong by an eighth, that is so many standard deviations off.
+LEAST_NEAR, MOST_NEAR, FAR = 0.8, 1.25, 6.0
+
 #: Fewer counts than these may all be as expected by chance, since they are whole numbers.
 ALIKE = 10
 
 
-def is_expected(redchi: float, n_free: float) -> bool:
-    """Whether a reduced χ² with known noise is near 1, or may be off so far by chance.
+def is_expected(redchi: float, n_free: float, is_scaled: bool = True) -> bool:
+    """Whether a reduced χ² with known noise is near 1, or may be off so far by chance; where
+    standard errors are scaled by it, less near is near enough."""
+    if LEAST_NEAR <= redchi <= MOST_NEAR:
+        return True
+    if LEAST_REDCHI <= redchi <= MOST_REDCHI:
+        return is_scaled or deviations(redchi, n_free) <= FAR
+    return deviations(redchi, n_free) <= CHANCE
+
+
+def deviations(redchi: float, n_free: float) -> float:
+    """How many standard deviations a reduced χ² is off.
 
     Its cube root is nearly normal, with mean 1 - v and variance v = 2 / (9 n_free) (Wilson and
     Hilferty), where it is not itself: of few degrees of freedom it is often large, and never
     negative."""
-    if LEAST_REDCHI <= redchi <= MOST_REDCHI:
-        return True
     variance = 2.0 / (9.0 * n_free)
-    return abs(math.pow(max(redchi, 0.0), 1.0 / 3.0) - 1.0 + variance) <= CHANCE * math.sqrt(
-        variance
-    )
+    return abs(math.pow(max(redchi, 0.0), 1.0 / 3.0) - 1.0 + variance) / math.sqrt(variance)
 
 
 def far_from_expected(
-    problem: FitProblem, values: Mapping[str, float], redchi: float, n_free: float
+    problem: FitProblem,
+    values: Mapping[str, float],
+    redchi: float,
+    n_free: float,
+    is_scaled: bool,
 ) -> list[str]:
     """A sentence where the reduced χ² of declared noise is not what is expected."""
-    mean = 1.0
+    mean, like = 1.0, n_free  # a χ² of so many degrees of freedom scatters as much
     if problem.is_poisson:
         found = expected_of(problem, problem.theta_of(values))
-        if found is not None:
+        if found is None:
+            is_scaled = True  # how few the counts are is not known
+        else:
             mean = found.mean / found.n_points
+            like = n_free * min(2.0 * found.mean**2 / found.variance / found.n_points, 1.0)
             if redchi > mean:  # of few counts single ones make it large, and nothing makes it small
                 n_free = 2.0 * found.mean**2 / found.variance
             elif n_free < ALIKE:
                 return []
-    if is_expected(redchi / mean, n_free):
+    share = redchi / mean
+    if is_expected(share, like if LEAST_REDCHI <= share <= MOST_REDCHI else n_free, is_scaled):
         return []
-    what = (
-        "the model misses what the data show, or their noise is larger than declared"
-        if redchi > mean
-        else "the noise of the data is smaller than declared"
+    return [
+        f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {_why(problem, share)}"
+        f"{'' if is_scaled else _in_errors(share, problem.is_poisson)}"
+    ]
+
+
+def _why(problem: FitProblem, share: float) -> str:
+    """What makes a reduced χ² so large or small, in units of the expected one."""
+    if share > 1.0:
+        return (
+            "the model misses what the data show, which the residual shows, or their noise is "
+            "larger than declared"
+        )
+    scale = "; a unit of the data may stand for several counts, which scale= of the noise says"
+    return f"the noise of the data is smaller than declared{scale if problem.is_poisson else ''}"
+
+
+def _in_errors(share: float, is_poisson: bool) -> str:
+    """What that means for standard errors that follow from the declared noise."""
+    if not share > 0.0:
+        return ""
+    side, factor = ("if it is the noise, ", share) if share > 1.0 else ("", 1.0 / share)
+    remedy = "" if is_poisson else ", which scale_covar=True makes up for"
+    return (
+        f"; {side}standard errors are too {'small' if share > 1.0 else 'large'} by a factor of "
+        f"{factor**0.5:.3g}{remedy}"
     )
-    if redchi < mean and problem.is_poisson:
-        what += "; a unit of the data may stand for several counts, which scale= of the noise says"
-    return [f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {what}"]
 
 
 class Expected(NamedTuple):

@@ -55,7 +55,7 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     n_free = max(n_points - n_names, 1)
     redchi = chisqr / n_free
     is_weighted = measurement.weight is not None
-    if is_weighted and not is_expected(redchi, n_free):
+    if is_weighted and not is_expected(redchi, n_free, run.scale_covar):
         return None
     scale = redchi if run.scale_covar else 1.0
     rounding = ROUNDING * problem.data_square

@@ -113,6 +113,47 @@ def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, s
         assert min(not_told, default=1.0) > 1e-5
 
 
+@pytest.mark.parametrize("n_free", [20, 100, 633, 5000, 100000])
+@pytest.mark.parametrize("wrong", [1.1, 1.25, 1 / 1.25])
+def test_declared_noise_that_is_wrong_is_told_where_there_are_points_enough(
+    n_free: int, wrong: float
+) -> None:
+    """633 points with a reduced χ² of 1.5, nine standard deviations off, had no word."""
+    redchi = wrong**2
+    is_seen = abs(redchi - 1.0) > 7.5 * np.sqrt(2.0 / n_free) and abs(wrong - 1.0) > 0.15
+    assert is_expected(redchi, n_free, is_scaled=False) is not is_seen
+    assert is_expected(redchi, n_free, is_scaled=True)  # errors are right
+
+
+def test_what_wrong_noise_does_to_errors_is_told() -> None:
+    noise = np.random.default_rng(3).normal(0.0, 1.0, (40, 101))
+    model_2d = model("line")
+    model_2d.set_axes(energy=ENERGY, time=np.arange(40.0))
+    for sigma, words in ((0.8, "too small by a factor of 1.2"), (1.25, "too large by a factor of")):
+        declared = Measurement(data=LINE + noise, weight=1 / sigma)
+        (said,) = fit_model(model_2d, declared, scale_covar=False).cautions
+        assert words in said
+        assert "scale_covar=True" in said
+        assert not fit_model(model_2d, declared, scale_covar=True).cautions
+    right = Measurement(data=LINE + noise, weight=1.0)
+    assert not fit_model(model_2d, right, scale_covar=False).cautions
+
+
+@pytest.mark.parametrize("level", [0.02, 0.1, 0.5, 1.0, 3.0, 20.0])
+def test_counts_scatter_as_their_deviance_does(level: float) -> None:
+    """Their reduced χ² is no χ² over its degrees of freedom: of 0.02 counts a point it scatters
+    nearly six times as much."""
+    told = 0
+    for seed in range(40):
+        drawn = np.random.default_rng([11, seed]).poisson(np.full((30, 101), level)).astype(float)
+        flat = model("flat")
+        flat.set_axes(energy=ENERGY, time=np.arange(30.0))
+        flat.set("Offset_y0", level)
+        said = fit_model(flat, counts(drawn)).cautions
+        told += any("is expected" in one for one in said)
+    assert not told
+
+
 def test_noise_three_times_too_large_is_told_of_a_short_spectrum() -> None:
     """A reduced χ² of 0.11 of 47 points was left without a word."""
     noise = np.random.default_rng(0).normal(0.0, 1.0, 101)

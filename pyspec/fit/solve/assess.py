@@ -65,8 +65,8 @@ class _Assessment:
         self.is_found = is_found(run, verdict.distance)
         self._add_followers()
         if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
-            values = float(self.outcome.redchi), self.outcome.nfree
-            self.cautions += far_from_expected(problem, self.params.value, *values)
+            said = float(self.outcome.redchi), self.outcome.nfree, self.scale_covar
+            self.cautions += far_from_expected(problem, self.params.value, *said)
         self._doubt()
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
