@@ -35,9 +35,9 @@ LITTLE = 0.5
 #: Along straight lines χ² is a parabola where it rises by 1 ± this part of it.
 STRAIGHT = 0.3
 
-#: Fits of the others end within so many standard errors of their optimum, or after so many
-#: evaluations: χ² is then a little too high, and nothing is said for it.
-NEAR, MOST = 1e-3, 40
+#: Fits of the others end within so many standard errors of their optimum, where χ² is too high by
+#: the square of it, or after so many evaluations: nothing is said for it.
+NEAR, MOST = 0.05, 40
 
 #: Points times free parameters above which nothing is looked at: it takes as long as several fits.
 MOST_WORK = 2e6
