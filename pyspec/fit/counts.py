@@ -70,20 +70,19 @@ def far_from_expected(
     is_scaled: bool,
 ) -> list[str]:
     """A sentence where the reduced χ² of declared noise is not what is expected."""
-    mean, like = 1.0, n_free  # a χ² of so many degrees of freedom scatters as much
+    mean = 1.0
     if problem.is_poisson:
         found = expected_of(problem, problem.theta_of(values))
         if found is None:
             is_scaled = True  # how few the counts are is not known
         else:
             mean = found.mean / found.n_points
-            like = n_free * min(2.0 * found.mean**2 / found.variance / found.n_points, 1.0)
-            if redchi > mean:  # of few counts single ones make it large, and nothing makes it small
-                n_free = 2.0 * found.mean**2 / found.variance
-            elif n_free < ALIKE:
+            if redchi < mean and n_free < ALIKE:
                 return []
+            # Few counts scatter as a χ² of fewer degrees of freedom does.
+            n_free *= min(2.0 * found.mean**2 / found.variance / found.n_points, 1.0)
     share = redchi / mean
-    if is_expected(share, like if LEAST_REDCHI <= share <= MOST_REDCHI else n_free, is_scaled):
+    if is_expected(share, n_free, is_scaled):
         return []
     return [
         f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {_why(problem, share)}"

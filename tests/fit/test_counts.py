@@ -171,6 +171,17 @@ def test_a_handful_of_equal_counts_is_chance() -> None:
     assert fitted("flat", data).cautions
 
 
+def test_one_count_where_three_are_expected_is_chance() -> None:
+    """It is so in one of seven spectra, and was no measurement with too little noise."""
+    line = model("line")
+    for name, value in {"Offset_y0": 0.03, "Gauss_01_A": 0.03, "Gauss_01_SD": 0.5}.items():
+        line.set(name, value, vary=False)
+    data = np.zeros(101)
+    data[44] = 1.0
+    found = fit_model(line, counts(data))
+    assert not [text for text in found.cautions if "is expected" in text]
+
+
 def test_a_model_of_counts_that_is_negative_is_told() -> None:
     """One count at one point: χ² 0, by an offset of -30 and a narrow line of 31."""
     data = np.zeros(101)
