@@ -144,7 +144,7 @@ def _sentence(names: Sequence[str], share: float, is_bounded: bool) -> str:
     listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     followed = "the others have followed" + (", also those at a bound" if is_bounded else "")
     return (
-        f"the standard error{'s' if names[1:] else ''} of {listed} may be too small: two of them "
-        f"away χ² rises, once {followed}, by no more than {max(share, 0.0):.0%} of what a parabola "
-        f"has; quote conf_interval({'' if names[1:] else repr(names[0])})"
+        f"standard errors may be too small, of {listed}: two of them away χ² rises, once "
+        f"{followed}, by no more than {max(share, 0.0):.0%} of what a parabola has; quote the "
+        "interval of conf_interval"
     )

@@ -35,18 +35,21 @@ def gathered(
 ) -> tuple[str, ...]:
     """Sentences of (time, cautions) of each slice; those that differ in numbers, in `names` of
     parameters and their components, or in the side of a bound are one, with the words of the first,
-    and with the number of slices by parameter where they are about several. Of tests at a level of
+    and with the number of slices by parameter where they are about several;
+    a slice counts for each parameter that its sentence lists. Of tests at a level of
     chance, so many of so many slices as that level lets expect are said to be no more than that."""
     first: dict[str, tuple[float, str]] = {}
     counts: dict[str, Counter[str]] = {}
     pattern = _pattern(names)
+    listed = re.compile(rf"{pattern.pattern}(?:(?:, | and ){pattern.pattern})*")
     for time, sentences in found:
-        seen = {_kind_of(one, pattern): one for one in sentences}
-        for kind in dict.fromkeys(kind for kind, _ in seen):
-            counts.setdefault(kind, Counter())[_SLICES] += 1
-        for (kind, about), sentence in seen.items():
+        seen: dict[str, dict[str, None]] = {}
+        for sentence in sentences:
+            kind, about = _kind_of(sentence, pattern, listed)
             first.setdefault(kind, (time, sentence))
-            counts[kind][about] += 1
+            seen.setdefault(kind, {}).update(dict.fromkeys(about))
+        for kind, names_told in seen.items():
+            counts.setdefault(kind, Counter()).update([_SLICES, *names_told])
     return tuple(
         f"in {counts[kind][_SLICES]} of {n_slices} slices"
         f"{_may_be_chance(kind, counts[kind][_SLICES], n_slices)}, "
@@ -66,11 +69,14 @@ def _pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, told)) or '(?!)'})(?!\w)")
 
 
-def _kind_of(sentence: str, names: re.Pattern[str]) -> tuple[str, str]:
-    """A sentence without its numbers, names and sides, and what it is about: the first name, and
-    the side of a bound."""
-    told, side = names.search(sentence), _SIDE.search(sentence)
-    about = "" if told is None else told[0] + (f" ({side[1]})" if side else "")
+def _kind_of(
+    sentence: str, names: re.Pattern[str], listed: re.Pattern[str]
+) -> tuple[str, list[str]]:
+    """A sentence without its numbers, names and sides, and what it is about: the names that are
+    `listed` first, and the side of a bound."""
+    told, side = listed.search(sentence), _SIDE.search(sentence)
+    where = f" ({side[1]})" if side else ""
+    about = [] if told is None else [one + where for one in names.findall(told[0])]
     kind = _NAMES.sub("@", names.sub("@", NUMBER.sub("#", sentence)))
     return (kind if told is None else _SIDE.sub("(", kind)), about
 
