@@ -70,11 +70,11 @@ def far_from_expected(
     is_scaled: bool,
 ) -> list[str]:
     """A sentence where the reduced χ² of declared noise is not what is expected."""
-    mean = 1.0
+    mean, is_near_enough = 1.0, is_scaled
     if problem.is_poisson:
         found = expected_of(problem, problem.theta_of(values))
         if found is None:
-            is_scaled = True  # how few the counts are is not known
+            is_near_enough = True  # how few the counts are is not known
         else:
             mean = found.mean / found.n_points
             if redchi < mean and n_free < ALIKE:
@@ -82,7 +82,7 @@ def far_from_expected(
             # Few counts scatter as a χ² of fewer degrees of freedom does.
             n_free *= min(2.0 * found.mean**2 / found.variance / found.n_points, 1.0)
     share = redchi / mean
-    if is_expected(share, n_free, is_scaled):
+    if is_expected(share, n_free, is_near_enough):
         return []
     return [
         f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {_why(problem, share)}"
@@ -109,7 +109,7 @@ def _in_errors(share: float, is_poisson: bool) -> str:
     remedy = "" if is_poisson else ", which scale_covar=True makes up for"
     return (
         f"; {side}standard errors are too {'small' if share > 1.0 else 'large'} by a factor of "
-        f"{factor**0.5:.3g}{remedy}"
+        f"about {factor**0.5:.2g}{remedy}"
     )
 
 
