@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import sys
 import unicodedata
 
 #: The error handler of encodings, ``text.encode("latin-1", PLAIN)``.
@@ -41,5 +42,6 @@ def say(thing: object) -> None:
     text = str(thing)
     try:
         print(text)
-    except UnicodeEncodeError as error:
-        print(text.encode(error.encoding, PLAIN).decode(error.encoding))
+    except UnicodeEncodeError as error:  # which calls most encodings of 8 bits "charmap"
+        encoding = getattr(sys.stdout, "encoding", None) or error.encoding
+        print(text.encode(encoding, PLAIN).decode(encoding))

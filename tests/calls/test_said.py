@@ -31,6 +31,7 @@ def test_letters_that_a_terminal_lacks_are_written_out(monkeypatch: pytest.Monke
         ("utf-8", "χ² = 3 ± 1 µm … ─ é ☂"),
         ("latin-1", "chi² = 3 ± 1 µm ... - é ?"),
         ("ascii", "chi2 = 3 +/- 1 um ... - e ?"),
+        ("iso8859-2", "chi2 = 3 +/- 1 um ... - é ?"),  # its errors name it "charmap"
     ):
         written = terminal(monkeypatch, encoding)
         say("χ² = 3 ± 1 µm … ─ é ☂")
