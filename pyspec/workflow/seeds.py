@@ -74,9 +74,9 @@ def slice_seeds(
     with such columns, a list of such dicts, or slices that were fitted before. `adapt`
     "argmax_shift" then shifts every free ``…_x0`` by the distance of the slice's maximum from the
     baseline's (the model's own, without a baseline), within its bounds, as far as that comes nearer
-    to the slice, see :class:`pyspec.workflow.shifts.Shifts`: a maximum that another peak takes over
-    moves nothing, and lines that part move to either side. The baseline's maximum is that within
-    the window of the slices, wherever it was fitted.
+    to the slice, see :class:`pyspec.workflow.shifts.Shifts`: where another peak has become the
+    highest, its own distance counts, and lines that part move to either side. The baseline's
+    maximum is that within the window of the slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)
@@ -201,5 +201,5 @@ def shift_seeds(
     shifts = Shifts(model, window)
     home = shifts.home() if home is None else home
     for seed, spectrum in zip(seeds, data, strict=True):
-        distance = float(axis[int(np.argmax(spectrum))]) - home
-        seed |= shifts.best(spectrum, np.isfinite(spectrum), distance)
+        highest = float(axis[int(np.argmax(spectrum))])
+        seed |= shifts.best(spectrum, np.isfinite(spectrum), highest - home, highest)

@@ -23,6 +23,9 @@ MOST_ALONE = 8
 #: So many starts are kept at once: of maxima anywhere on a long axis there are thousands.
 MOST_KNOWN = 512
 
+#: By so much more than its size a shape counts, so that lines at one place can be solved for.
+ALIKE = 1e-9
+
 #: A line elsewhere takes so many variances of the noise off by chance: three standard deviations.
 CHANCE = 9.0
 
@@ -76,18 +79,25 @@ class Shifts:
             for par, distance in zip(self.pars, distances, strict=True)
         }
 
-    def best(self, spectrum: Array, kept: Flags, distance: float) -> dict[str, float]:
-        """The starts that leave least of a spectrum, where its maximum is so far off.
+    def best(
+        self, spectrum: Array, kept: Flags, distance: float, highest: float
+    ) -> dict[str, float]:
+        """The starts that leave least of a spectrum, whose maximum at the energy `highest` is so
+        far off.
 
-        All positions rest, or all move by the distance; then each of several may differ: it rests,
-        or moves by the distance to either side, as lines that part do.
+        All positions rest, or all move by the distance, or by that of any of them from the maximum,
+        which may have become that of another line; then each of several may differ: it rests, or
+        moves by this distance to either side, as lines that part do.
         """
         n = len(self.pars)
         rest = (0.0,) * n
         if distance == 0.0 or not n:
             return self.moved(rest)
         best = rest, self._left(spectrum, kept, rest)
-        best = self._better(spectrum, kept, (distance,) * n, best)
+        own = [highest - par.value for par in self.pars] if 1 < n <= MOST_ALONE else []
+        for step in dict.fromkeys([distance, *own]):
+            best = self._better(spectrum, kept, (step,) * n, best)
+        distance = best[0][0] or distance
         for k in range(n if 1 < n <= MOST_ALONE else 0):
             for step in (0.0, distance, -distance):
                 if step == best[0][k]:
@@ -163,7 +173,11 @@ class Shifts:
 
 
 def _inverse(shapes: Array) -> Array | None:
-    """What gives the parameters of least squares, None without any, or beyond numbers."""
-    if not shapes.size or not np.isfinite(shapes).all():
+    """What gives the parameters of least squares, None without any, or beyond numbers. By normal
+    equations, at a part of what singular values take: a spectrum with gaps has its own."""
+    square = shapes.T @ shapes
+    if not square.size or not np.isfinite(square).all():
         return None
-    return np.asarray(np.linalg.pinv(shapes), np.float64)
+    sizes = square.diagonal()
+    square[np.diag_indices_from(square)] = np.where(sizes > 0.0, sizes * (1.0 + ALIKE), 1.0)
+    return np.asarray(np.linalg.inv(square) @ shapes.T, np.float64)

@@ -451,10 +451,11 @@ def test_a_dataset_of_times_in_minutes_comes_back_as_numbers(tmp_path: Path) -> 
             assert np.allclose(found["residual"], found["data"] - found["fit"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["part", "one moves", "together"])
+@pytest.mark.parametrize("kind", ["part", "one moves", "together", "other higher"])
 def test_each_line_starts_where_it_is(kind: str) -> None:
     """All lines followed the maximum together, so that of two lines that part, as the two sides of
-    a band do, or of which one rests, one began off its place and vanished."""
+    a band do, or of which one rests, one began off its place and vanished. Where the other line was
+    the higher one, the first moved to it, and the other away."""
     move = 1.5 * np.sin(TIME / 10)
     places = {"part": (-abs(move), abs(move)), "one moves": (move, 0 * move)}
     first, second = places.get(kind, (move, move))
@@ -463,7 +464,8 @@ def test_each_line_starts_where_it_is(kind: str) -> None:
     def lines(height: float, place: np.ndarray) -> np.ndarray:
         return np.asarray(height * np.exp(-(((energy - place[:, None]) / 0.5) ** 2) / 2))
 
-    data = 3 + lines(20, 84 + first) + lines(10, 87.7 + second)
+    heights = (10, 20) if kind == "other higher" else (20, 10)
+    data = 3 + lines(heights[0], 84 + first) + lines(heights[1], 87.7 + second)
     data += np.random.default_rng(1).normal(0, 0.3, data.shape)
     file = File(Project(show_output=False), data=data, energy=energy, time=TIME)
     file.load_model(
@@ -487,5 +489,5 @@ def test_starts_that_were_tried_are_not_all_kept() -> None:
     model.set_axes(energy=np.linspace(0.0, 20.0, 4 * MOST_KNOWN))
     shifts, kept = Shifts(model, slice(None)), np.ones(4 * MOST_KNOWN, dtype=bool)
     for distance in np.linspace(0.1, 5.0, 2 * MOST_KNOWN):
-        shifts.best(model.evaluate(), kept, float(distance))
+        shifts.best(model.evaluate(), kept, float(distance), 10.0 + float(distance))
     assert len(shifts._known) <= MOST_KNOWN
