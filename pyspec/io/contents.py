@@ -255,7 +255,7 @@ def _slice_statistics(results: Sequence[FitResult | None]) -> dict[str, Array]:
         {} if one is None else {**_goodness(one), "n_data": one.n_data, "n_free": one.n_free}
         for one in results
     ]
-    names = max(rows, key=len, default={})
+    names = [*max(rows, key=len, default={})] or ["n_data", "n_free"]  # none: no slice has a result
     return {name: np.array([row.get(name, np.nan) for row in rows], np.float64) for name in names}
 
 

@@ -387,3 +387,14 @@ def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:
     save_fit(path, fits, with_data=False, mode="replace")
     with pytest.raises(FitError, match="data of which one is not known"):
         FitResults.load(path).compare_models()
+
+
+def test_slices_without_any_result_do_not_end_a_comparison_without_data(file: File) -> None:
+    """It asked for the data, as of archives that hold no statistics of slices."""
+    file.set_fit_limits([84, 84.7])  # five points, for six parameters with a second line
+    fits = [file.fit_slice_by_slice(name) for name in ("one", "two")]
+    assert set(fits[1].status) == {"failed"}
+    save_fit(file.project.path / "kept.h5", fits, with_data=False)
+    table = FitResults.load(file.project.path / "kept.h5").compare_models()
+    pandas.testing.assert_frame_equal(table, FitResults(fits).compare_models())
+    assert list(table["aic"].notna()) == [True, False]
