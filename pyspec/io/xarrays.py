@@ -203,7 +203,7 @@ def _variable(
             f"{where}: which variable holds the data? Name it with data=, and with errors= that of "
             f"its standard errors; there is {listed or 'none'}"
         )
-    others = [name for name in names if name != pool[0]]
+    others = [name for name in own if name != pool[0]]
     if others:
         notes.append(f"data from {pool[0]!r}; others, for data=: {', '.join(others)}")
     return dataset[pool[0]]

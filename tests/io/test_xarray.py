@@ -139,6 +139,7 @@ def test_standard_errors_go_there_and_back(tmp_path: Path, name: str) -> None:
         np.testing.assert_array_equal(one.data, found.data)
         np.testing.assert_array_equal(one.errors, own)
         assert dict(one.units) == units
+        assert "others" not in " ".join(one.notes)  # the errors, called another variable of data
     assert from_xarray(back[key]).errors is None
 
 
