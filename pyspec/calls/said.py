@@ -11,8 +11,8 @@ PLAIN = "pyspec.plain"
 
 _WRITTEN = {
     "χ": "chi", "σ": "sigma", "τ": "tau", "θ": "theta", "λ": "lambda", "φ": "phi", "→": "->",
-    "±": "+/-", "×": "x", "─": "-", "−": "-", "–": "-", "≈": "~", "∞": "inf", "µ": "u", "μ": "u",
-    "·": "*", "√": "sqrt", "°": "deg",
+    "±": "+/-", "×": "x", "─": "-", "−": "-", "–": "-", "⁻": "-", "≈": "~", "∞": "inf", "µ": "u",
+    "μ": "u", "·": "*", "√": "sqrt", "°": "deg", "β": "beta", "ν": "nu",
 }  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def say(thing: object) -> None:
     text = str(thing)
     try:
         print(text)
-    except UnicodeEncodeError as error:  # which calls most encodings of 8 bits "charmap"
+    except UnicodeEncodeError as error:
+        # The error of encodings by table, such as ISO 8859-2, names no more than "charmap".
         encoding = getattr(sys.stdout, "encoding", None) or error.encoding
         print(text.encode(encoding, PLAIN).decode(encoding))
