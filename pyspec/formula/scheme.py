@@ -327,7 +327,10 @@ def check_scheme(scheme: Scheme, place: str) -> None:
     for word in (*scheme.states, *scheme.parameters):
         if not word.isascii() or not word.isidentifier():
             step = "; a step is 'A -> B: k1'" if set(word) & set(">=\u2192") else ""
-            raise ModelError(f"{place}: {word!r} cannot be a name; use letters and digits{step}")
+            first = ", a letter first" if word[:1].isdigit() else ""
+            raise ModelError(
+                f"{place}: {word!r} cannot be a name; use letters and digits{first}{step}"
+            )
         if word in _TAKEN or word in NUMBERS or word in FUNCTIONS:
             what = _TAKEN.get(word, "has a meaning in formulas")
             raise ModelError(f"{place}: {word!r} {what}; choose another name")

@@ -93,20 +93,20 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
     return scheme
 
 
-#: A state with a number before it, in a step.
-_TIMES = re.compile(r"(?:^|[+>])\s*[0-9]+\s*\*?\s*([A-Za-z]\w*)")
+#: A state that takes part twice, in a step; 3MLCT is no such state.
+_TWICE = re.compile(r"(?:^|[+>])\s*2\s*\*?\s*([A-Za-z]\w*)")
 
 
 def _refuse_step(step: str, place: str) -> None:
     """Raises :class:`ModelError` for steps in the manner of chemical equations."""
-    times = _TIMES.search(step)
+    twice = _TWICE.search(step)
     remedy = ""
     if "<" in step:
         remedy = "a step goes one way; write two, such as 'A -> B: k1' and 'B -> A: k2'"
     elif step.count("->") > 1:
         remedy = "write each step by itself, such as 'A -> B: k1' and 'B -> C: k2'"
-    elif times is not None:
-        state = times[1]
+    elif twice is not None:
+        state = twice[1]
         remedy = f"a state that takes part twice is written twice, '{state} + {state}'"
     if remedy:
         raise ModelError(f"{place}: {step!r}: {remedy}")

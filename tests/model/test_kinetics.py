@@ -134,6 +134,8 @@ def test_what_is_populated_only_together_with_another() -> None:
         ("S0: k3", "S0 <=> S1: k3", "write two, such as 'A -> B: k1' and 'B -> A: k2'"),
         ("S0: k3", "S0 -> S3 -> S4: k3", "write each step by itself, such as 'A -> B: k1' and"),
         ("S0: k3", "2 S0 -> S3: k3", "takes part twice is written twice, 'S0 \\+ S0'"),
+        ("S0: k3", "3MLCT -> S0: k3", "'3MLCT' cannot be a name; use letters and digits, a letter"),
+        ("S0: k3", "3 S0 -> S3: k3", "'3 S0' cannot be a name"),
         ("S0: k3", "S0 -> 2*S3: k3", "takes part twice is written twice, 'S3 \\+ S3'"),
         ("S0: k3", "S0 -> 0: k3", ":6: .* 'S0 -> 0' leads nowhere; a decay is written 'S0: k'"),
         ("S0: k3", "S0 + S1 + S2: k3", "has three states on a side; write it as steps of two"),
