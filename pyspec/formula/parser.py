@@ -17,7 +17,7 @@ from math import e, isfinite, pi
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.remedies import CHARACTERS, INSTEAD, of_character
+from pyspec.formula.remedies import CHARACTERS, INSTEAD, WORDS, of_character
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
@@ -262,9 +262,10 @@ class _Parser:
         if token.text in SUMS:
             return self._sum_over_axis(token)
         if token.text in INSTEAD:
+            product = "; a product is written with *" if token.text in WORDS else ""
             raise self.error(
                 token.position,
-                f"{token.text!r} is not a known function; write {INSTEAD[token.text]}",
+                f"{token.text!r} is not a known function; write {INSTEAD[token.text]}{product}",
             )
         if row is None:
             names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")

@@ -35,6 +35,8 @@ _ROOT = "sqrt(1 - a ** 2)"
 _SIGN = "(a > 0) - (a < 0)"
 _STEP = "where(a >= 0, 1, 0)"
 _HALF = "1 / (1 + exp(-a))"
+_RADIUS = "sqrt(a ** 2 + b ** 2)"
+_ANGLE = f"2 * arctan(where(b > 0, a / ({_RADIUS} + b), ({_RADIUS} - b) / a))"
 _VOIGT = "wofz_real(x / (s * sqrt(2)), g / (s * sqrt(2))) / (s * sqrt(2 * pi))"
 
 #: Functions of other languages and libraries, in terms of those of formulas.
@@ -42,15 +44,15 @@ INSTEAD = {
     "acos": f"pi / 2 - arctan(a / {_ROOT})",
     "arccos": f"pi / 2 - arctan(a / {_ROOT})",
     "arcsin": f"arctan(a / {_ROOT})",
-    "arctan2": "2 * arctan(a / (sqrt(a ** 2 + b ** 2) + b))",
+    "arctan2": _ANGLE,
     "asin": f"arctan(a / {_ROOT})",
     "atan": "arctan(a)",
-    "atan2": "2 * arctan(a / (sqrt(a ** 2 + b ** 2) + b))",
+    "atan2": _ANGLE,
     "cosh": "(exp(a) + exp(-a)) / 2",
     "expit": _HALF,
     "expm1": "exp(a) - 1",
     "heaviside": _STEP,
-    "hypot": "sqrt(a ** 2 + b ** 2)",
+    "hypot": _RADIUS,
     "ln": "log(a)",
     "log10": "log(a) / log(10)",
     "log1p": "log(1 + a)",
@@ -67,6 +69,9 @@ INSTEAD = {
     "voigt_profile": _VOIGT,
 }
 
+#: Those of them that parameters are called, too.
+WORDS = ("sign", "square", "step", "voigt")
+
 #: Libraries of functions, and what of them is named behind a '.'.
 _LIBRARY = re.compile(r"(?:^|[^\w.])(?:np|numpy|math|special|scipy)$")
 _OF_LIBRARY = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)")
@@ -76,7 +81,8 @@ def of_character(char: str, before: str, behind: str) -> str:
     """The message for a character that has no meaning, between two pieces of text."""
     named = _OF_LIBRARY.match(behind)
     if char == "." and named and _LIBRARY.search(before):
-        return f"functions and numbers stand without a library; write {named[1]} alone"
+        instead = INSTEAD.get(named[1], f"{named[1]} alone")
+        return f"functions and numbers stand without a library; write {instead}"
     if char in CHARACTERS:
         return CHARACTERS[char]
     message = f"the character {char!r} has no meaning here"

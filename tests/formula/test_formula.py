@@ -242,6 +242,8 @@ ERRORS = [
     ("a[0]", 1, "brackets"),
     ("a.b", 1, "stands only within numbers"),
     ("2 * np.exp(a)", 6, "without a library; write exp alone"),
+    ("2 * np.log10(a)", 6, "without a library; write log\\(a\\) / log\\(10\\)"),
+    ("step (x - x0)", 0, "write where\\(a >= 0, 1, 0\\); a product is written with \\*"),
     ("scipy.special.erf(a)", 5, "write erf alone"),
     ("math.pi", 4, "write pi alone"),
     ("tanh(a)", 0, r"'tanh' is not a known function; write 1 - 2 / \(exp\(2 \* a\) \+ 1\)\n"),
@@ -412,5 +414,8 @@ def test_what_is_written_instead_of_a_function_gives_what_it_gives() -> None:
             wanted = function(*(a, b)[: len(formula.names)])
             found = formula.evaluate({"a": a, "b": b})
             np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=name)
+    for at in ({"a": 0.0, "b": 2.0}, {"a": 0.0, "b": -2.0}, {"a": 1e-8, "b": -1.0}):
+        angle = parse(INSTEAD["arctan2"]).evaluate(at)
+        assert angle == pytest.approx(np.arctan2(at["a"], at["b"]), rel=1e-15)
     found = parse(INSTEAD["voigt"]).evaluate({"x": a, "s": 0.3, "g": 0.2})
     np.testing.assert_allclose(found, special.voigt_profile(a, 0.3, 0.2), rtol=1e-13)
