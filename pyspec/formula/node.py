@@ -190,8 +190,16 @@ class Node(Generic[T]):
         return _refused(ufunc.__name__) if make is None else make(*inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        make = BY_NUMPY_NAME.get(function.__name__)
-        return _refused(function.__name__) if make is None else make(*args, **kwargs)
+        make, name = BY_NUMPY_NAME.get(function.__name__), function.__name__
+        if make is None:
+            return _refused(name)
+        named = [key for key, value in kwargs.items() if key != "dtype" or np.dtype(value) != float]
+        if named:
+            raise ModelError(
+                f"{name}: {', '.join(named)} cannot be named in a formula; write its arguments in "
+                "their order, without options"
+            )
+        return make(*args)
 
 
 def as_condition(node: Node[Any]) -> Node[Any]:

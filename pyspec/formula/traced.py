@@ -210,9 +210,12 @@ def _called(
     except ModelError as error:
         raise ModelError(f"{name}: {error}{remedy}") from None
     except (TypeError, AttributeError, ValueError, IndexError) as error:
-        if "no callable" in str(error):  # of a function of an array that holds a node
+        # Of a function of an array that holds a node, and of np.asarray(x, dtype=float).
+        if "no callable" in str(error) or str(error).startswith("float() argument"):
             remedy = "; leave np.asarray and np.array out, a node stands for an array" + remedy
         raise ModelError(f"{name}: cannot be traced: {error}{remedy}") from error
+    if isinstance(root, np.ndarray) and root.shape == ():
+        root = root.item()
     if part and isinstance(root, (int, float, np.number)):
         return constant(float(root))
     if not isinstance(root, Node):
