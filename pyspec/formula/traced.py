@@ -226,7 +226,7 @@ def _called(
 
 
 def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
-    """The formulas say what the functions do, where both are finite: the value "" and what a
+    """The formulas say what the functions do, where these are finite: the value "" and what a
     kernel declares."""
     values = [_VALUES[k % len(_VALUES)] + 0.01 * k for k in range(len(op.params))]
     own = op.own
@@ -243,11 +243,15 @@ def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
             wanted = np.broadcast_to(np.asarray(function(*given), np.float64), _POINTS.shape)
         judged = np.isfinite(found) & np.isfinite(wanted)
         scale = np.abs(wanted[judged]).max(initial=1e-300)
+        remedy = ""
         if (np.abs(found[judged] - wanted[judged]) > 1e-9 * scale).any():
+            remedy = "a function of more than its arguments at each point has no formula"
+        elif (np.isfinite(wanted) & ~np.isfinite(found)).any():
+            remedy = "write it without what divides by 0 or overflows, as a width of 0 does"
+        if remedy:
             raise ModelError(
                 f"{op.name}{part and f': {part}'}: the formula traced from it gives {found}, the "
-                f"function {wanted} at {_POINTS}; a function of more than its arguments at each "
-                "point has no formula"
+                f"function {wanted} at {_POINTS}; {remedy}"
             )
 
 

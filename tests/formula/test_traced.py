@@ -130,6 +130,7 @@ def test_a_second_function_replaces_the_first_and_models_keep_theirs() -> None:
         (lambda x, pi: pi * x, "'pi' has a meaning in formulas"),
         (lambda x, A: A * x * math.inf, "inf cannot be written in a formula"),
         (lambda x, A: A * x + (len(str(A)) > 9), "the formula traced from it gives"),
+        (lambda x, A: A * special.voigt_profile(x, 0, 2), "; write it without what divides by 0"),
         (lambda x, A: A * x + placeholder[Any]("y"), "'y': no input of the formula"),
         ("no function", "give a Python function"),
     ],
