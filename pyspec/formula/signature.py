@@ -18,7 +18,7 @@ _PARENTHESES = re.compile(r"\w+ \w+\(([^;:]*\([^;:]*)\): ")
 
 def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[Guard, ...]]:
     """Names and bounds of the parameters. Raises :class:`ModelError`, beginning with `start`."""
-    plain = _UNIT.sub("", text)
+    plain = _UNIT.sub(" ", text)
     try:
         if _TWO_WORDS.search(plain):
             raise ValueError

@@ -70,6 +70,11 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "Line: cannot read the parameters 'A x0'; write them as 'A, x0 [eV], w > 0, 0",
         ),
         (
+            "functions:\n  Line:\n    parameters: A [eV]x0\n    formula: A * (x - x0)\n",
+            4,
+            "Line: cannot read the parameters 'A [eV]x0'; write them as 'A, x0 [eV], w > 0, 0",
+        ),
+        (
             "functions:\n  Line: {formula: A * x, parameters: [A, {x0: 1}]}\n",
             2,
             "Line.parameters: must be text",
