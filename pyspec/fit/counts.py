@@ -94,7 +94,7 @@ def _why(problem: FitProblem, share: float) -> str:
     """What makes a reduced χ² so large or small, in units of the expected one."""
     if share > 1.0:
         return (
-            "the model misses what the data show, which the residual shows, or their noise is "
+            "the model misses what the data show (look at the residual), or their noise is "
             "larger than declared"
         )
     scale = "; a unit of the data may stand for several counts, which scale= of the noise says"
