@@ -55,6 +55,7 @@ def test_a_fit_is_not_lost_to_letters(
     assert f"chi{'²' if encoding == 'latin-1' else '2'} " in written.getvalue().decode(encoding)
 
 
+@pytest.mark.slow
 def test_commands_end_on_such_terminals(tmp_path: Path) -> None:
     """They ended with exit code 1, as a mistake of pyspec, and wrote no report of the fit."""
     rows = [f"{k / 10},{Gauss(np.array([k / 10]), 2.0, 5.0, 1.0)[0]}" for k in range(101)]

@@ -55,6 +55,7 @@ def test_new_runs_at_once_and_finds_the_truth(
         assert stored.values["ratio"] == float(rows["ratio"]["value"])
 
 
+@pytest.mark.slow
 def test_files_of_an_earlier_fit_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

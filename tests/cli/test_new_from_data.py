@@ -68,6 +68,7 @@ def test_a_spectrum_is_fitted_with_what_was_written(
         assert abs(result.values[name] - truth) < 5 * result.stderr[name]
 
 
+@pytest.mark.slow
 def test_the_heights_of_a_series_are_free_at_each_time(series: tuple[Path, np.ndarray]) -> None:
     path, time = series
     assert main(["new", "au", str(path)]) == 0

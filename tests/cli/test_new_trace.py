@@ -34,6 +34,7 @@ def fitted(path: Path, **truth: float) -> dict[str, float]:
     return dict(result.values)
 
 
+@pytest.mark.slow
 def test_two_decays_behind_an_instrument(tmp_path: Path) -> None:
     """Traces were refused: 'has no energy axis'."""
     y = -8 * expFun_gaussIRF(DELAYS, 1, 1.5, 0.05, 0.12) - 4 * expFun_gaussIRF(
@@ -66,6 +67,7 @@ def test_laws_of_a_trace_without_an_onset_begin_with_its_first_value(
     assert t[0] - (t[1] - t[0]) / 20 < values["expFun_01_t0"] <= t[0]
 
 
+@pytest.mark.slow
 def test_a_rise_and_a_step(tmp_path: Path) -> None:
     y = np.where(EVEN > 0.04, 3 * (1 - np.exp(-(EVEN - 0.04) / 4)), 0.0)
     text = made(tmp_path, EVEN, y + noise(EVEN, sd=0.02))

@@ -80,6 +80,7 @@ def test_lines_in_transmission_are_dips(tmp_path: Path) -> None:
     assert abs(values["GLP_02_x0"] - 610) < 0.5
 
 
+@pytest.mark.slow
 def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
     """Heights of positive data had the bound 0."""
     time = np.arange(15.0)

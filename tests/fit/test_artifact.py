@@ -110,6 +110,7 @@ def joint(path: Path, data: list[Array], starts: list[dict[str, float]]) -> Any:
 
 # After four better optima the fit of five files ended, a success at twice its chi². The other five
 # crept to one wrong optimum for 2,300 evaluations, to the next for 1,500, and ended 42 too high.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [(7, 8), (25, 32, 7, 8, 5), (0, 1, 2, 3, 4)], ids=["two", "five", "creeping"]
 )

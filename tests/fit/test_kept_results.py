@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 
 import numpy as np
+import pytest
 from support.fit_cases import START, TRUTH, spectrum
 
 from pyspec.fit import fit_model
@@ -14,6 +15,7 @@ from pyspec.model import Measurement
 N = 60
 
 
+@pytest.mark.slow
 def test_kept_results_are_small_and_cleared_ones_are_freed() -> None:
     """One kept 120 kB of work memory beside 8 kB of data, and 60 kB of all else."""
     energy = np.linspace(78.0, 94.0, 1000)

@@ -55,6 +55,7 @@ def test_a_photocycle_gives_its_rates_and_spectra(tmp_path: Path) -> None:
     assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.4
 
 
+@pytest.mark.slow
 def test_a_measured_instrument_sees_a_photocycle(tmp_path: Path) -> None:
     """It used to be refused. The response of the data is summed at 4,001 points."""
     path = tmp_path / "models.yaml"

@@ -58,6 +58,7 @@ def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
     assert np.random.random() == expected
 
 
+@pytest.mark.slow
 def test_the_first_of_two_stages_has_it_too(pair: tuple[Model, Measurement]) -> None:
     given: dict[str, Any] = {"stages": 2, "fit_alg_1": "basinhopping"}
     fits = [fit_model(*pair, **given, seed=seed) for seed in (3, 3, 4)]

@@ -308,6 +308,7 @@ def test_pictures_of_chosen_parameters() -> None:
         samples.plot(params=[])
 
 
+@pytest.mark.slow
 def test_unknown_noise_beside_free_spectra() -> None:
     """Amplitudes that are free took no points from the noise: σ, and with it every error, was too
     small by sqrt(1 - amplitudes / points)."""

@@ -147,6 +147,7 @@ class _Writes:
         return (open, (self.proof, "w"))
 
 
+@pytest.mark.slow
 def test_claims_of_more_than_the_file_holds_fill_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:

@@ -42,6 +42,7 @@ def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
     assert str(file.resolve()) not in {path for path, *_ in rehearse._known}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_way")
 def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearse, "_SECONDS", 0.3)

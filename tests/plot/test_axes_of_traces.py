@@ -86,6 +86,7 @@ def test_lines_stand_as_their_names_say(tmp_path: Path) -> None:
     assert 1.5 in level(ax)
 
 
+@pytest.mark.slow
 def test_the_horizontal_axis_of_curves_over_time_is_x(tmp_path: Path) -> None:
     # x_lim had no effect: times are y_lim, as in a map.
     one, series = fitted(tmp_path, "decay"), fitted(tmp_path, "lines")

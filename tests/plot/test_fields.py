@@ -145,6 +145,7 @@ def test_names_of_the_peaks_of_a_fit(tmp_path: Path) -> None:
     assert shown(config=PlotConfig(legend=["a", "b", "c", "d"]))[0] == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_names_of_peaks_stop_no_report(tmp_path: Path) -> None:
     """Names for the peaks were too few for the spectra of a series: the report had no pictures."""
     for name in ("peak", "spectra"):

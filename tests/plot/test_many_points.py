@@ -125,6 +125,7 @@ def test_a_series_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plot_fit(result).axes
 
 
+@pytest.mark.slow
 def test_pictures_of_many_cells_that_nobody_holds_are_freed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -154,6 +154,7 @@ def test_a_report_has_no_spikes_at_masked_energies(file: File, tmp_path: Path, m
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_maps_and_reports_of_masked_fits_are_drawn(file: File, tmp_path: Path) -> None:
     plt.close(plot_fit(fit(file, "lines"), full_range=True))
     report(fit(file, "chained"), tmp_path / "masked.html")

@@ -226,6 +226,7 @@ def test_the_legend_of_traces_in_a_column_leaves_them_room(file: File) -> None:
     assert above.get_legend().get_window_extent().width < 0.2 * figure.bbox.width
 
 
+@pytest.mark.slow
 def test_residuals_of_files_with_other_axes_are_all_seen(file: File, tmp_path: Path) -> None:
     """They shared the axis of the last one: panels of other regions were empty."""
     data, project = file.data, file.project

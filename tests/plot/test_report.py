@@ -242,6 +242,7 @@ def test_a_report_shows_spectra_that_were_free(tmp_path: Path) -> None:
     assert "of the evolution" not in page
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_states_of_a_kinetic_scheme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,6 +184,7 @@ def test_reset_undoes_a_fit_of_parameters_without_a_slider() -> None:
 # how far they go
 
 
+@pytest.mark.slow
 def test_a_width_does_not_reach_0() -> None:
     """A slider moved to its left end left the model without curves, and without an answer."""
     model = load_model(TEXT.replace("SD: [1, True, 0.1, 5]", "SD: [1, True]"), "peak")
@@ -213,6 +214,7 @@ def test_sliders_go_along_the_axis_and_end_at_bounds() -> None:
     assert plot_sliders(one(), show=False).reaches["Gauss_01_x0"] == (82.0, 86.0)
 
 
+@pytest.mark.slow
 def test_a_shift_goes_to_both_sides_and_a_phase_around() -> None:
     law = "w:\n  sinFun: {A: [-1, True, -5, 5], f: [0.2, True], phi: [0.3, True], t0: [0, False]}\n"
     model = load_model(TEXT, "peak")
@@ -253,6 +255,7 @@ def test_many_parameters_come_in_pages() -> None:
 # a file
 
 
+@pytest.mark.slow
 def test_the_next_fit_of_a_file_starts_at_the_sliders() -> None:
     model = two()
     project = Project(show_output=False)

@@ -53,6 +53,7 @@ def test_sliders_move_where_nobody_kept_what_the_call_returned() -> None:
     assert model.parameters["Gauss_01_x0"].value == pytest.approx(82.0 + 0.8 * 4.0)
 
 
+@pytest.mark.slow
 def test_on_a_dark_background_nothing_is_dark() -> None:
     """Labels, numbers and data were dark on black, and what a fit leaves out was white."""
     from matplotlib import colors, pyplot
@@ -71,6 +72,7 @@ def test_on_a_dark_background_nothing_is_dark() -> None:
     assert max(colors.to_rgb(data.get_markeredgecolor())) > 0.6
 
 
+@pytest.mark.slow
 def test_options_of_other_pictures_do_the_same_here() -> None:
     """Ranges of intensities, logarithmic axes, lines and titles were left out without a word."""
     model = one()

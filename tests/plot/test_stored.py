@@ -63,6 +63,7 @@ def same(first: Any, second: Any) -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("two", [False, True])
 def test_a_loaded_fit_is_drawn_as_the_fit_was(two: bool, counts: bool, tmp_path: Path) -> None:

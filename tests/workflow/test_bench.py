@@ -167,6 +167,7 @@ def test_fits_of_a_moving_line_are_judged_on_two_threads(whole_fits: ModuleType)
     assert (bar["fit"], bar["ratio"], bar["bar"]) == ("native, 2 threads", 50.0, 25.0)
 
 
+@pytest.mark.slow
 def test_whole_fits_leave_out_a_method_that_is_not_there(
     whole_fits: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -301,6 +301,7 @@ def test_a_chunk_that_cannot_be_read(peak: Model, scan: Any, tmp_path: Path) -> 
     assert whole.identical(first)
 
 
+@pytest.mark.slow
 def test_all_data_of_written_blocks_are_looked_at(peak: Model, scan: Any, tmp_path: Path) -> None:
     """Of some written blocks alone the data were read again."""
     for row in range(6):
