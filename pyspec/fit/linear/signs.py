@@ -23,10 +23,11 @@ from pyspec.model import Model
 
 #: A parameter that moved by more of its standard errors is told, where that is more than so many
 #: standard deviations of the difference of both fits, whose variance is that without the bound less
-#: that with it [1].
+#: that with it (J. A. Hausman, Econometrica 46, 1251 (1978)).
+FAR, BEYOND_CHANCE = 0.75, 1.5
+
 #: Fewer amplitudes at 0 than these hardly bias anything.
-#: [1] J. A. Hausman, Econometrica 46, 1251 (1978).
-FAR, BEYOND_CHANCE, FEWEST = 0.75, 1.5, 4
+FEWEST = 4
 
 #: The fit without the bound ends within so many standard errors, or after so many evaluations.
 NEAR, MOST = 1e-3, 100
