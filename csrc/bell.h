@@ -145,9 +145,7 @@ static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64
         *rise = add_product(*rise + growth, *rise, growth);
     }
 }
-#endif
 
-#if defined(__GNUC__)
 /* The lengths of the runs of each lane, which rounding allows: steps of at most a sixth of the way to 1 / e in
  * short ones, of a twentieth in long ones, on abscissae as even as numbers of a file are. */
 static ALWAYS_INLINE void find_runs(const pyspec_block *b, const double *width, const double *slope,
