@@ -13,8 +13,9 @@ PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
     -q --progress -o console_output_style=classic
 CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 
-.PHONY: demo docs test check bench scale lint check-c check-sanitize check-threads check-arm64 \
-    check-valgrind check-slow coverage fuzz fuzz-plans fuzz-definitions fuzz-formulas mutants soak \
+.PHONY: demo docs test check bench scale lint wheels check-wheels check-c check-clang check-sanitize check-threads \
+    check-arm64 check-valgrind check-slow check-isa check-versions coverage fuzz fuzz-plans \
+    fuzz-definitions fuzz-formulas mutants soak \
     clean
 
 demo: .venv/plot.stamp
@@ -27,6 +28,17 @@ docs: .venv/docs.stamp
 # All tests of the Python side but the slow ones.
 test: .venv/test.stamp
 	$(PYTEST)
+
+# All of these again, on the kernels for narrower processors and with the oldest and the newest dependencies.
+# TESTS names a part of them: make check-isa TESTS=tests/fit.
+TESTS ?=
+check-isa: .venv/test.stamp
+	@for isa in $$($(BIN)/python -c \
+	    "from pyspec._library import supported_isas; print(*supported_isas()[:-1])"); do \
+	    echo "== PYSPEC_ISA=$$isa"; PYSPEC_ISA=$$isa $(PYTEST) $(TESTS) || exit 1; \
+	done
+check-versions: .venv/dev.stamp
+	JOBS=$(JOBS) tests/packaging/versions $(TESTS)
 
 # What `make test` does not run: style and types, the C side, and tests of thousands of models.
 check: lint check-c check-sanitize check-threads check-slow
@@ -46,18 +58,40 @@ check-c: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/plain $(CMAKE_FLAGS)
 	$(BIN)/cmake --build build/plain --parallel $(JOBS) && $(CTEST) --test-dir build/plain
 
+# The same by clang; skipped where it is absent.
+CLANG ?= clang
+check-clang: .venv/dev.stamp
+	@if ! command -v $(CLANG); then echo "check-clang skipped: needs $(CLANG)"; \
+	else \
+	    $(BIN)/cmake -S . -B build/clang $(CMAKE_FLAGS) -DCMAKE_C_COMPILER=$(CLANG) \
+	    && $(BIN)/cmake --build build/clang --parallel $(JOBS) && $(CTEST) --test-dir build/clang; \
+	fi
+
 check-sanitize: .venv/dev.stamp .venv/test.stamp
-	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=60000
+	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=20000
 	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
 	$(MAKE) --jobs=$(JOBS) --output-sync=target fuzz-plans fuzz-definitions fuzz-formulas
 
 # A fixed share of what `make fuzz` does without end, each on a core of its own.
 fuzz-plans:
-	$(BIN)/python -m tests.fuzz.plans --runs 20000
+	$(BIN)/python -m tests.fuzz.plans --runs 6000
 fuzz-definitions:
-	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs 100000
+	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs 30000
 fuzz-formulas:
 	build/sanitize/test_formula 100000
+
+# Wheels for eight systems into dist/, built here by the clang of the package ziglang: wheels.txt.
+# ONLY=win_amd64 builds that one.
+ONLY ?=
+wheels: .venv/wheels.stamp
+	$(BIN)/python tests/packaging/make_wheels.py $(ONLY)
+
+# The unit tests in C with the objects of the wheels: here, for arm64, with musl and under Wine: apt install
+# qemu-user libc6-arm64-cross musl wine wine64. What is absent is skipped. Then Python tests under Wine.
+# ARGS="--smoke arm64" runs a share, ARGS="arm64 test_fit" and ARGS="python tests/plan" what they name.
+ARGS ?=
+check-wheels: .venv/wheels.stamp
+	$(BIN)/python tests/packaging/check_wheels.py $(ARGS)
 
 # Threads that share a fit, under the thread sanitizer.
 check-threads: .venv/dev.stamp
@@ -74,7 +108,7 @@ check-arm64: .venv/dev.stamp
 	    echo "check-arm64 skipped: needs $(ARM64_CC) and $(ARM64_RUN)"; \
 	else \
 	    $(BIN)/cmake -S . -B build/arm64 $(CMAKE_FLAGS) -DCMAKE_SYSTEM_NAME=Linux \
-	        -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=$(ARM64_CC) -DPYSPEC_FUZZ_PLANS=600 \
+	        -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=$(ARM64_CC) -DPYSPEC_FUZZ_PLANS=2000 \
 	        "-DCMAKE_CROSSCOMPILING_EMULATOR=$(ARM64_RUN);-L;/usr/aarch64-linux-gnu" \
 	    && $(BIN)/cmake --build build/arm64 --parallel $(JOBS) \
 	    && $(CTEST) --test-dir build/arm64 --timeout 7200; \

@@ -3,15 +3,20 @@
 The library does not use Python's C API, so one wheel serves every Python 3: its tag is
 ``py3-none-<platform>``. CMakeLists.txt builds the same files, csrc/sources.txt, with the same
 flags, csrc/flags.txt.
+
+The compiler is the one of the system. PYSPEC_TARGET names a row of wheels.txt, for which the clang
+of the package ziglang compiles instead, on any machine: ``make wheels`` does so for each row.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -36,6 +41,32 @@ ISA_FLAGS = {
 }
 
 
+#: For each wheel, by the platform of its tag, what zig calls the system it is for.
+TARGETS = dict(line.split() for line in (HERE / "wheels.txt").read_text().splitlines())
+TARGET = os.environ.get("PYSPEC_TARGET", "")
+if TARGET and TARGET not in TARGETS:
+    raise PlatformError(f"PYSPEC_TARGET is {TARGET!r}; it must be one of {', '.join(TARGETS)}")
+FOR_WINDOWS = TARGET.startswith("win") if TARGET else os.name == "nt"
+
+
+def archs_of(command: list[str]) -> set[str]:
+    """The processors that -arch names. A universal2 Python on macOS names two."""
+    return {arch for word, arch in pairwise(command) if word == "-arch"}
+
+
+def isa_flags(name: str, command: list[str], macros: set[str]) -> list[str]:
+    """The flags of a file for one instruction set, where the compiler `command`, which defines
+    `macros`, compiles for x86-64; elsewhere the file is empty and has none."""
+    # GCC contracts a * b + c within an expression if it is told "fast". "fast" of clang also joins
+    # statements, so that a value has other bits where other code is around it.
+    clang = "__clang__" in macros
+    flags = [f.replace("=fast", "=on") if clang else f for f in ISA_FLAGS[name]]
+    archs = archs_of(command)
+    if archs:
+        return [word for f in flags for word in ("-Xarch_x86_64", f) if "x86_64" in archs]
+    return flags if "__x86_64__" in macros else []
+
+
 def fingerprint() -> str:
     """SHA-256 over the names and digests of all sources, as CMakeLists.txt computes it."""
     lines = [
@@ -49,27 +80,43 @@ class BuildLibrary(build_ext):
     """Builds a shared library in place of an extension module."""
 
     def get_ext_filename(self, fullname: str) -> str:
-        return os.path.join(*fullname.split(".")) + (".dll" if os.name == "nt" else ".so")
+        return os.path.join(*fullname.split(".")) + (".dll" if FOR_WINDOWS else ".so")
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
         return list(ext.export_symbols)
 
+    def get_libraries(self, ext: Extension) -> list[str]:
+        return []  # none of Python's
+
     def build_extension(self, ext: Extension) -> None:
+        if TARGET:
+            self.take_zig(TARGETS[TARGET])
         self.need_compiler()
-        if self.compiler.compiler_type == "unix":
-            # Behind the user's CFLAGS, so that these hold.
-            ext.extra_compile_args = UNIX_FLAGS
-            ext.extra_link_args = ["-lm", "-pthread"]
-            ext.extra_objects = self.build_isa_objects()
-        else:
-            ext.extra_compile_args = ["/O2", "/std:c11"]
-        ext.define_macros = [("PYSPEC_FINGERPRINT", f'"{fingerprint()}"')]
+        # Behind the user's CFLAGS, so that these hold.
+        ext.extra_compile_args = UNIX_FLAGS
+        ext.extra_link_args = [] if FOR_WINDOWS else ["-lm", "-pthread"]
+        ext.extra_objects = self.build_objects()
         super().build_extension(ext)
+        if FOR_WINDOWS:  # the linker leaves an import library beside the library
+            for path in Path(self.get_ext_fullpath(ext.name)).parent.glob("*.lib"):
+                path.unlink()
+
+    def take_zig(self, target: str) -> None:
+        """Compiles with the clang of the package ziglang for the system `target`."""
+        zig = [sys.executable, "-m", "ziglang", "cc", "-target", target]
+        strip = ["-Wl,-x"] if "macos" in target else ["-s"]
+        self.compiler.set_executables(
+            compiler=zig, compiler_so=[*zig, "-fPIC"], linker_so=[*zig, "-shared", *strip]
+        )
+        self.compiler.library_dirs, self.compiler.runtime_library_dirs = [], []
 
     def need_compiler(self) -> None:
         """Raises where the C compiler is not there, with how to get one."""
-        if self.compiler.compiler_type != "unix":
-            return
+        if self.compiler.compiler_type == "msvc":
+            raise PlatformError(
+                "pyspec's C library needs GCC or clang, not Visual C++; install the wheel for "
+                "Windows, which needs no compiler"
+            )
         name = self.compiler.compiler_so[0]
         if shutil.which(name) is None:
             raise PlatformError(
@@ -79,22 +126,42 @@ class BuildLibrary(build_ext):
                 "CC=clang pip install ..."
             )
 
-    def build_isa_objects(self) -> list[str]:
-        """Compiles the files that need flags of their own; off x86-64 they are empty."""
-        x86 = platform.machine().lower() in ("x86_64", "amd64")
+    def predefined(self) -> set[str]:
+        """The macros that the compiler defines by itself. They say which compiler it is and what
+        it compiles for, which need not be this machine."""
+        command = list(self.compiler.compiler_so)
+        while "-arch" in command:  # macros of several are refused
+            at = command.index("-arch")
+            del command[at : at + 2]
+        done = subprocess.run(
+            [*command, "-dM", "-E", "-x", "c", "-"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise PlatformError(f"the C compiler {' '.join(command)} fails: {done.stderr}")
+        return {line.split()[1] for line in done.stdout.splitlines() if line.startswith("#define")}
+
+    def build_objects(self) -> list[str]:
+        """Compiles the files that need flags of their own."""
+        command, macros = self.compiler.compiler_so, self.predefined()
+        own = {name: isa_flags(name, command, macros) for name in ISA_FLAGS}
+        own["describe.c"] = [f'-DPYSPEC_FINGERPRINT="{fingerprint()}"']
 
         def build(name: str) -> list[str]:
             objects: list[str] = self.compiler.compile(
                 [f"csrc/{name}"],
                 output_dir=self.build_temp,
-                extra_postargs=[*UNIX_FLAGS, *(ISA_FLAGS[name] if x86 else [])],
+                extra_postargs=[*UNIX_FLAGS, *own[name]],
                 depends=[f"csrc/{name}" for name in SOURCES],
             )
             return objects
 
         # The two large ones take twenty seconds each: they are compiled side by side.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return [made for objects in pool.map(build, ISA_FLAGS) for made in objects]
+            return [made for objects in pool.map(build, own) for made in objects]
 
 
 class PlatformWheel(bdist_wheel):
@@ -105,7 +172,7 @@ class PlatformWheel(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", TARGET or super().get_tag()[2]
 
 
 setup(
@@ -113,10 +180,13 @@ setup(
         Extension(
             "pyspec._library.libpyspec",
             sources=[
-                f"csrc/{name}" for name in SOURCES if name.endswith(".c") and name not in ISA_FLAGS
+                f"csrc/{name}"
+                for name in SOURCES
+                if name.endswith(".c") and name not in {*ISA_FLAGS, "describe.c"}
             ],
             depends=[f"csrc/{name}" for name in SOURCES],
         )
     ],
+    options={"build": {"build_base": f"build/{TARGET}"}} if TARGET else {},
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
 )

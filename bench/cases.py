@@ -19,8 +19,8 @@ from pyspec.simulate import problem
 
 Array = npt.NDArray[np.float64]
 
-#: Environment variable with the folder of the reference data.
-DATA_VARIABLE = "PYSPEC_SHARED"
+#: The folder of the reference data: ../shared beside the source tree, or what PYSPEC_SHARED names.
+SHARED = Path(os.environ.get("PYSPEC_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 #: The scripts that fit the data sets, with their YAML files.
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -182,7 +182,7 @@ def seed_case(name: str) -> Case:
 
 def examples_folder(given: Path | None) -> Path | None:
     """The folder of data sets 01, 02, 03, or None where the reference data are not at hand."""
-    root = given or Path(os.environ.get(DATA_VARIABLE, "."))
+    root = given or SHARED
     for folder in (root, root / "data"):
         if (folder / "trspecfit_examples").is_dir():
             return folder / "trspecfit_examples"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.cases import SHARED
 from bench.measure import arguments_of, finish, print_rows
 from bench.nist_problems import PROBLEMS, ROUTES, Array, Problem, StrdFile, read_strd
 from pyspec.errors import PyspecError
@@ -129,7 +129,7 @@ def run_all(folder: Path, method: str, route: str = "", **options: Any) -> list[
 
 def data_folder(given: Path | None = None) -> Path | None:
     """The folder of NIST's files, or None where they are not at hand."""
-    root = given or Path(os.environ.get("PYSPEC_SHARED", "."))
+    root = given or SHARED
     for folder in (root, root / "nist_strd", root / "data" / "nist_strd"):
         if all((folder / f"{name}.dat").is_file() for name in PROBLEMS):
             return folder

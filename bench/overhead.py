@@ -36,7 +36,7 @@ from pyspec._library import DTYPES, LIBRARY
 from pyspec.fit import fit_slices
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.model import Measurement
-from pyspec.model.kept import forget
+from pyspec.plan.compiled import forget
 
 #: Slices of the series that is fitted slice by slice.
 SLICES = 60

@@ -91,7 +91,7 @@ def case(kind: str, seed: int, n_starts: int) -> dict[str, Any]:
         found[f"{name}_seconds"] = time.perf_counter() - begin
         found[f"{name}_chisqr"] = result.chisqr
     found["agree"] = sum(one.agrees for one in result.starts)
-    found["says"] = list(result.cautions)
+    found["says"] = list(map(str, result.findings))
     return found
 
 

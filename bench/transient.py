@@ -11,7 +11,6 @@ PYSPEC_PYGLOTARAN names a Python that has it; its first fit, which loads it, is 
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bench.beside_pyglotaran import fit_all, interpreter
-from bench.cases import DATA_VARIABLE
+from bench.cases import SHARED
 from bench.measure import arguments_of, write_json
 from pyspec import Measurement, fit_model, load_model, read
 
@@ -94,10 +93,10 @@ def main() -> None:
     parser = arguments_of("transient", __doc__)
     parser.add_argument("--every", type=int, default=8)
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--data", type=Path, default=os.environ.get(DATA_VARIABLE))
+    parser.add_argument("--data", type=Path, default=SHARED)
     given = parser.parse_args()
-    if given.data is None or not Path(given.data, FILE).is_file():
-        print(f"skipped: {FILE} is not at hand; set {DATA_VARIABLE}, or give --data FOLDER")
+    if not Path(given.data, FILE).is_file():
+        print(f"skipped: {FILE} is not at hand; set PYSPEC_SHARED, or give --data FOLDER")
         return
     energy, delay, data = measured(Path(given.data), given.every)
     print(f"{delay.size} delays x {energy.size} wavelengths")

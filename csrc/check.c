@@ -93,6 +93,9 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     REQUIRE_PROBLEM(q->n_x_inputs == p->n_x_inputs, AXIS, n_x_inputs, q->n_x_inputs);
     REQUIRE_PROBLEM(q->n_row_inputs == p->n_row_inputs, AXIS, n_row_inputs, q->n_row_inputs);
     REQUIRE_PROBLEM(q->n_aux_inputs == p->n_aux_inputs, AXIS, n_aux_inputs, q->n_aux_inputs);
+    REQUIRE_PROBLEM(q->ends_end >= 0 && q->ends_end <= q->n_x, WINDOW, ends_end, q->ends_end);
+    REQUIRE_PROBLEM(!q->ends_end || in_range(q->ends_begin, 0, q->ends_end), WINDOW, ends_begin,
+                    q->ends_begin);
     REQUIRE_PROBLEM(q->external || !p->n_external, NULL_POINTER, external, 0);
     REQUIRE_PROBLEM(q->spectra || !p->n_spectra, NULL_POINTER, spectra, 0);
     REQUIRE_PROBLEM(q->n_external == p->n_external + p->n_spectra, SIZE, n_external, q->n_external);

@@ -16,9 +16,28 @@ static double exponential_mass(double away, double width)
     return width * v_exp(-away / width);
 }
 
+/* width exp(-away / width) (1 - exp(-u)) / u, u = step / width; the series where 1 - exp(-u) would lose
+ * digits is cut off below 1e-17. */
+static double exponential_mean(double away, double step, double width)
+{
+    const double u = step / width, mass = exponential_mass(away, width);
+    if (u >= 0.5)
+        return mass * ((1.0 - v_exp(-u)) / u);
+    double sum = 1.0;
+    for (int k = 14; k > 1; k--)
+        sum = 1.0 - sum * u / (double)k;
+    return mass * sum;
+}
+
 static double box_mass(double away, double width)
 {
     return away < 0.5 * width ? 0.5 * width - away : 0.0;
+}
+
+static double box_mean(double away, double step, double width)
+{
+    const double mass = box_mass(away, width), beyond = box_mass(away + step, width);
+    return (step < mass ? 1.0 : mass / step) * (0.5 * (mass + beyond));
 }
 
 KERNEL(gaussCONV)
@@ -33,7 +52,7 @@ KERNEL(gaussCONV)
     }
 }
 /* Beyond 9 SD a Gaussian is below 3e-18 of its peak. */
-CONV_KERNEL(gaussCONV, {gauss_mass, 9.0, 0}, {gauss_mass, 9.0, 0})
+CONV_KERNEL(gaussCONV, {gauss_mass, 9.0, 0, NULL}, {gauss_mass, 9.0, 0, NULL})
 
 KERNEL(expSymCONV)
 {
@@ -45,7 +64,7 @@ KERNEL(expSymCONV)
             d[0][AT] = g * v_clamp(u, 1e300) / P(0);
     }
 }
-CONV_KERNEL(expSymCONV, {exponential_mass, 0.0, 1}, {exponential_mass, 0.0, 1})
+CONV_KERNEL(expSymCONV, {exponential_mass, 0.0, 1, NULL}, {exponential_mass, 0.0, 1, NULL})
 
 KERNEL(expDecayCONV)
 {
@@ -57,7 +76,7 @@ KERNEL(expDecayCONV)
             d[0][AT] = g * v_clamp(u, 1e300) / P(0);
     }
 }
-CONV_KERNEL(expDecayCONV, {exponential_mass, 0.0, 1}, {NULL, 0.0, 0})
+CONV_KERNEL(expDecayCONV, {exponential_mass, 0.0, 1, exponential_mean}, {NULL, 0.0, 0, NULL})
 
 KERNEL(expRiseCONV)
 {
@@ -69,9 +88,9 @@ KERNEL(expRiseCONV)
             d[0][AT] = g * v_clamp(u, 1e300) / P(0);
     }
 }
-CONV_KERNEL(expRiseCONV, {NULL, 0.0, 0}, {exponential_mass, 0.0, 1})
+CONV_KERNEL(expRiseCONV, {NULL, 0.0, 0, NULL}, {exponential_mass, 0.0, 1, exponential_mean})
 
-/* The value jumps with the width and does not change between the jumps. */
+/* The shape jumps with the width and does not change between the jumps. */
 KERNEL(boxCONV)
 {
     FOR_VALUES {
@@ -80,4 +99,4 @@ KERNEL(boxCONV)
             d[0][AT] = 0.0;
     }
 }
-CONV_KERNEL(boxCONV, {box_mass, 0.5, 0}, {box_mass, 0.5, 0})
+CONV_KERNEL(boxCONV, {box_mass, 0.5, 0, box_mean}, {box_mass, 0.5, 0, box_mean})

@@ -18,3 +18,18 @@ void pyspec_conv_shape(const convolution *c, const int64_t *program, double *lag
     else
         pyspec_formula_kernels[c->isa](&b, params, g, slopes ? partials : NULL);
 }
+
+void pyspec_conv_decays(const convolution *c, int side, int slopes)
+{
+    const int64_t next = side == PYSPEC_SIDE_LEFT ? 1 : -1;
+    double lag[BLOCK * L];
+    for (int64_t from = 0; from < c->n; from += BLOCK * L) {
+        const int64_t n = c->n - from < BLOCK * L ? c->n - from : BLOCK * L;
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t i = from + j, neighbour = i - next;
+            lag[j] = neighbour < 0 || neighbour >= c->n ? 0.0 : c->t[i] - c->t[neighbour];
+        }
+        pyspec_conv_shape(c, NULL, lag, n, conv_row(c, CONV_DECAY) + from,
+                          slopes ? conv_row(c, CONV_DECAY_SLOPE) + from : NULL);
+    }
+}

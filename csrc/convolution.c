@@ -5,51 +5,40 @@
  * w are trapezoid weights; M_L and M_R are the masses of the kernel beyond the ends, where the
  * signal keeps its edge values. A constant is preserved exactly. What g is, its slopes, its masses
  * and how far it reaches comes from the op table or from a formula: a side on which
- * g(a + b) = g(a) g(b) runs in one sweep, any other over the band of samples within its reach. */
+ * g(a + b) = g(a) g(b) runs in one sweep, any other over the band of samples within its reach. Kernels of
+ * the op table that have an edge are those of conv_lines.c. */
 #include "convolution.h"
 #include "vector.h"
 #include "vmath.h"
 
-static double *row(const convolution *c, int64_t which)
-{
-    return c->scratch + which * c->stride;
-}
-
 /* The slope of the sum of g w by a parameter. */
 static double *norm_slope(const convolution *c, int64_t param)
 {
-    return row(c, CONV_SLOPES + param);
+    return conv_row(c, CONV_SLOPES + param);
 }
 
 /* Of a side the mass of g beyond the end of the axis, and its slope by a parameter. */
 static double *outer_mass(const convolution *c, int side)
 {
-    return row(c, side == PYSPEC_SIDE_LEFT ? CONV_LEFT : CONV_RIGHT);
+    return conv_row(c, side == PYSPEC_SIDE_LEFT ? CONV_LEFT : CONV_RIGHT);
 }
 
 static double *outer_slope(const convolution *c, int side, int64_t param)
 {
-    return row(c, CONV_SLOPES + (1 + side) * c->n_params + param);
+    return conv_row(c, CONV_SLOPES + (1 + side) * c->n_params + param);
 }
 
 /* Of g, k = 0, or its slope by parameter k - 1: [m + n - 1] is that of two samples of which the other
  * one stands m steps behind the first. */
 static double *table(const convolution *c, int64_t k)
 {
-    return row(c, CONV_SLOPES + 3 * c->n_params + 2 * k);
+    return conv_row(c, CONV_SLOPES + 3 * c->n_params + 2 * k);
 }
 
-/* Where the result of signal k is collected while the signals, times their weights, are still
- * read. Behind it stand the signal's first and last value. */
-static double *result(const convolution *c, int64_t k)
-{
-    return k == 0 ? row(c, CONV_RESULT) : c->kept + (k - 1) * c->stride;
-}
-
-/* signal = w signal; its ends are kept. */
+/* signal = w signal; its ends are kept behind its result. */
 static void weigh(const convolution *c, double *signal, double *out)
 {
-    const double *w = row(c, CONV_WEIGHTS);
+    const double *w = conv_row(c, CONV_WEIGHTS);
     fill(out, 0.0, c->n);
     out[c->n] = signal[0];
     out[c->n + 1] = signal[c->n - 1];
@@ -57,14 +46,9 @@ static void weigh(const convolution *c, double *signal, double *out)
         signal[i] *= w[i];
 }
 
-static const conv_side *side_of(const convolution *c, int side)
-{
-    return &c->op->conv[c->isa]->sides[side];
-}
-
 static int multiplies(const convolution *c, int side)
 {
-    return c->op && side_of(c, side)->multiplies;
+    return c->op && conv_side_of(c, side)->multiplies;
 }
 
 static void shape(const convolution *c, double *lag, int64_t n, double *g, double *slopes)
@@ -120,12 +104,12 @@ static void add_band(const convolution *c, const band *b, int64_t i, int64_t fro
                      double *const *signals, int64_t count, double *const *by)
 {
     const block_ops *ops = &pyspec_block_table[c->isa];
-    const double *others[MOST_DOTS] = {row(c, CONV_WEIGHTS) + from};
-    double *to[MOST_DOTS] = {row(c, CONV_NORM) + i};
+    const double *others[MOST_DOTS] = {conv_row(c, CONV_WEIGHTS) + from};
+    double *to[MOST_DOTS] = {conv_row(c, CONV_NORM) + i};
     int64_t n_dots = 1;
     for (int64_t k = 0; k < count; k++) {
         others[n_dots] = signals[k] + from;
-        to[n_dots++] = result(c, k) + i;
+        to[n_dots++] = conv_result(c, k) + i;
         if (n_dots == MOST_DOTS || k + 1 == count) {
             ops->dots(to, b->g, others, n_dots, n);
             n_dots = 0;
@@ -133,7 +117,7 @@ static void add_band(const convolution *c, const band *b, int64_t i, int64_t fro
     }
     for (int64_t k = 0; by && k < c->n_params; k++)
         if (by[k]) {
-            const double *pair[] = {row(c, CONV_WEIGHTS) + from, signals[0] + from};
+            const double *pair[] = {conv_row(c, CONV_WEIGHTS) + from, signals[0] + from};
             double *sums[] = {norm_slope(c, k) + i, by[k] + i};
             ops->dots(sums, b->slopes + k * b->apart, pair, 2, n);
         }
@@ -150,11 +134,11 @@ static double step_of(const convolution *c)
     return (c->t[c->n - 1] - c->t[0]) / (double)(c->n - 1);
 }
 
-/* Whether g of two samples follows from the number of steps between them. A kernel with an edge asks
- * for each difference by itself. */
+/* Whether g of two samples follows from the number of steps between them. A kernel by formula, which may
+ * have an edge, asks for each difference by itself. */
 static int is_even(const convolution *c)
 {
-    if (!c->op || *c->op->jumps || c->n < 2)
+    if (!c->op || c->n < 2)
         return 0;
     const double step = step_of(c), most = EVEN * c->params[0];
     int even = 1;
@@ -195,11 +179,11 @@ static band take_band(const convolution *c, int64_t i, int64_t from)
 static void run_bands(const convolution *c, double *const *signals, int64_t count,
                       double *const *by)
 {
-    const double *w = row(c, CONV_WEIGHTS);
+    const double *w = conv_row(c, CONV_WEIGHTS);
     if (c->op && c->reach[PYSPEC_SIDE_LEFT] == 0.0 && c->reach[PYSPEC_SIDE_RIGHT] == 0.0) {
-        memcpy(row(c, CONV_NORM), w, (size_t)c->n * sizeof *w);
+        memcpy(conv_row(c, CONV_NORM), w, (size_t)c->n * sizeof *w);
         for (int64_t k = 0; k < count; k++)
-            memcpy(result(c, k), signals[k], (size_t)c->n * sizeof *w);
+            memcpy(conv_result(c, k), signals[k], (size_t)c->n * sizeof *w);
         return;
     }
     band_room room;
@@ -220,7 +204,7 @@ static void run_bands(const convolution *c, double *const *signals, int64_t coun
  * neighbour, of a weighted signal. */
 static void sweep(const convolution *c, int side, const double *signal, double *sum, double *slope)
 {
-    const double *decay = row(c, CONV_DECAY), *by_width = row(c, CONV_DECAY_SLOPE);
+    const double *decay = conv_row(c, CONV_DECAY), *by_width = conv_row(c, CONV_DECAY_SLOPE);
     const int64_t next = side == PYSPEC_SIDE_LEFT ? 1 : -1;
     double s = 0.0, by = 0.0;
     int64_t i = side == PYSPEC_SIDE_LEFT ? 1 : c->n - 2;
@@ -235,27 +219,17 @@ static void sweep(const convolution *c, int side, const double *signal, double *
 static void run_sweeps(const convolution *c, int side, double *const *signals, int64_t count,
                        double *by_width)
 {
-    const int64_t next = side == PYSPEC_SIDE_LEFT ? 1 : -1;
-    double lag[BLOCK * L];
-    for (int64_t from = 0; from < c->n; from += BLOCK * L) {
-        const int64_t n = c->n - from < BLOCK * L ? c->n - from : BLOCK * L;
-        for (int64_t j = 0; j < n; j++) {
-            const int64_t i = from + j, neighbour = i - next;
-            lag[j] = neighbour < 0 || neighbour >= c->n ? 0.0 : c->t[i] - c->t[neighbour];
-        }
-        shape(c, lag, n, row(c, CONV_DECAY) + from,
-              by_width ? row(c, CONV_DECAY_SLOPE) + from : NULL);
-    }
-    sweep(c, side, row(c, CONV_WEIGHTS), row(c, CONV_NORM), by_width ? norm_slope(c, 0) : NULL);
+    pyspec_conv_decays(c, side, by_width != NULL);
+    sweep(c, side, conv_row(c, CONV_WEIGHTS), conv_row(c, CONV_NORM), by_width ? norm_slope(c, 0) : NULL);
     for (int64_t k = 0; k < count; k++)
-        sweep(c, side, signals[k], result(c, k), k == 0 ? by_width : NULL);
+        sweep(c, side, signals[k], conv_result(c, k), k == 0 ? by_width : NULL);
 }
 
 /* The masses of a kernel of the op table beyond an end of the axis, and their slopes: as g depends
  * on d / width alone, these are mass / width + distance / width g(distance). */
 static void weigh_outside(const convolution *c, int side, int slopes)
 {
-    const conv_side *s = side_of(c, side);
+    const conv_side *s = conv_side_of(c, side);
     const double width = c->params[0], end = c->t[side == PYSPEC_SIDE_LEFT ? 0 : c->n - 1];
     const double most = s->reach > 0.0 ? s->reach * width : INFINITY; /* beyond it neither counts */
     double lag[BLOCK * L], g[BLOCK * L], *mass = outer_mass(c, side), *slope = outer_slope(c, side, 0);
@@ -281,12 +255,12 @@ static void weigh_outside(const convolution *c, int side, int slopes)
 static void normalise(const convolution *c, int64_t count, double *const *by)
 {
     const double *left = outer_mass(c, PYSPEC_SIDE_LEFT), *right = outer_mass(c, PYSPEC_SIDE_RIGHT);
-    const double *ends = result(c, 0) + c->n;
-    double *norm = row(c, CONV_NORM);
+    const double *ends = conv_result(c, 0) + c->n;
+    double *norm = conv_row(c, CONV_NORM);
     for (int64_t i = 0; i < c->n; i++)
         norm[i] = norm[i] + left[i] + right[i];
     for (int64_t k = 0; k < count; k++) {
-        double *out = result(c, k);
+        double *out = conv_result(c, k);
         for (int64_t i = 0; i < c->n; i++)
             out[i] = (out[i] + left[i] * out[c->n] + right[i] * out[c->n + 1]) / norm[i];
     }
@@ -295,7 +269,7 @@ static void normalise(const convolution *c, int64_t count, double *const *by)
         const double *after = outer_slope(c, PYSPEC_SIDE_RIGHT, k), *slope = norm_slope(c, k);
         for (int64_t i = 0; by[k] && i < c->n; i++)
             by[k][i] = (by[k][i] + before[i] * ends[0] + after[i] * ends[1] -
-                        result(c, 0)[i] * (slope[i] + before[i] + after[i])) /
+                        conv_result(c, 0)[i] * (slope[i] + before[i] + after[i])) /
                        norm[i];
     }
 }
@@ -306,7 +280,7 @@ static void change_over_a_step(const convolution *c, int64_t param, const double
     const size_t size = (size_t)c->n * sizeof *y;
     const double step = c->n > 1 ? (c->t[c->n - 1] - c->t[0]) / (double)(c->n - 1) : 1.0;
     const double at = c->params[param], h = step > 1e-3 * fabs(at) ? step : 1e-3 * fabs(at);
-    double *narrower = row(c, CONV_COPY), given[MAX_PARAMS];
+    double *narrower = conv_row(c, CONV_COPY), given[MAX_PARAMS];
     convolution other = *c;
     memcpy(given, c->params, (size_t)c->n_params * sizeof *given);
     other.params = given;
@@ -323,7 +297,7 @@ static void change_over_a_step(const convolution *c, int64_t param, const double
 
 static int jumps(const convolution *c, int64_t param)
 {
-    return c->op ? *c->op->jumps != 0 : (int)(conv_formula_head(c->program)->jumps >> param & 1);
+    return !c->op && (conv_formula_head(c->program)->jumps >> param & 1);
 }
 
 /* The parameters by which there are derivatives: `smooth`, or NULL where there is none. The others
@@ -346,11 +320,30 @@ static void look_outside(convolution *c, int slopes)
 {
     for (int side = 0; side < 2; side++)
         if (c->op) {
-            c->reach[side] = side_of(c, side)->reach * c->params[0];
+            c->reach[side] = conv_side_of(c, side)->reach * c->params[0];
             weigh_outside(c, side, slopes);
         } else
             c->reach[side] = pyspec_conv_masses(c, side, outer_mass(c, side),
                                                 slopes ? outer_slope(c, side, 0) : NULL);
+}
+
+/* The sums over the samples, each times its weight. */
+static void sum_samples(const convolution *c, double *const *signals, int64_t count, double *const *by)
+{
+    trapezoid_weights(c, conv_row(c, CONV_WEIGHTS));
+    fill(conv_row(c, CONV_NORM), 0.0, c->n);
+    for (int64_t k = 0; k < count; k++)
+        weigh(c, signals[k], conv_result(c, k));
+    for (int64_t k = 0; by && k < c->n_params; k++) {
+        fill(norm_slope(c, k), 0.0, c->n);
+        if (by[k])
+            fill(by[k], 0.0, c->n);
+    }
+    run_bands(c, signals, count, by);
+    for (int side = 0; side < 2; side++)
+        if (multiplies(c, side))
+            run_sweeps(c, side, signals, count, by ? by[0] : NULL);
+    normalise(c, count, by);
 }
 
 void pyspec_convolve(const convolution *given, double *const *signals, int64_t count,
@@ -361,21 +354,12 @@ void pyspec_convolve(const convolution *given, double *const *signals, int64_t c
     const int64_t n = c->n;
     double *smooth[MAX_PARAMS];
     double *const *by = smooth_ones(c, signals[0], slopes, smooth);
-    look_outside(&own, by != NULL);
-    trapezoid_weights(c, row(c, CONV_WEIGHTS));
-    fill(row(c, CONV_NORM), 0.0, n);
-    for (int64_t k = 0; k < count; k++)
-        weigh(c, signals[k], result(c, k));
-    for (int64_t k = 0; by && k < c->n_params; k++) {
-        fill(norm_slope(c, k), 0.0, n);
-        if (by[k])
-            fill(by[k], 0.0, n);
+    if (pyspec_reads_lines(c)) {
+        pyspec_conv_lines(c, signals, count, by ? by[0] : NULL);
+    } else {
+        look_outside(&own, by != NULL);
+        sum_samples(c, signals, count, by);
     }
-    run_bands(c, signals, count, by);
-    for (int side = 0; side < 2; side++)
-        if (multiplies(c, side))
-            run_sweeps(c, side, signals, count, by ? by[0] : NULL);
-    normalise(c, count, by);
     /* Every sum reads every sample, if only times 0. */
     for (int64_t k = 0; by && has_nan(signals[0], n) && k < c->n_params; k++)
         if (by[k])
@@ -384,5 +368,5 @@ void pyspec_convolve(const convolution *given, double *const *signals, int64_t c
         if (has_nan(signals[k], n))
             fill(signals[k], NAN, n);
         else
-            memcpy(signals[k], result(c, k), (size_t)n * sizeof(double));
+            memcpy(signals[k], conv_result(c, k), (size_t)n * sizeof(double));
 }

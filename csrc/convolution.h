@@ -37,10 +37,38 @@ static inline int64_t conv_chunk(const convolution *c)
     return c->op ? BLOCK * L : CONV_LAGS;
 }
 
+/* A row of the scratch. */
+static inline double *conv_row(const convolution *c, int64_t which)
+{
+    return c->scratch + which * c->stride;
+}
+
+/* Where the result of signal k is collected while the signals are still read. There is room for two more
+ * numbers behind it. */
+static inline double *conv_result(const convolution *c, int64_t k)
+{
+    return k == 0 ? conv_row(c, CONV_RESULT) : c->kept + (k - 1) * c->stride;
+}
+
+static inline const conv_side *conv_side_of(const convolution *c, int side)
+{
+    return &c->op->conv[c->isa]->sides[side];
+}
+
 /* convolution.c: replaces each signal y by kernel * y and gives, unless NULL, the slopes of the
  * first result by the kernel's parameters; NULL for one that is not wanted. */
 void pyspec_convolve(const convolution *c, double *const *signals, int64_t count,
                      double *const *slopes);
+
+/* conv_shape.c: on a side on which g(a + b) = g(a) g(b), g between neighbours and its slope, unless not
+ * wanted, into CONV_DECAY and CONV_DECAY_SLOPE. */
+void pyspec_conv_decays(const convolution *c, int side, int slopes);
+
+/* conv_lines.c: whether a kernel has an edge, and the convolution of the straight lines between samples with
+ * such a one. The results are left at conv_result; the last number of each signal says whether it has a
+ * value. `by` are slopes of the first result by the width, or NULL. */
+int pyspec_reads_lines(const convolution *c);
+void pyspec_conv_lines(const convolution *c, double *const *signals, int64_t count, double *by);
 
 /* conv_shape.c: a program, or the shape of a row of the op table, at n time differences, of which
  * there is room for whole vectors, and unless NULL its slopes. */

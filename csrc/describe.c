@@ -1,6 +1,7 @@
 /* describe.c: exports the tables, so that Python mirrors nothing by hand. */
 #include "formula.h"
 #include "kernel.h"
+#include "many.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -110,21 +111,6 @@ int pyspec_is_linear_in_spectrum(const op_row *op)
     const char *own = strstr(op->reads, "spectrum:"), *end = own ? strchr(own, ';') : NULL;
     const char *again = own ? strstr(own + strlen("spectrum:"), "spectrum") : NULL;
     return own && (!again || (end && end < again));
-}
-
-int pyspec_isa_supported(int64_t isa)
-{
-    if (isa == PYSPEC_ISA_BASELINE)
-        return 1;
-#if PYSPEC_X86
-    if (isa == PYSPEC_ISA_AVX2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (isa == PYSPEC_ISA_AVX512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("fma");
-#endif
-    return 0;
 }
 
 int64_t pyspec_abi(void)

@@ -263,7 +263,7 @@ static ALWAYS_INLINE void w_signed(const double *x, const double *y, const doubl
     }
     w_vector(x, height, p, want, to);
     if (any_negative)
-        FOR_LANES {
+        IN_LANES {
             double s, c, re = x[l], im = y[l];
             double e = 2.0 * v_exp((im - re) * (im + re));
             v_sincos(-2.0 * re * im, &s, &c); /* 2 exp(-z^2) = e (c + i s) */
@@ -384,9 +384,10 @@ KERNEL(LinBack)
 /* Blocks arrive from high to low index; carry[0] is the sum of what lies above. What the spectrum is
  * added to, where it is, is written to its place. From the first of several spectra on, so many abreast:
  * each sum waits for the one before. Spectrum 0 is the block's own, with the slope by the factor, NULL where
- * nobody reads it; the others are `more`. */
+ * nobody reads it; the others are `more`. Where it `weighs`, points count by their shares. Products
+ * are rounded before they are added, so that all orders of the lanes give the same bits. */
 static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, int64_t first, double *y,
-                                       double *slope, const int count, const int adds)
+                                       double *slope, const int count, const int adds, const int weighs)
 {
     enum { PARTS = L / WIDTH, MOST = 4 };
     const double *spectrum[MOST];
@@ -407,13 +408,23 @@ static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, i
             for (int k = 0; k < PARTS; k++) {
                 const int64_t at = i * L + k * WIDTH;
                 const vector own = load_vector(spectrum[c] + at);
-                running[c][k] += own;
-                vector value = factor[k] * running[c][k];
-                IN_REGISTER(value); /* rounded, as where it is added later */
+                vector from_here = running[c][k];
+                if (weighs) {
+                    vector below = same_in_all(b->shares[2 * i]) * own;
+                    vector here = same_in_all(b->shares[2 * i + 1]) * own;
+                    IN_REGISTER(below);
+                    IN_REGISTER(here);
+                    from_here += here;
+                    running[c][k] += below;
+                } else {
+                    running[c][k] = from_here += own;
+                }
+                vector value = factor[k] * from_here;
+                IN_REGISTER(value);
                 put_vector(to[c] + at, adds ? own + value : value, 1);
+                if (c == 0 && slope)
+                    put_vector(slope + at, from_here, 1);
             }
-        for (int k = 0; slope && k < PARTS; k++)
-            put_vector(slope + i * L + k * WIDTH, running[0][k], 1);
     }
     for (int c = 0; c < count; c++)
         for (int k = 0; k < PARTS; k++)
@@ -421,16 +432,16 @@ static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, i
 }
 
 static ALWAYS_INLINE void shirley_all(const pyspec_block *b, const double *p, double *y, double *slope,
-                                      const int adds)
+                                      const int adds, const int weighs)
 {
     const int64_t n = b->n_more + 1;
     int64_t k = 0;
     for (; k + 4 <= n; k += 4)
-        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 4, adds);
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 4, adds, weighs);
     for (; k + 2 <= n; k += 2)
-        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 2, adds);
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 2, adds, weighs);
     if (k < n)
-        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 1, adds);
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 1, adds, weighs);
 }
 
 /* One row: the lanes are abscissae. The slope by the factor is the sum itself, NULL where not asked for. */
@@ -440,12 +451,21 @@ static ALWAYS_INLINE void shirley_across(const pyspec_block *b, double factor, c
     double total = carry[0];
     for (int64_t j = b->n * L - 1; j >= 0; j--) {
         const double own = j < b->n_valid ? spectrum[j] : 0.0;
-        total += own;
-        double value = factor * total;
+        double sum = total;
+        double below = own, here = own;
+        if (b->shares && j < b->n_valid) {
+            below *= b->shares[2 * j];
+            here *= b->shares[2 * j + 1];
+            IN_REGISTER(below);
+            IN_REGISTER(here);
+        }
+        sum += here;
+        total += below;
+        double value = factor * sum;
         IN_REGISTER(value);
         y[j] = b->adds ? own + value : value;
         if (slope)
-            slope[j] = total;
+            slope[j] = sum;
     }
     carry[0] = total;
 }
@@ -457,9 +477,14 @@ KERNEL(Shirley)
         for (int64_t k = 0; k < b->n_more; k++)
             shirley_across(b, p[0], b->more[k], b->carries[k], b->images[k], NULL);
         shirley_across(b, p[0], b->spectrum, b->carry, y, slope);
+    } else if (b->shares) {
+        if (b->adds)
+            shirley_all(b, p, y, slope, 1, 1);
+        else
+            shirley_all(b, p, y, slope, 0, 1);
     } else if (b->adds) {
-        shirley_all(b, p, y, slope, 1);
+        shirley_all(b, p, y, slope, 1, 0);
     } else {
-        shirley_all(b, p, y, slope, 0);
+        shirley_all(b, p, y, slope, 0, 0);
     }
 }

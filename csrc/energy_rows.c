@@ -333,35 +333,45 @@ KERNEL(Tougaard3)
     tougaard(b, p, y, d, 3, across, want);
 }
 
-/* The share of the area that lies above each point, by the trapezoidal rule: 1 at the lowest
- * index, 0 at the highest. A row without area has a straight line. The share is no linear function
- * of the spectrum: images are its change. `from` and `to` stand at lane l of the first point. */
+/* The share of the area between two points that lies above each, by the trapezoidal rule: 1 at `begin`
+ * and below, 0 at the last point before `end` and above. A row without area has a straight line. The share
+ * is no linear function of the spectrum: images are its change. `from` and `to` stand at lane l of the first
+ * of n points. */
 static ALWAYS_INLINE void area_above(const double *x, const double *from, double *to, int64_t n,
-                                     int64_t stride)
+                                     int64_t begin, int64_t end, int64_t stride)
 {
     double sum = 0.0;
-    to[(n - 1) * stride] = 0.0;
-    for (int64_t i = n - 2; i >= 0; i--) {
+    for (int64_t i = end - 1; i < n; i++)
+        to[i * stride] = 0.0;
+    for (int64_t i = end - 2; i >= begin; i--) {
         double step = 0.5 * fabs(x[i + 1] - x[i]);
         sum += step * (from[i * stride] + from[(i + 1) * stride]);
         to[i * stride] = sum;
     }
+    for (int64_t i = 0; i < begin; i++)
+        to[i * stride] = sum;
+}
+
+/* The same share where there is no area. */
+static ALWAYS_INLINE double line_above(const double *x, int64_t begin, int64_t end, int64_t i)
+{
+    const double length = fabs(x[end - 1] - x[begin]);
+    const int64_t at = i < begin ? begin : i;
+    return length > 0.0 && at < end ? fabs(x[end - 1] - x[at]) / length : 0.0;
 }
 
 KERNEL(StaticShirley)
 {
     const int64_t n = across ? b->n_valid : b->n, stride = across ? 1 : L;
-    const double length = fabs(b->x[n - 1] - b->x[0]);
     for (int64_t l = 0; l < stride; l++) {
         const double left = P(0), right = P(1);
-        area_above(b->x, b->spectrum + l, y + l, n, stride);
+        area_above(b->x, b->spectrum + l, y + l, n, b->begin, b->end, stride);
         const double area = y[l];
         for (int64_t k = 0; k < b->n_more; k++)
-            area_above(b->x, b->more[k] + l, b->images[k] + l, n, stride);
+            area_above(b->x, b->more[k] + l, b->images[k] + l, n, b->begin, b->end, stride);
         for (int64_t i = n - 1; i >= 0; i--) {
             const int64_t at = i * stride + l;
-            double away = length > 0.0 ? fabs(b->x[n - 1] - b->x[i]) / length : 0.0;
-            double share = area == 0.0 ? away : y[at] / area;
+            double share = area == 0.0 ? line_above(b->x, b->begin, b->end, i) : y[at] / area;
             for (int64_t k = 0; k < b->n_more; k++) {
                 double change = (b->images[k][at] - share * b->images[k][l]) / area;
                 /* An infinite area leaves the right end, whatever moves. */

@@ -134,7 +134,7 @@ static ALWAYS_INLINE void w_vector(const double *x, const double *y, const doubl
 {
     uint64_t far[L], any_near = 0, any_far = 0, any_gauss = 0;
     double gauss[L] = {0};
-    FOR_LANES {
+    IN_LANES {
         double R = v_square_sum(x[l], y[l]);
         far[l] = ~mask_of(R < 64.0);
         any_near |= ~far[l];
@@ -142,13 +142,13 @@ static ALWAYS_INLINE void w_vector(const double *x, const double *y, const doubl
         any_gauss |= far[l] & mask_of(y[l] < 1.0) & mask_of(R < 720.0);
     }
     if (any_gauss)
-        FOR_LANES gauss[l] = keep(mask_of(y[l] < 1.0), v_exp(-(x[l] * x[l])));
+        IN_LANES gauss[l] = keep(mask_of(y[l] < 1.0), v_exp(-(x[l] * x[l])));
     if (any_far)
-        FOR_LANES w_far(x[l], y[l], gauss[l], want, l, to);
+        IN_LANES w_far(x[l], y[l], gauss[l], want, l, to);
     else
         *to = (w_lanes){0};
     if (any_near)
-        FOR_LANES {
+        IN_LANES {
             double re, im;
             w_near(x[l], y[l], p[l], want, &re, &im);
             to->v[l] = pick(far[l], re, to->v[l]);
@@ -188,7 +188,7 @@ typedef struct w_heights {
 static ALWAYS_INLINE void w_raise(const double *y, w_heights *to)
 {
     to->any_below = 0;
-    FOR_LANES {
+    IN_LANES {
         to->y[l] = y[l];
         to->up[l] = v_clamp(fabs(y[l]), 1e150);
         to->p[l] = v_exp(-4.0 * PYSPEC_PI * to->up[l]);

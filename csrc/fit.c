@@ -1,15 +1,28 @@
 /* fit.c: a fit in one call: steps of the solver, and evaluations of its parts, in turn. */
+#include "search.h"
 #include "solver.h"
 #include "span.h"
 
 /* A fit that may take fewer evaluations takes them all of all rows. */
 enum { LEAST_NFEV = 200 };
 
-static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
+static void set_theta(const pyspec_part *parts, int64_t n_parts, const double *theta)
 {
     for (int64_t k = 0; k < n_parts; k++)
         for (int64_t j = 0; j < parts[k].n_theta; j++)
-            parts[k].theta[j] = s->trial[parts[k].gather ? parts[k].gather[j] : j];
+            parts[k].theta[j] = theta[parts[k].gather ? parts[k].gather[j] : j];
+}
+
+int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
+                     double *chisqr)
+{
+    set_theta(parts, n_parts, theta);
+    return pyspec_sum_parts(parts, n_parts, PYSPEC_FORM_VALUE, 1, team, chisqr);
+}
+
+static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
+{
+    set_theta(parts, n_parts, s->trial);
     return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->every, s->answer);
 }
 
@@ -40,4 +53,26 @@ int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
         pyspec_fit_step(solver);
     }
     return PYSPEC_FIT_DONE;
+}
+
+int pyspec_search_fit(pyspec_search *search, const pyspec_part *parts, int64_t n_parts, pyspec_team *team,
+                      int64_t budget)
+{
+    if (!search || (n_parts && !parts))
+        return -STATUS_NULL_POINTER;
+    int answer = PYSPEC_FIT_NEED_NORMAL;
+    if (search->way == 0) {
+        for (int64_t k = 0; k < n_parts; k++)
+            pyspec_begin_span(&parts[k]);
+        answer = pyspec_search_step(search);
+    }
+    for (int64_t used = 0; answer == PYSPEC_FIT_NEED_NORMAL; used++) {
+        if (used >= budget)
+            return PYSPEC_FIT_AGAIN;
+        const int status = evaluate(search->solver, parts, n_parts, team);
+        if (status)
+            return -status;
+        answer = pyspec_search_step(search);
+    }
+    return answer;
 }

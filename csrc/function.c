@@ -9,7 +9,7 @@ typedef struct request {
     pyspec_kernel *kernel;
     const block_ops *ops;
     int64_t n_params, n_rows, n_x;
-    const double *x, *params, *spectrum;
+    const double *x, *params, *spectrum, *shares;
     double *value;
     double *const *partials;
     const int64_t *program; /* of a formula */
@@ -63,6 +63,7 @@ static void run_rows(const request *q, int64_t row)
             load_lanes(q, q->spectrum, spectrum, row, x0, n);
         pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
         b.spectrum = spectrum;
+        b.shares = q->shares ? q->shares + 2 * x0 : NULL;
         b.carry = carry;
         give_program(q, x0, inputs, &b);
         b.again = block < last;
@@ -90,11 +91,13 @@ static void run_across(const request *q)
         int64_t n = q->n_x - x0 < PIECE * L ? q->n_x - x0 : PIECE * L;
         size_t bytes = (size_t)n * sizeof(double);
         pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = x};
-        for (int64_t i = 0; i < b.n * L; i++)
-            x[i] = q->x[x0 + (i < n ? i : n - 1)];
+        memcpy(x, q->x + x0, bytes);
+        for (int64_t i = n; i < b.n * L; i++)
+            x[i] = x[n - 1];
         if (q->spectrum)
             memcpy(spectrum, q->spectrum + x0, bytes);
         b.spectrum = spectrum;
+        b.shares = q->shares ? q->shares + 2 * x0 : NULL;
         b.carry = carry;
         give_program(q, x0, inputs, &b);
         q->kernel(&b, params, value, q->partials ? partials : NULL);
@@ -124,6 +127,7 @@ static int run_whole(const request *q)
         double carry[MAX_SCRATCH * L] = {0};
         pyspec_block b = {.n = round_up(q->n_x, L) / L, .n_valid = q->n_x, .across = 1, .x = q->x};
         b.spectrum = q->spectrum + row * q->n_x;
+        b.end = q->n_x;
         b.carry = carry;
         for (int64_t k = 0; k < q->n_params; k++) {
             FOR_LANES params[k * L + l] = q->params[k * q->n_rows + row];
@@ -145,8 +149,8 @@ static int run_tiles(const request *q)
 }
 
 int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const double *x,
-                    const double *params, const double *spectrum, double *value,
-                    double *const *partials)
+                    const double *params, const double *spectrum, const double *shares,
+                    double *value, double *const *partials)
 {
     if (op < 0 || op >= N_OPS)
         return STATUS_OP;
@@ -163,6 +167,7 @@ int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const 
     q.x = x;
     q.params = params;
     q.spectrum = spectrum;
+    q.shares = shares;
     q.value = value;
     q.partials = partials;
     return row->kind == KIND_ROW_FED ? run_whole(&q) : run_tiles(&q);

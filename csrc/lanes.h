@@ -38,6 +38,8 @@ typedef struct pyspec_block {
     double *registers;      /* that it runs over                                          */
     int again;              /* a formula: of the call before only the abscissae are others */
     const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
+    const double *shares;   /* SPECTRUM_FED: two for each abscissa, see pyspec_problem; or NULL */
+    int64_t begin, end;     /* ROW_FED: the abscissae whose ends a StaticShirley takes    */
     int64_t first;          /* place of the first abscissa among its inputs               */
     int adds;               /* SPECTRUM_FED: the value is added to the spectrum, which is its place; so are images */
     unsigned unread;        /* bit k: nobody reads partial k, which need not be written     */
@@ -63,13 +65,15 @@ typedef void pyspec_kernel(const pyspec_block *block, const double *params, doub
 /* The two sides of a convolution kernel: LEFT is d >= 0, which reads earlier samples, RIGHT is
  * d <= 0. `mass` is the integral of g over |d| >= away on that side, NULL where g is 0; `reach`
  * is how far g is not 0 there, in widths; where g(a + b) = g(a) g(b), `multiplies` is 1 in place
- * of a reach. */
+ * of a reach. A kernel with an edge has, on the sides with a mass, `mean_mass`: the mean of the mass
+ * from `away` to away + step. It reads the straight lines between samples. */
 enum { PYSPEC_SIDE_LEFT, PYSPEC_SIDE_RIGHT };
 
 typedef struct conv_side {
     double (*mass)(double away, double width);
     double reach;
     int multiplies;
+    double (*mean_mass)(double away, double step, double width);
 } conv_side;
 
 typedef struct conv_kernel {
@@ -111,12 +115,21 @@ enum { CACHE_LINE = 8 };
 /* Whether a kernel that was asked for partials must write the k-th. */
 #define READS(k) (!(b->unread >> (k) & 1u))
 
+/* clang unrolls loops over lanes before it looks for vectors, and is told not to: kernels took up to four
+ * times as long. */
+#if defined(__clang__)
+#define FOR_LANES _Pragma("clang loop unroll(disable)") for (int l = 0; l < L; l++)
+#else
 #define FOR_LANES for (int l = 0; l < L; l++)
+#endif
 #define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)
 
-/* All values of a kernel. No lane reads what another has written: said here, it spares gcc the test in
- * each vector whether any two columns overlap. */
-#if defined(__GNUC__) && !defined(__clang__)
+/* All values of a kernel. No lane reads what another has written: said here, it spares the compiler the
+ * test in each vector whether any two columns overlap. */
+#if defined(__clang__)
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#define STAYS_LOOP
+#elif defined(__GNUC__)
 #define LANES_APART _Pragma("GCC ivdep")
 #define STAYS_LOOP _Pragma("GCC unroll 1")
 #else

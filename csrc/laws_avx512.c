@@ -1,5 +1,6 @@
 /* laws_avx512.c: the laws of motion and profiles again, compiled for AVX-512 with the flags of isa_flags.txt.
- * These leave out FMA: all builds of a law give the same bits. */
+ * These leave out FMA: all builds of a law give the same bits. For clang AVX-512 includes FMA. */
+#undef __FMA__
 #define ISA_SUFFIX _avx512
 #include "kernel.h"
 

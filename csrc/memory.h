@@ -78,14 +78,26 @@ static inline int64_t count_row_slopes(const pyspec_plan *plan, int64_t row)
     return ends[row + 1] - ends[row];
 }
 
-/* In 2D, a component whose shape does not move is computed once, along the energies: a line for the
- * value and, with slopes, one for each parameter. A mean over auxiliary points has a line for the
- * value alone, because its slopes differ from point to point. */
+/* Whether a component is the same for each theta; in 1D no line is kept that a height multiplies. */
+static inline int is_constant(const pyspec_plan *plan, const pyspec_node *node)
+{
+    const int64_t *row = plan_words(plan) + node->params;
+    int constant = node->step == PYSPEC_STEP_COMPONENT && (node->flags & PYSPEC_FLAG_STATIC) &&
+                   node->repeat == 1 && plan->depends >= 0 && !op_is_fed(node->op) &&
+                   (plan->dimension == 2 || !(node->flags & PYSPEC_FLAG_SHAPE));
+    for (int p = 0; constant && p < node->n_params; p++)
+        constant = row[p] < 0 || (!count_row_slopes(plan, row[p]) && !is_external(plan, row[p]));
+    return constant;
+}
+
+/* Lines along the energies: one of a constant component; in 2D, of one whose shape does not move, the value and
+ * a slope by each parameter, but of a mean over auxiliary points, where slopes differ, the value alone. */
 static inline int64_t count_lines(const pyspec_plan *plan, const pyspec_node *node, int64_t what)
 {
-    const int still = node->step == PYSPEC_STEP_COMPONENT &&
-                      (node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE));
-    if (plan->dimension != 2 || !still)
+    if (is_constant(plan, node))
+        return 1;
+    if (plan->dimension != 2 || node->step != PYSPEC_STEP_COMPONENT ||
+        !(node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE)))
         return 0;
     if (!(what & PYSPEC_PREPARE_SLOPES))
         return 1;
@@ -139,7 +151,7 @@ enum { LINE_STAYS, LINE_JOINS, LINE_BEGINS };
 typedef struct prepared_key {
     const pyspec_plan *plan;
     const double *x, *time, *axes, *aux, *aux_weight;
-    const double *x_inputs, *row_inputs, *aux_inputs, *external;
+    const double *x_inputs, *row_inputs, *aux_inputs, *external, *shares;
     const uint8_t *masks;
     int64_t what, isa, n_rows, n_x, x_begin, x_end;
 } prepared_key;
@@ -156,7 +168,7 @@ typedef struct prepared_parts {
     int64_t *line_joins;   /* [n_nodes - n_resolve] LINE_*                                      */
     double *axis;          /* [rows of the axis stage][stride]                                */
     double *axis_slopes;   /* [their slopes][stride]                                          */
-    double *lines;         /* [lines of all components][round_up(n_x, L)]                     */
+    double *lines;         /* [lines of all components][line_stride], of constant ones first  */
     double *convolve;      /* [convolve_rows(conv_params)][stride], scratch of convolutions */
     double *by_param;      /* [conv_params][stride], derivatives by a kernel's parameters       */
     int64_t conv_params;   /* most parameters of a kernel                                     */
@@ -169,7 +181,7 @@ typedef struct prepared_parts {
     double *overlaps;      /* [shapes][shapes]                                                */
     double *counts;        /* [N_COLUMN_COUNTS] numbers, of the columns of J                  */
     double *still_list;    /* [columns] the numbers of those that are the same in every row   */
-    double *still_lines;   /* [columns][round_up(n_x, L) + L], zeros behind the spectrum      */
+    double *still_lines;   /* [columns][line_stride], zeros behind the spectrum               */
     double *still_sums;    /* triangle of order columns + 1: sums over one row of two of them */
     double *moving_list;   /* [columns] the numbers of the others                             */
     double *moving_of_row; /* [n_traces] as in a basis                                        */
@@ -187,8 +199,8 @@ static inline int may_have_still(const pyspec_plan *plan, int slopes)
     return slopes && plan->columns >= 0 && plan->separable < 0 && plan->dimension == 2;
 }
 
-/* Doubles from line to line of still columns: whole vectors can be read from any abscissa on. */
-static inline int64_t still_stride(const pyspec_problem *problem)
+/* Doubles from line to line along the energies: whole vectors can be read from any abscissa on. */
+static inline int64_t line_stride(const pyspec_problem *problem)
 {
     return round_up(problem->n_x, L) + L;
 }
@@ -205,8 +217,8 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     for (int64_t k = 0; k < plan->n_resolve; k++) {
         const int writes_first =
             nodes[k].flags & PYSPEC_FLAG_STORE || nodes[k].step == PYSPEC_STEP_EXPRESSION;
-        if (nodes[k].step == PYSPEC_STEP_CONVOLVE && nodes[k].n_params > p.conv_params)
-            p.conv_params = nodes[k].n_params;
+        if (nodes[k].step == PYSPEC_STEP_CONVOLVE)
+            p.conv_params = nodes[k].n_params > p.conv_params ? nodes[k].n_params : p.conv_params;
         for (int64_t j = 0; nodes[k].stage == PYSPEC_STAGE_AXIS && j < nodes[k].repeat; j++) {
             const int64_t n_slopes = count_row_slopes(plan, nodes[k].target + j);
             most = n_slopes > most ? n_slopes : most;
@@ -222,8 +234,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
         n_lines += count_lines(plan, &nodes[k], what);
         n_value_lines += count_lines(plan, &nodes[k], what & ~(int64_t)PYSPEC_PREPARE_SLOPES);
     }
-    /* Room for slopes is room for the value alone. */
-    n_lines = n_lines > n_value_lines ? n_lines : n_value_lines;
+    n_lines = n_lines > n_value_lines ? n_lines : n_value_lines; /* room for slopes is room for the value alone */
     p.stride = round_up(problem->n_rows, L) + L; /* a convolution keeps two values behind a row */
 #define TAKE(part, count) (p.part = take_part(base, &used, count))
     TAKE(key, (int64_t)(sizeof(prepared_key) / sizeof(double)));
@@ -233,7 +244,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     TAKE(line_joins, plan->n_nodes - plan->n_resolve);
     TAKE(scalars, plan->n_traces * L);
     TAKE(axis, n_axis * p.stride);
-    TAKE(lines, n_lines * round_up(problem->n_x, L));
+    TAKE(lines, n_lines * line_stride(problem));
     TAKE(convolve, p.conv_params ? convolve_rows(p.conv_params) * p.stride : 0);
     TAKE(signals, 1 + (slopes ? most : 0));
     const int64_t n_shapes = count_shapes(plan, slopes);
@@ -253,7 +264,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     if (n_columns > 0) {
         TAKE(counts, N_COLUMN_COUNTS);
         TAKE(still_list, n_columns);
-        TAKE(still_lines, n_columns * still_stride(problem));
+        TAKE(still_lines, n_columns * line_stride(problem));
         TAKE(still_sums, triangle_size(n_columns + 1));
         TAKE(moving_list, n_columns);
         TAKE(moving_of_row, plan->n_traces);
@@ -328,8 +339,7 @@ typedef struct work_parts {
     double *by_theta; /* [triangle of order n_theta + 1][L]               */
 
     int64_t is_fed;   /* whether a component reads spectra                */
-    int64_t phases[PYSPEC_WORK_TILE + 1]; /* bytes of each                  */
-    int64_t size;     /* bytes of all                                     */
+    int64_t phases[PYSPEC_WORK_TILE + 1], size; /* bytes of each, and of all */
 } work_parts;
 
 /* How many columns the plan's own list of columns has; without one, those of theta. */

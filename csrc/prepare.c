@@ -45,6 +45,7 @@ static prepared_key key_of(const run *r, int64_t what)
                           .row_inputs = q->row_inputs,
                           .aux_inputs = q->aux_inputs,
                           .external = axis_reads_external(r->plan) ? q->external : NULL,
+                          .shares = q->shares,
                           .masks = q->masks,
                           .what = what,
                           .isa = r->call->isa,
@@ -104,11 +105,14 @@ static void place_rows(const run *r)
             p->place[r->nodes[k].target + j] = PLACE_ROW;
     place_axis_rows(r);
     int64_t n_lines = 0;
-    for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
-        const int64_t n = count_lines(r->plan, &r->nodes[k], p->key->what);
-        p->line_place[k - r->plan->n_resolve] = n ? n_lines : -1;
-        n_lines += n;
-    }
+    for (int constant = 1; constant >= 0; constant--)
+        for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
+            if (is_constant(r->plan, &r->nodes[k]) != constant)
+                continue;
+            const int64_t n = count_lines(r->plan, &r->nodes[k], p->key->what);
+            p->line_place[k - r->plan->n_resolve] = n ? n_lines : -1;
+            n_lines += n;
+        }
 }
 
 /* Where the nodes of the first two stages read and write. */
@@ -168,23 +172,42 @@ static int adds_line(const run *r, int64_t k)
            r->prepared.line_place[k - r->plan->n_resolve] >= 0;
 }
 
-/* Lines that are added to a spectrum one after the other are added up here, once for all rows: each
- * joins the next. What is summed of shapes needs them one by one. */
-static void join_lines(const run *r, int64_t what)
+/* Whether the line of node k joins that of the next: lines that are added to a spectrum one after the other are
+ * added up here, once for all rows. What is summed of shapes needs them one by one. */
+static int joins_next(const run *r, int64_t k)
+{
+    const pyspec_node *node = &r->nodes[k];
+    return !(r->prepared.key->what & PYSPEC_PREPARE_SHAPES) && k + 1 < r->plan->n_nodes && adds_line(r, k) &&
+           adds_line(r, k + 1) && node[1].target == node->target && !(node[1].flags & PYSPEC_FLAG_STORE);
+}
+
+/* Whether the line of node k is as the call before has left it. */
+static int is_kept(const run *r, int64_t k)
+{
+    while (r->keeps && is_constant(r->plan, &r->nodes[k])) {
+        if (k == r->plan->n_resolve || !joins_next(r, k - 1))
+            return 1;
+        k--;
+    }
+    return 0;
+}
+
+static void join_lines(const run *r)
 {
     const prepared_parts *p = &r->prepared;
-    const int64_t stride = round_up(r->problem->n_x, L), first = r->plan->n_resolve;
+    const int64_t stride = line_stride(r->problem), first = r->plan->n_resolve;
     const int64_t begin = r->cut > first ? 0 : r->problem->x_begin;
+    const int64_t end = r->plan->dimension == 1 ? begin + round_up(r->x_end - begin, L) : r->x_end;
     for (int64_t k = first; k < r->plan->n_nodes; k++)
         p->line_joins[k - first] = LINE_STAYS;
-    for (int64_t k = first; !(what & PYSPEC_PREPARE_SHAPES) && k + 1 < r->plan->n_nodes; k++) {
+    for (int64_t k = first; k < r->plan->n_nodes; k++) {
         const pyspec_node *node = &r->nodes[k];
-        if (!adds_line(r, k) || !adds_line(r, k + 1) || node[1].target != node->target ||
-            (node[1].flags & PYSPEC_FLAG_STORE))
+        if (!joins_next(r, k))
             continue;
         const double *from = p->lines + p->line_place[k - first] * stride;
         double *to = p->lines + p->line_place[k + 1 - first] * stride;
-        for (int64_t i = begin; i < r->x_end; i++)
+        const int64_t stop = is_kept(r, k + 1) ? begin : end;
+        for (int64_t i = begin; i < stop; i++)
             to[i] = from[i] + to[i];
         const int begins = (node->flags & PYSPEC_FLAG_STORE) ||
                            (k > first && p->line_joins[k - 1 - first] == LINE_BEGINS);
@@ -192,11 +215,28 @@ static void join_lines(const run *r, int64_t what)
     }
 }
 
+/* Whether the lines of constant components are there from the call before: all is as it was then but theta
+ * and whether slopes are wanted, and so are the fixed values. */
+static int keeps_lines(const run *r, int64_t what)
+{
+    const prepared_key *found = r->prepared.key;
+    prepared_key key = key_of(r, what);
+    if ((found->what ^ what) & ~(int64_t)PYSPEC_PREPARE_SLOPES)
+        return 0;
+    key.what = found->what;
+    int same = !memcmp(&key, found, sizeof key);
+    for (int64_t k = 0; same && k < r->plan->n_fixed; k++)
+        same = !memcmp(r->prepared.scalars + (r->plan->n_theta + k) * L, r->problem->fixed + k,
+                       sizeof(double));
+    return same;
+}
+
 int pyspec_fill_prepared(run *r, int64_t what)
 {
     what = r->slopes ? what | PYSPEC_PREPARE_SLOPES : what & ~(int64_t)PYSPEC_PREPARE_SLOPES;
     if (divide_own(r, what))
         return STATUS_WORK;
+    r->keeps = keeps_lines(r, what);
     *r->prepared.key = key_of(r, what);
     if (r->prepared.counts)
         memset(r->prepared.counts, 0, N_COLUMN_COUNTS * sizeof *r->prepared.counts);
@@ -205,10 +245,11 @@ int pyspec_fill_prepared(run *r, int64_t what)
     load_inputs(r);
     pyspec_resolve(r, &(const strip){.n = 1}, PYSPEC_STAGE_PROBLEM);
     pyspec_resolve(r, &(const strip){.n = r->problem->n_rows}, PYSPEC_STAGE_AXIS);
+    for (int64_t k = r->plan->n_resolve; r->plan->trace < 0 && k < r->plan->n_nodes; k++)
+        if (!is_kept(r, k))
+            pyspec_walk_line(r, &r->nodes[k], r->x_end);
     if (r->plan->trace < 0)
-        pyspec_walk_lines(r, r->x_end);
-    if (r->plan->trace < 0)
-        join_lines(r, what);
+        join_lines(r);
     return STATUS_OK;
 }
 

@@ -36,7 +36,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 6
+#define PYSPEC_ABI 7
 
 #define PYSPEC_LANES 8        /* rows (or abscissae) that a kernel handles side by side */
 #define PYSPEC_LINEAR_MOST 32 /* amplitudes that a group of data may have */
@@ -130,6 +130,16 @@ enum {
     PYSPEC_END_SLOW = 6        /* chi^2 has hardly fallen over many evaluations                 */
 };
 
+/* What is known of the ending of a fit; CERTAIN alone says that nobody need look closer. */
+enum {
+    PYSPEC_ENDING_CERTAIN = 1,  /* bounds hold what lies at them, the data determine the others */
+    PYSPEC_ENDING_WEAK = 2,     /* of all parameters together they may not */
+    PYSPEC_ENDING_NEUTRAL = 4,  /* a parameter lies at or next to a bound that may not hold it */
+    PYSPEC_ENDING_AT_BOUND = 8, /* a parameter lies at a bound */
+    PYSPEC_ENDING_EXACT = 16,   /* the residual is rounding */
+    PYSPEC_ENDING_WIDE = 32     /* an error is larger than the interval of the bounds */
+};
+
 typedef struct pyspec_node {
     int32_t step, op, flags, n_params;
     int64_t params, guards;
@@ -195,6 +205,8 @@ typedef struct pyspec_problem {
     int64_t chunk_rows;
     const double *x_inputs, *row_inputs, *aux_inputs;
     int64_t n_x_inputs, n_row_inputs, n_aux_inputs;
+    const double *shares;
+    int64_t ends_begin, ends_end;
 } pyspec_problem;
 
 typedef struct pyspec_call {
@@ -302,24 +314,20 @@ typedef struct pyspec_solver {
     int64_t phase;
     int64_t nfev;
     int64_t n_steps, every, n_part;
-    int64_t needs_factor;
-    int64_t n_rejected;
-    int64_t n_idle;
-    int64_t n_wild;
-    int64_t mark_nfev;
-    double mark_chisqr, part;
-    double chisqr;
-    double damping;
-    double growth;
-    double expected;
-    double promised;
-    double distance;
-    double nearest;
-    double condition;
+    int64_t needs_factor, n_rejected, n_idle, n_wild, mark_nfev;
+    double mark_chisqr, part, chisqr, damping, growth;
+    double expected, promised, distance, nearest, condition;
     double *theta;
     const double *lower;
     double *trial, *answer, *normal, *work;
 } pyspec_solver;
+
+typedef struct pyspec_end {
+    int64_t n_free, is_scaled, flags;
+    double variance, distance;
+    int64_t *held, *side;
+    double *gain, *covariance, *factor, *work;
+} pyspec_end;
 
 /* The ABI number the library was built with, and SHA-256 (hex) over the sources. */
 PYSPEC_API int64_t pyspec_abi(void);
@@ -347,7 +355,7 @@ PYSPEC_API int64_t pyspec_work_phases(const pyspec_plan *plan, const pyspec_prob
                                       int64_t slopes, int64_t *bytes);
 
 /* Bytes of prepared memory for PYSPEC_PREPARE_*; every entry that takes a call needs those of 0,
- * pyspec_jacobian and pyspec_fit those of SLOPES. */
+ * pyspec_jacobian and pyspec_fit those of SLOPES. New memory begins with a 0: lines stay from call to call. */
 PYSPEC_API int64_t pyspec_prepared_size(const pyspec_plan *plan, const pyspec_problem *problem,
                                         int64_t what);
 
@@ -427,13 +435,13 @@ PYSPEC_API int pyspec_read(const pyspec_call *call, pyspec_normal *normal,
 PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
                           pyspec_team *team, int64_t budget);
 
-/* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form FACTOR).
- * 1 where all singular values of J, columns scaled to length 1, are certain to be more than `least` times
- * the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2 would fall by at the
- * end of the undamped step. 0 where that is not certain: both are undefined. Else -status. work: pyspec_certain_size. */
-PYSPEC_API int64_t pyspec_certain_size(int64_t n);
-PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double least,
-                              double *covariance, double *decrease, double *work);
+/* The ending of a fit; returns flags of PYSPEC_ENDING_*. On entry `held` marks parameters that are judged
+ * elsewhere; on return also those at a bound. If CERTAIN: covariance (n, n) of the others, NaN for held ones;
+ * distance to the optimum, in standard errors; gain of each parameter at a bound, by which chi^2 of a linear
+ * model would fall without that bound (0 where that is rounding). Unless WEAK: factor of [J r].
+ * work: pyspec_end_work_size bytes. */
+PYSPEC_API int64_t pyspec_end_work_size(int64_t n);
+PYSPEC_API int pyspec_end_of(const pyspec_solver *solver, pyspec_end *end);
 
 /* The sum of the squares of values (n_rows, n_columns) times weight where keep is not 0. Either may be NULL;
  * steps are in bytes, 0 along an axis on which all are the same. NaN if values are NULL. */
@@ -459,13 +467,13 @@ PYSPEC_API int pyspec_team_begin(pyspec_team *team);
 PYSPEC_API int pyspec_help(pyspec_team *team);
 PYSPEC_API int pyspec_dismiss(pyspec_team *team);
 
-/* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum [n_rows][n_x] is what a
- * spectrum-fed op reads (NULL: zeros). partials is NULL or n_params pointers, each NULL or [n_rows][n_x] for
- * the derivative by that parameter (a spectrum-fed op's derivative by its own parameters, the spectrum held).
- * Bounds are not applied. An op that reads whole rows writes all partials or none. */
+/* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. A spectrum-fed op reads spectrum
+ * [n_rows][n_x]; NULL stands for zeros. shares are those of a problem. partials is NULL, or a pointer for each
+ * parameter: NULL, or [n_rows][n_x] for the derivative by it, at a constant spectrum. An op that reads whole rows
+ * writes all partials or none. Bounds are not applied. */
 PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, const double *spectrum,
-                               double *value, double *const *partials);
+                               const double *shares, double *value, double *const *partials);
 
 /* The same for programs of n_words words, as a plan holds them: of a law under a measured
  * instrument; in the build of an instruction set of a state of a scheme, and of a formula, whose

@@ -433,7 +433,7 @@ static moments integrate(integrand *f)
 
 KERNEL(sinDivX_gaussIRF)
 {
-    FOR_VALUES {
+    FOR_VECTORS FOR_LANES {
         double u = X - P(2), s = step(u, P(3));
         integrand f = {.u = u, .width = P(3), .omega = PYSPEC_TWO_PI * P(1)};
         moments m = integrate(&f);
@@ -451,7 +451,7 @@ KERNEL(sinDivX_gaussIRF)
 
 KERNEL(sqrtFun_gaussIRF)
 {
-    FOR_VALUES {
+    FOR_VECTORS FOR_LANES {
         integrand f = {.u = X - P(1), .width = P(2), .root = 1};
         moments m = integrate(&f);
         y[AT] = P(0) * m.value + P(3);

@@ -41,6 +41,7 @@ typedef struct run {
     basis by;        /* columns that are computed; n = 0: the value alone        */
     basis sums;      /* columns that are summed                                  */
     int slopes;      /* whether traces are resolved with their slopes            */
+    int keeps;       /* whether lines of constant components are prepared already        */
     int residual;    /* whether residuals are written, not models                */
     int64_t x_end;   /* past the last abscissa that is evaluated                 */
     int64_t buffer;  /* doubles of a spectrum: those of a block or, with cuts, of a row */
@@ -179,8 +180,8 @@ void pyspec_begin_tile(const run *r, tile *t);
 void pyspec_walk_block(const run *r, const tile *t);
 int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end);
 
-/* walk.c: the lines of the components that do not move. */
-void pyspec_walk_lines(const run *r, int64_t x_end);
+/* walk.c: the lines of a component that does not move. */
+void pyspec_walk_line(const run *r, const pyspec_node *node, int64_t x_end);
 
 /* Where a block of a slot and of its columns stands, and which of its columns are not zero. */
 static inline double *slot_at(const run *r, const tile *t, int64_t slot)

@@ -68,7 +68,7 @@ static int64_t height_of(const run *r, const pyspec_node *node)
 static void add_component(const run *r, const pyspec_node *node)
 {
     const int64_t place = r->prepared.line_place[node - r->nodes - r->plan->n_resolve];
-    const int64_t stride = round_up(r->problem->n_x, L), height = height_of(r, node);
+    const int64_t stride = line_stride(r->problem), height = height_of(r, node);
     const double *lines = r->prepared.lines + place * stride;
     add_line(r, node->target, height, lines, 1.0);
     for (int p = height > 0; r->slopes && p < node->n_params; p++)
@@ -86,6 +86,7 @@ static void add_fed(const run *r, const pyspec_node *node)
     pyspec_gather(r, node, &t, params);
     const unsigned bad = pyspec_outside(r, node, params);
     memset(shapes_written(r, fed), 0, (size_t)count_shapes(r->plan, r->slopes));
+    const double *shares = r->problem->shares ? r->problem->shares + 2 * begin : NULL;
     for (int k = 0; k < MAX_PARAMS; k++)
         partials[k] = value + (k + 1) * stride + begin;
     for (int64_t s = 0; node->source >= 0 && s < n_shapes; s++) {
@@ -94,7 +95,7 @@ static void add_fed(const run *r, const pyspec_node *node)
         if (!shapes_written(r, node->source)[s])
             continue;
         const pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1,
-                                .x = r->work.shape_x, .carry = carry,
+                                .x = r->work.shape_x, .carry = carry, .shares = shares,
                                 .spectrum = shape_at(r, node->source, s) + begin};
         pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value + begin,
                                                         wants ? partials : NULL);

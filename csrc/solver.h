@@ -118,4 +118,25 @@ void pyspec_learn_bend(const pyspec_solver *s);
 /* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
 double pyspec_bent_step(const pyspec_solver *s, double *step);
 
+/* fit.c: chi^2 at a point. Returns a status. */
+int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
+                     double *chisqr);
+
+/* lm_end.c: the standard deviation of a point, of data without noise that of their rounding. */
+double pyspec_spread(const pyspec_solver *s, const pyspec_end *end);
+
+/* lm_end.c: the factor of [J r], also of columns that can replace each other: what rounding leaves of a direction
+ * without length is 0. Work: order (2 order + 1) doubles. */
+void pyspec_root(const double *triangle, int64_t order, int is_factor, double *factor, double *work);
+
+/* lm_end.c: whether the data may say nothing of a combination of all parameters that are not held (NULL: none is). Work
+ * as for pyspec_root, of order n + 1. lm_ways.c: whether that is so of a fit that has ended, and not for a limit. */
+int pyspec_is_weak(const pyspec_solver *s, const int64_t *held, double *work);
+int pyspec_is_in_doubt(const pyspec_solver *s, double *work);
+
+/* lm_singular.c: singular values of n columns of m numbers each, the largest first, and of each the direction, a row of
+ * v. The columns become the combinations that these say. */
+void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value);
+void pyspec_swap(double *a, double *b, int64_t n);
+
 #endif

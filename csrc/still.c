@@ -37,7 +37,7 @@ void pyspec_add_still(const run *r, const tile *t, const double **columns, const
     const int64_t *still = (const int64_t *)(const void *)r->prepared.still_list;
     const int64_t order = r->sums.n + 1, n_scalar = scalar ? counts[COUNT_STILL_SCALAR] : n_still;
     for (int64_t s = 0; s < n_still; s++)
-        columns[still[s]] = r->prepared.still_lines + s * still_stride(r->problem) + t->x0;
+        columns[still[s]] = r->prepared.still_lines + s * line_stride(r->problem) + t->x0;
     ops->cross(sums, columns, still, n_still, list + scalar, count - scalar, order, n, 1);
     if (scalar == 0)
         return;
@@ -172,7 +172,7 @@ static void take_block(const run *r, const tile *t, int64_t n, int64_t n_still)
 {
     const double **columns = (const double **)(void *)r->work.pointers;
     const int64_t *list = (const int64_t *)(const void *)r->prepared.still_list;
-    const int64_t stride = still_stride(r->problem);
+    const int64_t stride = line_stride(r->problem);
     for (int64_t s = 0; s < n_still; s++) {
         const double *column = column_at(r, t, r->plan->result, list[s]);
         double *line = r->prepared.still_lines + s * stride + t->x0;
@@ -195,7 +195,7 @@ static void take_columns(run *r, int64_t n_still)
     pyspec_set_tile(&s, &t, 0, 0);
     pyspec_begin_tile(r, &t);
     fill(r->work.triangle, 0.0, size * L);
-    fill(r->prepared.still_lines, 0.0, n_still * still_stride(q));
+    fill(r->prepared.still_lines, 0.0, n_still * line_stride(q));
     for (int64_t k = pyspec_tile_block(r, &t, 0, r->x_end) - 1; k >= 0; k--) {
         pyspec_tile_block(r, &t, k, r->x_end);
         pyspec_walk_block(r, &t);

@@ -6,48 +6,50 @@
 
 #include <string.h>
 
+/* Locks, conditions and the clock of the system. */
 #if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
 
-/* Without POSIX threads the thread that hands out a job does all of it. */
-int64_t pyspec_team_size(void)
+typedef SRWLOCK team_lock;
+typedef CONDITION_VARIABLE team_condition;
+#define lock_init(lock) InitializeSRWLock(lock)
+#define lock_take(lock) AcquireSRWLockExclusive(lock)
+#define lock_leave(lock) ReleaseSRWLockExclusive(lock)
+#define condition_init(condition) InitializeConditionVariable(condition)
+#define condition_wait(condition, lock) SleepConditionVariableSRW(condition, lock, INFINITE, 0)
+#define condition_wake(condition) WakeAllConditionVariable(condition)
+#define yield_core() SwitchToThread()
+
+static int64_t nanoseconds(void)
 {
-    return 0;
+    LARGE_INTEGER count, per_second;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&per_second);
+    return (int64_t)((double)count.QuadPart * (1e9 / (double)per_second.QuadPart));
 }
-
-int pyspec_team_begin(pyspec_team *team)
-{
-    return team ? STATUS_OK : STATUS_NULL_POINTER;
-}
-
-int pyspec_help(pyspec_team *team)
-{
-    return team ? STATUS_OK : STATUS_NULL_POINTER;
-}
-
-int pyspec_dismiss(pyspec_team *team)
-{
-    return team ? STATUS_OK : STATUS_NULL_POINTER;
-}
-
-int pyspec_check_team(const pyspec_team *team)
-{
-    return team && !team->sums ? STATUS_NULL_POINTER : STATUS_OK;
-}
-
-int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks)
-{
-    int status = STATUS_OK;
-    (void)team;
-    for (int64_t k = 0; !status && k < n_tasks; k++)
-        status = task(job, k, 0);
-    return status;
-}
-
 #else
-
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
+
+typedef pthread_mutex_t team_lock;
+typedef pthread_cond_t team_condition;
+#define lock_init(lock) pthread_mutex_init(lock, NULL)
+#define lock_take(lock) pthread_mutex_lock(lock)
+#define lock_leave(lock) pthread_mutex_unlock(lock)
+#define condition_init(condition) pthread_cond_init(condition, NULL)
+#define condition_wait(condition, lock) pthread_cond_wait(condition, lock)
+#define condition_wake(condition) pthread_cond_broadcast(condition)
+#define yield_core() sched_yield()
+
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+#endif
 
 /* A thread that waits looks for so many nanoseconds before it sleeps: what it waits for often comes
  * within microseconds, and to wake a thread takes tens of them. Between LOOKS looks it lets others have
@@ -64,8 +66,8 @@ enum { PATIENCE = 200000, LOOKS = 32 };
 
 /* What the caller's memory holds. */
 typedef struct team_state {
-    pthread_mutex_t lock;
-    pthread_cond_t begin, end;
+    team_lock lock;
+    team_condition begin, end;
     pyspec_task *task;
     void *job;
     int64_t n_tasks;
@@ -97,9 +99,9 @@ int pyspec_team_begin(pyspec_team *team)
         return STATUS_WORK;
     team_state *s = state_of(team);
     memset(s, 0, sizeof *s);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->begin, NULL);
-    pthread_cond_init(&s->end, NULL);
+    lock_init(&s->lock);
+    condition_init(&s->begin);
+    condition_init(&s->end);
     return STATUS_OK;
 }
 
@@ -118,13 +120,6 @@ static void take_tasks(team_state *s, int64_t thread)
     }
 }
 
-static int64_t nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Looks whether the number at a place is another one than `seen`, until it is or patience ends. */
 static void look_for_change(const int64_t *place, int64_t seen)
 {
@@ -135,7 +130,7 @@ static void look_for_change(const int64_t *place, int64_t seen)
                 return;
             PAUSE();
         }
-        sched_yield();
+        yield_core();
     }
 }
 
@@ -143,9 +138,9 @@ static void look_for_change(const int64_t *place, int64_t seen)
 static int64_t wait_for_job(team_state *s, int64_t seen)
 {
     look_for_change(&s->number, seen);
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     while (s->number == seen && !s->is_dismissed)
-        pthread_cond_wait(&s->begin, &s->lock);
+        condition_wait(&s->begin, &s->lock);
     return s->number;
 }
 
@@ -155,32 +150,32 @@ int pyspec_help(pyspec_team *team)
         return STATUS_NULL_POINTER;
     team_state *s = state_of(team);
     int64_t seen = 0;
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     const int64_t thread = ++s->entered;
     s->inside++;
-    pthread_mutex_unlock(&s->lock);
+    lock_leave(&s->lock);
     while (thread < team->n_threads) {
         seen = wait_for_job(s, seen);
         if (s->is_dismissed) {
-            pthread_mutex_unlock(&s->lock);
+            lock_leave(&s->lock);
             break;
         }
         const int joins = s->is_open;
         if (joins)
             __atomic_add_fetch(&s->busy, 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&s->lock);
+        lock_leave(&s->lock);
         if (!joins)
             continue;
         take_tasks(s, thread);
-        pthread_mutex_lock(&s->lock);
+        lock_take(&s->lock);
         if (__atomic_sub_fetch(&s->busy, 1, __ATOMIC_RELEASE) == 0)
-            pthread_cond_signal(&s->end);
-        pthread_mutex_unlock(&s->lock);
+            condition_wake(&s->end);
+        lock_leave(&s->lock);
     }
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     if (--s->inside == 0)
-        pthread_cond_broadcast(&s->end);
-    pthread_mutex_unlock(&s->lock);
+        condition_wake(&s->end);
+    lock_leave(&s->lock);
     return STATUS_OK;
 }
 
@@ -189,11 +184,11 @@ int pyspec_dismiss(pyspec_team *team)
     if (!team || !team->state)
         return STATUS_NULL_POINTER;
     team_state *s = state_of(team);
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     s->is_dismissed = 1;
     __atomic_fetch_add(&s->number, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&s->begin);
-    pthread_mutex_unlock(&s->lock);
+    condition_wake(&s->begin);
+    lock_leave(&s->lock);
     return STATUS_OK;
 }
 
@@ -215,7 +210,7 @@ int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_task
         return status;
     }
     team_state *s = state_of(team);
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     s->task = task;
     s->job = job;
     s->n_tasks = n_tasks;
@@ -223,21 +218,19 @@ int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_task
     s->status = STATUS_OK;
     s->is_open = 1;
     __atomic_fetch_add(&s->number, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&s->begin);
-    pthread_mutex_unlock(&s->lock);
+    condition_wake(&s->begin);
+    lock_leave(&s->lock);
     take_tasks(s, 0);
-    pthread_mutex_lock(&s->lock);
+    lock_take(&s->lock);
     s->is_open = 0;
     for (int64_t busy; (busy = s->busy) > 0;) {
-        pthread_mutex_unlock(&s->lock);
+        lock_leave(&s->lock);
         look_for_change(&s->busy, busy);
-        pthread_mutex_lock(&s->lock);
+        lock_take(&s->lock);
         if (s->busy == busy)
-            pthread_cond_wait(&s->end, &s->lock);
+            condition_wait(&s->end, &s->lock);
     }
     status = (int)s->status;
-    pthread_mutex_unlock(&s->lock);
+    lock_leave(&s->lock);
     return status;
 }
-
-#endif

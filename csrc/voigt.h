@@ -59,7 +59,7 @@ static ALWAYS_INLINE void voigt_begin(const double *y, voigt_tables *t)
  * to leave unrounded. */
 static void voigt_expand(const double *x, const double *y, const double *p, voigt_series *to)
 {
-    FOR_LANES w_near(x[l], y[l], p[l], 1, &to->re[0][l], &to->im[0][l]);
+    IN_LANES w_near(x[l], y[l], p[l], 1, &to->re[0][l], &to->im[0][l]);
     FOR_WIDTHS {
         const vector vx = load_vector(x + at), vy = load_vector(y + at);
         vector re = load_vector(to->re[0] + at), im = load_vector(to->im[0] + at);

@@ -28,7 +28,7 @@ static double *column_carry_at(const run *r, const pyspec_node *node, int64_t k)
 static double *lines_of(const run *r, const pyspec_node *node)
 {
     const int64_t place = r->prepared.line_place[index_of(r, node)];
-    return place < 0 ? NULL : r->prepared.lines + place * round_up(r->problem->n_x, L);
+    return place < 0 ? NULL : r->prepared.lines + place * line_stride(r->problem);
 }
 
 /* A spectrum that nothing was added to. */
@@ -237,20 +237,23 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
 static void run_lines(const run *r, const pyspec_node *node, const tile *t, const double *lines)
 {
     const block_ops *ops = &pyspec_block_table[r->call->isa];
-    const int64_t n = t->block.n, stride = round_up(r->problem->n_x, L);
+    const int64_t n = t->block.n, stride = line_stride(r->problem);
     const int moves = (node->flags & PYSPEC_FLAG_SHAPE) != 0;
     const int64_t *joins = r->prepared.line_joins + index_of(r, node);
     const int store = (node->flags & PYSPEC_FLAG_STORE) ||
                       (index_of(r, node) > 0 && joins[-1] == LINE_BEGINS);
+    const int n_slopes = r->by.n > 0 && !is_constant(r->plan, node) ? node->n_params : 0;
     double params[MAX_PARAMS * L], *partial = r->work.partials;
     lines += t->x0;
     if (moves) {
         pyspec_gather(r, node, t, params);
         ops->spread_scaled(slot_at(r, t, node->target), lines, params, n, store);
+    } else if (joins[0] == LINE_STAYS && t->across) {
+        ops->add(slot_at(r, t, node->target), lines, n, store);
     } else if (joins[0] == LINE_STAYS) {
         ops->spread(slot_at(r, t, node->target), lines, n, store);
     }
-    for (int p = 0; r->by.n > 0 && p < node->n_params; p++) {
+    for (int p = 0; p < n_slopes; p++) {
         const double *line = lines + (p + 1) * stride;
         double *direct = direct_column(r, node, t, p), *to = direct ? direct : partial;
         if (read_row(r, node, p, t) < 0)
@@ -329,6 +332,7 @@ static int64_t set_block(const run *r, tile *t, int64_t k, int64_t size, int64_t
     t->offset = has_cuts(r) ? t->x0 * (t->across ? 1 : L) : 0;
     t->block = (pyspec_block){.n = n, .n_valid = n, .across = t->across, .first = t->x0};
     t->block.x = r->problem->x + t->x0;
+    t->block.shares = r->problem->shares ? r->problem->shares + 2 * t->x0 : NULL;
     if (t->across) {
         load_abscissae(r->work.x, r->problem->x + t->x0, n);
         t->block.x = r->work.x;
@@ -354,6 +358,7 @@ static void keep_written(const run *r)
 static void walk_rows(const run *r, tile *t)
 {
     const int64_t n_x = r->problem->n_x;
+    const int has_ends = r->problem->ends_end > 0;
     int64_t begin = r->plan->n_resolve;
     keep_written(r);
     for (int64_t k = begin; k < r->cut; k++) {
@@ -364,6 +369,8 @@ static void walk_rows(const run *r, tile *t)
             walk_nodes(r, t, begin, k);
         }
         set_block(r, t, 0, n_x, 0, n_x);
+        t->block.begin = has_ends ? r->problem->ends_begin : r->problem->x_begin;
+        t->block.end = has_ends ? r->problem->ends_end : r->problem->x_end;
         run_node(r, &r->nodes[k], t);
         keep_written(r);
         begin = k + 1;
@@ -394,8 +401,8 @@ void pyspec_begin_tile(const run *r, tile *t)
 static void fill_lines(const run *r, const pyspec_node *node, const tile *t, double *lines)
 {
     double params[MAX_PARAMS * L], *partials[MAX_PARAMS];
-    const size_t size = (size_t)t->block.n_valid * sizeof(double);
-    const int wants = r->slopes;
+    const size_t size = (size_t)(t->block.n * L) * sizeof(double);
+    const int wants = r->slopes && !is_constant(r->plan, node);
     for (int p = 0; wants && p < node->n_params; p++)
         partials[p] = r->work.partials + p * r->buffer;
     pyspec_gather(r, node, t, params);
@@ -408,27 +415,23 @@ static void fill_lines(const run *r, const pyspec_node *node, const tile *t, dou
     memcpy(lines + t->x0, r->work.value, size);
     for (int p = 0; wants && p < node->n_params; p++) {
         pyspec_poison(partials[p], t->block.n, bad);
-        memcpy(lines + (p + 1) * round_up(r->problem->n_x, L) + t->x0, partials[p], size);
+        memcpy(lines + (p + 1) * line_stride(r->problem) + t->x0, partials[p], size);
     }
 }
 
-/* Lines are computed with the parameters of row 0 over all energies that are evaluated. */
-void pyspec_walk_lines(const run *r, int64_t x_end)
+/* Lines of a component that has some, with the parameters of row 0, over all energies that are evaluated. */
+void pyspec_walk_line(const run *r, const pyspec_node *node, int64_t x_end)
 {
     const int64_t x_begin = has_cuts(r) ? 0 : r->problem->x_begin;
     tile t = {.across = 1, .n_lanes = 1};
-    for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
-        const pyspec_node *node = &r->nodes[k];
-        double *lines = lines_of(r, node);
-        for (int64_t b = lines ? set_block(r, &t, 0, BLOCK, x_begin, x_end) - 1 : -1;
-             b >= 0; b--) {
-            set_block(r, &t, b, BLOCK, x_begin, x_end);
-            if (node->repeat == 1) {
-                fill_lines(r, node, &t, lines);
-                continue;
-            }
-            run_component(r, node, &t, r->work.value);
-            memcpy(lines + t.x0, r->work.value, (size_t)t.block.n_valid * sizeof(double));
+    double *lines = lines_of(r, node);
+    for (int64_t b = lines ? set_block(r, &t, 0, BLOCK, x_begin, x_end) - 1 : -1; b >= 0; b--) {
+        set_block(r, &t, b, BLOCK, x_begin, x_end);
+        if (node->repeat == 1) {
+            fill_lines(r, node, &t, lines);
+            continue;
         }
+        run_component(r, node, &t, r->work.value);
+        memcpy(lines + t.x0, r->work.value, (size_t)(t.block.n * L) * sizeof(double));
     }
 }

@@ -20,15 +20,15 @@ import pyspec.io.stored
 import pyspec.plot
 
 LEAD = """
-Every name that `from pyspec import …` takes, and those of its rooms that scripts use, such as
-`from pyspec.plot import plot_traces`, with their docstrings. `help(pyspec.fit_model)` shows the
+Every name that `from pyspec import …` takes, with its docstring. Names of its rooms that scripts
+use, such as `from pyspec.plot import plot_traces`, follow. `help(pyspec.fit_model)` shows the
 same in Python. Plots take more options than are listed here: they are the fields of `PlotConfig`.
 `pyspec.components` has a class for each [function](functions/index.md), and `pyspec.functions`
 their references in NumPy. What is not on this page may change without notice.
 """
 #: Heading → the packages whose names stand under it.
 SUBJECTS = {
-    "Files and projects": ("pyspec.workflow",),
+    "Files and projects": ("pyspec.workflow", "pyspec.build"),
     "Models and measurements": ("pyspec.model",),
     "Fits": ("pyspec.fit",),
     "Pictures and reports": ("pyspec.plot",),

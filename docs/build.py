@@ -1,11 +1,13 @@
-"""The generated pages (functions, expressions, mistakes, gallery, passes, one model, formats, API,
-names of trspecfit, costs on paper, tutorials) and the stub of pyspec.components.
+"""Writes the generated pages and the stub of pyspec.components.
+
+Generated are functions, expressions, mistakes, gallery, passes, one model, findings, formats and
+API. So are names of trspecfit, costs on paper and tutorials.
 
 ``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
-gallery first. Their sources are csrc/ops.def, the docstrings of the NumPy references,
-csrc/rpn.def, tests/mistakes/mistakes.yaml, docs/gallery/, pyspec/passes/, the readers of
-pyspec.io, pyspec.__all__, docs/tutorials/, docs/trspecfit_* and
-docs/on_paper.json.
+gallery first. Sources of functions and expressions are csrc/ops.def, csrc/rpn.def and the
+docstrings of the NumPy references. The other pages come from tests/mistakes/mistakes.yaml,
+docs/gallery/, pyspec/passes/, the readers of pyspec.io and pyspec.__all__. Tutorials, names of
+trspecfit and costs come from docs/tutorials/, docs/trspecfit_* and docs/on_paper.json.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ def pages() -> dict[str, str]:
     from docs import (
         api_page,
         compiler_page,
+        findings_page,
         formats_page,
         function_pages,
         gallery_page,
@@ -47,6 +50,7 @@ def pages() -> dict[str, str]:
         gallery_page.pages,
         compiler_page.pages,
         walk_page.pages,
+        findings_page.pages,
         formats_page.pages,
         api_page.pages,
         peer_page.pages,

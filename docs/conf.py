@@ -1,7 +1,7 @@
 """How Sphinx makes the site: ``make docs`` writes build/docs.
 
-Pages are Markdown (MyST); the tutorials are notebooks, run while the site is made, so that
-their pictures are those of this version. The reference comes from the docstrings.
+Pages are Markdown (MyST). The tutorials are notebooks, run while the site is made, and show the
+pictures of this version. The reference comes from the docstrings.
 """
 
 import re

@@ -1,8 +1,9 @@
 """All pictures on one sheet, to be looked at: ``python docs/contact_sheet.py FOLDER``.
 
-Draws every picture of simulated data of each kind (counts, both signs, decades of delay,
-overlapping peaks, masks, one point wide), and writes them one by one and as ``sheet.png``. With
-``--data FOLDER`` every file of that folder that `pyspec.read` understands is drawn too.
+Draws every picture of simulated data of each kind: counts, both signs, decades of delay,
+overlapping peaks, masks, one point wide. It writes each picture and ``sheet.png`` with all of
+them. With ``--data FOLDER`` every file of that folder that `pyspec.read` understands is drawn
+too.
 """
 
 from __future__ import annotations
@@ -18,15 +19,25 @@ import numpy as np
 
 import pyspec
 from pyspec.errors import PyspecError
-from pyspec.fit import fit_model, fit_slices
-from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.fit import fit_model, fit_slices, fit_trace
+from pyspec.model import Measurement, load_dynamics, load_model, load_time_model
 from pyspec.plot import (
+    plot_amplitudes,
+    plot_chain,
     plot_components,
     plot_data,
     plot_evolution,
     plot_fit,
+    plot_model_1d,
+    plot_model_2d,
     plot_moving,
     plot_overview,
+    plot_populations,
+    plot_residuals,
+    plot_species,
+    plot_spectra,
+    plot_svd,
+    plot_traces,
     plot_waterfall,
 )
 
@@ -53,6 +64,19 @@ rise:
   expFun: {A: [90, True], tau: [20, True, 0.1, 900], t0: [0, False]}
 fall:
   expFun: {A: [3, True], tau: [40, True, 0.1, 900], t0: [0, False]}
+heights:
+  Offset: {y0: {free: time}}
+  Gauss: {A: {free: time}, x0: [9, True, 2, 18], SD: [1.5, True, 0.1, 5]}
+"""
+LAWS = """
+kinetics:
+  relaxation: {S1 -> S2: k1, S2: k2}
+target:
+  gaussIRF: {SD: [0.3, False]}
+  relaxation: {k1: [1, True], k2: [0.02, True], t0: [0, False], spectra: {free: energy}}
+decay:
+  gaussIRF: {SD: [0.3, True, 0.05, 2]}
+  expFun: {A: [90, True], tau: [20, True, 0.1, 900], t0: [0, True, -1, 1]}
 """
 AXES = ("energy", "time")
 ENERGY = np.linspace(0.0, 20.0, 161)
@@ -92,6 +116,35 @@ def slices() -> Any:
     return fit_slices(model, Measurement(data, loss="poisson", **NAMES), times=np.arange(30.0))
 
 
+def free_traces() -> Any:
+    """A height and an offset that are free at each time."""
+    model = load_model(MODELS, "heights")
+    model.set_axes(energy=ENERGY, time=DELAYS)
+    shape = np.exp(-(((ENERGY - 9.0) / 1.5) ** 2) / 2)
+    clean = 4000.0 + np.outer(40.0 + 20.0 * np.exp(-np.maximum(DELAYS, 0) / 30.0), shape)
+    data = np.random.default_rng(7).normal(clean, 2.0)
+    return fit_model(model, Measurement(data, **NAMES))
+
+
+def species() -> Any:
+    """Two states with free spectra."""
+    model = load_time_model(LAWS, "target")
+    model.set_axes(energy=ENERGY, time=DELAYS)
+    late = np.maximum(DELAYS, 0.0)[:, None]
+    second = (np.exp(-0.02 * late) - np.exp(-late)) / 0.98
+    one, two = (np.exp(-(((ENERGY - x) / 2.0) ** 2) / 2) for x in (7.0, 13.0))
+    clean = (DELAYS >= 0)[:, None] * 50.0 * (np.exp(-late) * one + second * two)
+    data = np.random.default_rng(8).normal(clean, 1.0)
+    return fit_model(model, Measurement(data, **NAMES))
+
+
+def trace() -> Any:
+    """A decay over time."""
+    clean = np.where(DELAYS > 0, 90.0 * np.exp(-DELAYS / 20.0), 0.0)
+    data = np.random.default_rng(9).normal(clean, 2.0)
+    return fit_trace(LAWS, "decay", DELAYS, data, measurement=Measurement(data, **NAMES))
+
+
 def simulated() -> Iterator[tuple[str, Callable[[], Any]]]:
     """(name, what draws it) of every picture of simulated data."""
     one, masked = fitted("overlap"), fitted("overlap", mask=True)
@@ -128,10 +181,28 @@ def simulated() -> Iterator[tuple[str, Callable[[], Any]]]:
         baseline=(0, 5),
     )  # fmt: skip
     yield "slices", lambda: plot_fit(sbs)
+    errors = {name: np.where(sbs.time % 5 == 0, np.nan, e) for name, e in sbs.stderr.items()}
+    values = {name: np.array(v) for name, v in sbs.values.items()}
+    values["Gauss_01_x0"][7] = 900.0
     yield (
         "evolution",
-        lambda: plot_evolution(sbs.time, sbs.values, sbs.stderr, params=sbs.free_names, source=sbs),
+        lambda: plot_evolution(sbs.time, values, errors, params=sbs.free_names, source=sbs),
     )
+    yield "traces", lambda: plot_traces(series, energies=[9, 11, 14])
+    yield "spectra", lambda: plot_spectra(series, times=[-1, 1, 100])
+    yield "residuals of spectra", lambda: plot_residuals([one, masked])
+    yield "residuals of maps", lambda: plot_residuals([series, counts])
+    yield "singular values", lambda: plot_svd(series)
+    heights, states, decay = free_traces(), species(), trace()
+    yield "free traces", lambda: plot_amplitudes(heights)
+    yield "noise not declared", lambda: plot_fit(heights)
+    yield "species", lambda: plot_species(states)
+    yield "populations", lambda: plot_populations(states)
+    yield "trace", lambda: plot_fit(decay)
+    chain = one.sample(steps=600, burn=150, seed=1, progress=False)
+    yield "samples", lambda: plot_chain(chain, best=one.values, source=one)
+    yield "model of a spectrum", lambda: plot_model_1d(one.model)
+    yield "model of a series", lambda: plot_model_2d(series.model)
 
 
 def measured(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -187,6 +258,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path, help="also every file of this folder")
+    parser.add_argument("--dpi", type=int, default=100)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     pictures = list(simulated())
@@ -195,7 +267,7 @@ def main() -> None:
     paths = []
     for name, draw in pictures:
         path = given.folder / f"{name.replace(' ', '_').replace('/', '_')}.png"
-        draw().savefig(path, dpi=100)
+        draw().savefig(path, dpi=given.dpi)
         paths.append(path)
     sheet(paths, given.folder / "sheet.png")
     print(f"{len(paths)} pictures in {given.folder}")

@@ -7,6 +7,8 @@ from docs.markdown import table
 LEAD = """
 # Read my file
 
+You have a file of data and want its axes, data and units in Python:
+
 ```python
 from pyspec import read
 
@@ -29,6 +31,12 @@ that a format does not take are refused with those that it takes. Spreadsheets (
 and pickles are recognised and refused: export the table as CSV. Nothing in a file is ever
 executed.
 
+Files of HDF5, NetCDF and NeXus, and MATLAB 7.3, may say that numbers stand for others. `read`
+decodes `_FillValue`, `missing_value` (both become NaN), `scale_factor`, `add_offset`, and the
+`scaling_factor` and `offset` of NXdata: (value + offset) × factor. Such files can refer to other
+files. External storage is refused. Virtual data sets and external links are read if the other
+files lie in the folder of the file or below it; a note names them.
+
 ## Several spectra in one file
 
 VAMAS, SPECS, Scienta, PHI, Igor text, JCAMP-DX and OPUS files hold blocks: regions, cycles, scans
@@ -43,10 +51,10 @@ headings: `read("regions.txt", block="O 1s", columns=("B.E.", "CPS"))`.
 
 ## One row for each point
 
-A table of time, energy and value, with rows in any order, is recognised where the first two columns
-form a grid, or by their names; a fourth column called err, sigma or std holds standard errors.
-Elsewhere give `layout="points"` and the columns, `columns=("delay", "energy", "counts")`. Pairs of
-time and energy without a row are left out of fits.
+A table of time, energy and value may have its rows in any order. It is recognised by its names,
+or if the first two columns form a grid. A fourth column called err, sigma or std holds standard
+errors. Elsewhere give `layout="points"` and the columns, `columns=("delay", "energy", "counts")`.
+Pairs of time and energy without a row are left out of fits.
 
 ## Units, and binding or kinetic energies
 
@@ -59,8 +67,8 @@ time and energy without a row are left out of fits.
 - `photon_energy=1486.6`, `work_function=4.2`: hν and φ in eV. φ is 0 without, because analysers
   write kinetic energies that count from the Fermi level.
 
-Where a file does not say whether its energies are binding or kinetic, `energy_scale=` needs
-`photon_energy=` too: the energies are then taken to be on the other scale, and are converted.
+If a file does not say binding or kinetic, `energy_scale=` needs `photon_energy=` too. The
+energies are then taken to be on the other scale, and are converted.
 
 ## Calibrate the energies
 
@@ -108,9 +116,10 @@ divided by the beam intensity it is `np.sqrt(on / i0_on**2 + off / i0_off**2)`.
 - `decimal=","` is the decimal sign.
 - `energy="energy.txt"` takes an axis from another file, seen from here or beside the data; `print`
   says from which. Where both are there and differ, give the whole path.
-- `transpose=True` exchanges time and energy. Of a matrix without a word in its corner the first
-  column is time, unless the first row rises from below 0 to far above it in uneven steps, as delays
-  do in files of Surface Xplorer. Lines such as `Averages: 3` below the numbers go to `meta`.
+- `transpose=True` exchanges time and energy. A matrix may have no word in its corner. Its first
+  column is then time. Files of Surface Xplorer are the exception: their first row rises from
+  below 0 to far above it in uneven steps, like delays. Lines such as `Averages: 3` below the
+  numbers go to `meta`.
 - `sort=True` sorts the axes with the data and averages points with equal values. Energies that
   mostly fall in the file are sorted from high to low. What was measured beside them, such as I0 of
   each delay, needs the same order: `read("run.h5", data="I0", sort=True).data`.

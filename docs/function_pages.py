@@ -30,12 +30,13 @@ FAMILIES = (
     (
         "kernels",
         "Kernels and the exact Gaussian response",
-        "Written in a dynamics model above the laws that they act on: a kernel convolves what "
-        "stands below it: its value at a time t is the mean of the laws at t - d, weighted with "
+        "Written in a dynamics model above the laws that they act on. A kernel convolves the laws "
+        "below it: its value at a time t is the mean of the laws at t - d, weighted with "
         "the kernel at d. `d` is thus the time that has passed since, in units of the time axis: "
         "d > 0 carries a signal to later times, d < 0 to earlier ones. "
-        "`gaussCONV` and its kind are sums over the samples of the time axis, "
-        "normalised with exact masses at its ends; `gaussIRF` is the closed form, which sees an "
+        "`gaussCONV` and `expSymCONV` are sums over the samples of the time axis, "
+        "normalised with exact masses at its ends. Kernels with an edge integrate the straight "
+        "lines between the samples exactly. `gaussIRF` is the closed form, which sees an "
         "onset between two samples. Several `gaussIRF` directly after one another are one "
         "instrument, the sum of Gaussians.",
         ("KERNEL", "IRF"),
@@ -53,10 +54,10 @@ COSTS = """
 ## What they cost
 
 On one core of a common processor a component costs 8 to 20 ns for each energy of each spectrum,
-with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, a Mahan 100 to 150 ns and with
-derivatives up to 260 ns, Shirley and StaticShirley 3 to 5 ns. A wide spectrum of 10,000 energies
-thus takes 0.1 to 0.2 ms for a line, 1 ms for a FermiEdge and 1 to 3 ms for a Mahan. The sums of a
-resolution and of Tougaard take longer, as is said there.
+and 15 to 55 ns with all derivatives. A FermiEdge costs 90 to 100 ns, a Mahan 100 to 150 ns and
+with derivatives up to 260 ns. Shirley and StaticShirley cost 3 to 5 ns. A wide spectrum of 10,000
+energies thus takes 0.1 to 0.2 ms for a line, 1 ms for a FermiEdge and 1 to 3 ms for a Mahan. The
+sums of a resolution and of Tougaard take longer, as is said there.
 """
 
 #: A value for each parameter in the examples.
@@ -156,10 +157,10 @@ TABLE
 
 - `**` binds tightest and to the right, then signs, then `*` and `/`, then `+` and `-`:
   `-2 ** 2` is -4.
-- A comparison is 1 or 0 and binds last. `where(a, b, c)` is b where a is not 0, so that
-  `where(x < 2, 0, x - 2)` selects; `(a < b) * (b < c)` is both, `max(a < b, b < c)` either.
-- The square root or logarithm of a negative value, or a fractional power of one, is not a number,
-  nor is `min` or `max` of it; `where` passes over what it does not select.
+- A comparison is 1 or 0 and binds last. `where(a, b, c)` is b if a is not 0, else c: `where(x <
+  2, 0, x - 2)` selects; `(a < b) * (b < c)` is both, `max(a < b, b < c)` either.
+- The square root or logarithm of a negative value is not a number, like a fractional power of one
+  and any `min` or `max` of them; `where` passes over what it does not select.
 - NumPy's names `power`, `minimum` and `maximum` are known too.
 - There is no `^`, `//` or `%`. `tanh`, `log10`, `sign` and others are short formulas of these: the
   error for such a name says which.
@@ -211,9 +212,9 @@ def _index() -> str:
         ]
         parts.append(table(("function", "parameters", "value"), rows))
     parts.append(
-        "Outside of the bounds that a function's page gives, such as a width of 0, a model has "
-        "no value: bounds are checked when it is loaded, and a fit that gets there says which "
-        "parameter did."
+        "A model has no value outside the bounds on a function's page, such as a width of 0. "
+        "Bounds are checked when the model is loaded, and a fit that gets there names the "
+        "parameter."
     )
     return "\n\n".join(parts)
 
@@ -332,9 +333,10 @@ def _resolved(instrument: OpDef) -> list[str]:
         "PowerBack, which is infinite at x = 0 and for r >= 1 has no convolution, and a formula of "
         "one's own belong above it.",
         table(("component", "under the resolution R"), rows),
-        "With closed form a point costs 10 to 25 ns on one core, with all derivatives 15 to 50 ns, "
-        "LinBack and FermiEdge 100 ns, Mahan as without it; with integral 0.3 to 0.4 µs, "
-        "and with all derivatives 0.4 to 0.7 µs: a line and 10,000 energies 4 and 7 ms.",
+        "With closed form a point costs 10 to 25 ns on one core, and 15 to 50 ns with all "
+        "derivatives; LinBack and FermiEdge cost 100 ns, Mahan the same as without it. With "
+        "integral a point costs 0.3 to 0.4 µs, and 0.4 to 0.7 µs with all derivatives. A line "
+        "over 10,000 energies takes 4 and 7 ms.",
     ]
 
 

@@ -12,13 +12,13 @@ What Python and C know of each function: one row of `csrc/ops.def`, exported by 
 plans, kernels, tests and these pages follow from the rows.
 
 - *domain*: where a parameter may lie; outside of it the value is NaN.
-- *units* of the parameters, in their order: x that of the axis, y that of what the function adds to
-  (the data, or the parameter that moves), ? one that depends on the values.
+- *units* of the parameters, in their order. Unit x is that of the axis, y that of the data or of
+  the moving parameter. Unit ? depends on the values.
 - *linear*: what the value is proportional to, all of it together.
 - *jumps*: parameters that move a jump over the samples, and its height.
-- *slopes read*: what the derivative by a parameter depends on, where that is not the usual: of a
-  linear one all parameters that are not linear, of any other all of them. A derivative that depends
-  on nothing free is computed once a fit.
+- *slopes read*: the parameters that a derivative depends on, if they are not the usual ones. The
+  derivative by a linear parameter usually reads all nonlinear parameters, any other all
+  parameters. A derivative that depends on nothing free is computed once a fit.
 - *error*: the largest of the compiled value, in 2⁻⁵² of the peak.
 """
 

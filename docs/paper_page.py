@@ -64,9 +64,9 @@ def _constants(known: Constants) -> list[list[str]]:
 _PAGE = """\
 # What a billion points cost
 
-A fit asks for its sums about {evaluations} times. What such an evaluation costs follows from a
-few constants, which this command measures and checks; without `--measure` it prints those of this
-page and the tables below:
+A fit asks for its sums about {evaluations} times. The cost of such an evaluation follows from a
+few constants. This command measures and checks them; without `--measure` it prints the constants
+of this page and the tables below:
 
 ```sh
 python -m bench.on_paper --measure
@@ -108,17 +108,17 @@ cores to a machine, each machine with a disk of its own, a network of {network} 
 {costs}
 
 - **The disk** is the first limit of data by reference: a machine of {cores} cores sums faster
-  than its disk reads. Arrays of dask stay in the memory of the workers, `uint16` takes a quarter
-  of the bytes, and what is compressed is read faster where the disk is slower than the cores that
-  decode it.
+  than its disk reads. Arrays of dask stay in the memory of the workers, and `uint16` takes a
+  quarter of the bytes. Compressed data are read faster if the disk is slower than the cores that
+  decode them.
 - **Messages** are the next one. More workers than √(sums / time of a worker and its answer) make
   an evaluation longer: {best_9} for 1e9 points, {best_12} for 1e12.
 - **The tree and the network** come after them: their share for each worker is smaller than that
   of its messages.
-- **The time axis** lies in the memory of every process, with what moves along it: {axis_9} GB for
-  1e9 points of {n_energy} energies as one series, {axis_12} GB for 1e12. So 1e12 points are
-  fitted as many files with shared parameters ([share a parameter](howto/share_a_parameter.md)),
-  of which each worker holds few, not as one series.
+- **The time axis**, with everything that moves along it, lies in the memory of every process. One
+  series with {n_energy} energies needs {axis_9} GB for 1e9 points and {axis_12} GB for 1e12. So
+  fit 1e12 points as many files with shared parameters ([share a
+  parameter](howto/share_a_parameter.md)), not as one series. Each worker then holds few files.
 
 See [fit on a cluster](howto/cluster.md), [data larger than memory](howto/large_data.md) and the
 [benchmarks](benchmarks.md).

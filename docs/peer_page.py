@@ -1,8 +1,8 @@
 """The page that sets every public name of trspecfit beside that of pyspec.
 
-`trspecfit_surface.json` holds the names of trspecfit (see `peer_surface.py`); pyspec is asked here
-and now. What differs, and what is not there, needs a reason in `trspecfit_reasons.yaml`; a reason
-that nothing needs is an error too.
+`trspecfit_surface.json` holds the names of trspecfit (see `peer_surface.py`); pyspec is asked
+here and now. Every difference and every missing name needs a reason in `trspecfit_reasons.yaml`;
+an unused reason is an error too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pyspec.model import Component
 DOCS = Path(__file__).resolve().parent
 
 LEAD = """
-Every public name of trspecfit {version} beside pyspec, made from both packages. **same**: it is
-there, and a call takes the same arguments. **differs**: it is there, with what is said beside it.
-**not there**: with the reason. Arguments and attributes that pyspec has on top are not listed.
-What scripts do with these names is compared by `python -m bench.compare_scripts`: ten scripts, run
-with both packages, give the same answers.
+Every public name of trspecfit {version} beside pyspec, made from both packages. The word **same**
+means: pyspec has it, and a call takes the same arguments. The other rows, **differs** and **not
+there**, give the difference or the reason beside it. Arguments and attributes that pyspec has on
+top are not listed. What scripts do with these names is compared by `python -m
+bench.compare_scripts`: ten scripts, run with both packages, give the same answers.
 """
 
 MODEL = """

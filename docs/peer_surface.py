@@ -2,8 +2,8 @@
 
     PYTHON docs/peer_surface.py > docs/trspecfit_surface.json
 
-PYTHON is an interpreter with trspecfit. `docs/peer_page.py` compares what this writes with pyspec;
-the JSON is kept, so that the page is made where trspecfit is not installed.
+PYTHON is an interpreter with trspecfit. `docs/peer_page.py` compares this list with pyspec. The
+JSON is kept in the repository: the page can then be made without trspecfit.
 """
 
 from __future__ import annotations

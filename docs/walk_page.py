@@ -159,9 +159,9 @@ def _nodes(model: Model) -> list[str]:
     begin, end = plan.expr_indptr[:2]
     program = disassemble(plan.expr_code[begin:end], plan.row_names)
     return [
-        "## What C sees\n\n`pyspec explain --nodes`: the plan as one block of memory, an array "
-        "of nodes (`struct pyspec_node` in `csrc/pyspec.h`), each with the places of its rows, "
-        "parameters and programs, some of which are shown. "
+        "## What C sees\n\n`pyspec explain --nodes`: the plan as one block of memory. It is "
+        "an array of nodes (`struct pyspec_node` in `csrc/pyspec.h`), each with the places of its "
+        "rows, parameters and programs. Some of them are shown. "
         "`csrc/check.c` looks at every field once; the loop in `csrc/walk.c` then trusts it.",
         block(text_table(rows, ">" * len(rows[0]))),
         "An expression is a program for a stack machine (`csrc/rpn.c`), here the first:",

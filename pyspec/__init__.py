@@ -7,12 +7,15 @@ Names are imported when they are first used.
 
 from __future__ import annotations
 
+import os
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyspec._version import VERSION
 
 if TYPE_CHECKING:
+    from pyspec.build import Builder
     from pyspec.errors import (
         ArchiveWarning,
         BackendError,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     )
     from pyspec.fit import (
         MC,
+        Finding,
         FitResult,
         JointResult,
         ManyFits,
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
         to_xarray,
         write_parameters,
     )
-    from pyspec.ir import build_graph
+    from pyspec.ir import build_graph, model_of
     from pyspec.model import (
         Measurement,
         Model,
@@ -98,6 +102,7 @@ _HOMES = {
         "PyspecError",
         "TooLargeError",
     ),
+    "pyspec.build": ("Builder",),
     "pyspec.executor": (
         "evaluate_1d",
         "evaluate_2d",
@@ -108,6 +113,7 @@ _HOMES = {
     "pyspec.formula.traced": ("function",),
     "pyspec.functions.external": ("register_function",),
     "pyspec.fit": (
+        "Finding",
         "FitResult",
         "JointResult",
         "MC",
@@ -133,7 +139,7 @@ _HOMES = {
         "to_xarray",
         "write_parameters",
     ),
-    "pyspec.ir": ("build_graph",),
+    "pyspec.ir": ("build_graph", "model_of"),
     "pyspec.model": (
         "Measurement",
         "Model",
@@ -157,10 +163,12 @@ __all__ = [
     "MC",
     "ArchiveWarning",
     "BackendError",
+    "Builder",
     "CallError",
     "DataError",
     "Dataset",
     "File",
+    "Finding",
     "FitError",
     "FitResult",
     "FitResults",
@@ -210,6 +218,7 @@ __all__ = [
     "load_time_model",
     "make_executor",
     "make_joint_executor",
+    "model_of",
     "pack",
     "plot_data",
     "plot_fit",
@@ -237,7 +246,9 @@ def __getattr__(name: str) -> Any:
         import_module("pyspec.executor")  # a Model can then be evaluated
     value = getattr(import_module(_HOME_OF[name]), name)
     if _HOME_OF[name] in ("pyspec.fit", "pyspec.io"):
-        import_module("pyspec.fit").register_plotter(_plot)  # a result can then be drawn
+        import_module("pyspec.model.handed").hand_in("plot_fit", _plot)  # draws a result
+    if _HOME_OF[name] == "pyspec.workflow":
+        import_module("pyspec.model.handed").hand_in("builder", _builder)  # a File can be built on
     globals()[name] = value
     return value
 
@@ -245,6 +256,11 @@ def __getattr__(name: str) -> Any:
 def _plot(result: Any, **options: Any) -> Any:
     """The picture of a result; what draws it is imported for the first."""
     return import_module("pyspec.plot").plot_fit(result, **options)
+
+
+def _builder(*given: Any, **options: Any) -> Any:
+    """The builder in a notebook; what draws it is imported for the first."""
+    return import_module("pyspec.build.widget").Builder(*given, **options)
 
 
 def _no_such_name(name: str) -> AttributeError:
@@ -260,3 +276,20 @@ def _no_such_name(name: str) -> AttributeError:
 def __dir__() -> list[str]:
     """The public names, not those that this file imports: what an editor offers."""
     return sorted({*__all__, *_ROOMS, *(name for name in globals() if name.startswith("__"))})
+
+
+def _warn_of_another_owner() -> None:
+    """Another distribution on PyPI is called pyspec. Where both are installed, their files are
+    mixed in this folder."""
+    around = os.path.dirname(os.path.dirname(__file__))
+    for name in os.listdir(around):
+        if name.startswith("pyspec-") and name.endswith(".dist-info"):
+            warnings.warn(
+                f"another distribution, {name.removesuffix('.dist-info')}, has installed a package "
+                f"pyspec in {around}, too, and the files of both are mixed; run "
+                "'pip uninstall pyspec pyspec-fit', then install pyspec-fit again",
+                stacklevel=3,
+            )
+
+
+_warn_of_another_owner()

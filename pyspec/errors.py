@@ -108,10 +108,40 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
+def visible(text: str) -> str:
+    """A text on one line: what cannot be printed, such as a newline in the name of a file, or a
+    byte that is no UTF-8, becomes "�"."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
 def several(items: Sequence[str], most: int = 12) -> str:
     """Items in a row, and how many more there are than `most`: "a, b and 7 more"."""
     shown = ", ".join(items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown
+
+
+#: What other programs call a parameter → what it is called here, and what that is.
+MEANT = {
+    "fwhm": {"F": "", "W": ", the full width of the Lorentzian", "SD": ", which is FWHM / 2.3548"},
+    "width": {"F": ", the full width at half of the height", "W": "", "SD": ""},
+    "sigma": {"SD": ", the standard deviation"},
+    "gamma": {"W": ", which is 2 gamma"},
+    "amplitude": {"A": ", the height"},
+    "height": {"A": ""},
+    "center": {"x0": ""},
+    "centre": {"x0": ""},
+    "position": {"x0": ""},
+    "fraction": {"m": ", the share of the Lorentzian"},
+}
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """The name here of what other programs call `word`, "fwhm" or "GLP_01_fwhm"; or ""."""
+    head, sign, last = word.rpartition("_")
+    for name, what in MEANT.get(last.lower(), {}).items():
+        if f"{head}{sign}{name}" in known:
+            return f"; did you mean {head + sign + name!r}{what}?"
+    return ""
 
 
 def suggest(word: str, known: list[str]) -> str:
@@ -120,6 +150,8 @@ def suggest(word: str, known: list[str]) -> str:
 
     if len(word) > 200:  # no name that anybody means; the comparison takes the square of its length
         return ""
+    if meant := _meant(word, known):
+        return meant
     near = [name for name in known if name.lower() == word.lower()][:1]  # 'glp' means 'GLP'
     near = near or get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""

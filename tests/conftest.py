@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.progress import Progress
+from support.shared import SHARED
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One test process per core: threads of the linear algebra would only take turns.
@@ -27,6 +28,19 @@ def pytest_configure(config: pytest.Config) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if config.getoption("--progress") and terminal is not None:
         config.pluginmanager.register(Progress(terminal), "progress")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a file that is marked ``sweep(n)`` every n-th case of a test is fast, the others slow."""
+    seen: dict[str, int] = {}
+    for item in items:
+        mark = item.get_closest_marker("sweep")
+        if mark is not None:
+            name = item.nodeid.split("[")[0]
+            number = seen[name] = seen.get(name, -1) + 1
+            if number % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -62,8 +76,6 @@ def closing(record_property: Callable[[str, object], None]) -> Callable[[str], N
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the golden numbers: ../shared beside the source tree, or PYSPEC_SHARED."""
-    beside = Path(__file__).resolve().parents[2] / "shared"
-    path = Path(os.environ.get("PYSPEC_SHARED", beside))
-    if not (path / "golden").is_dir():
-        pytest.skip(f"no golden numbers in {path}; set PYSPEC_SHARED to the folder that has them")
-    return path
+    if not (SHARED / "golden").is_dir():
+        pytest.skip(f"no golden numbers in {SHARED}; set PYSPEC_SHARED to the folder that has them")
+    return SHARED

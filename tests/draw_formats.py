@@ -6,13 +6,13 @@ they are there (PYSPEC_SHARED).
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
 
 import matplotlib
 from support.io_samples import SAMPLES
+from support.shared import SHARED
 
 from pyspec.io import READERS, read
 from pyspec.plot import plot_overview
@@ -44,7 +44,7 @@ def draw(folder: Path) -> list[Path]:
                 found = read(sample.make(Path(home)), **sample.read)
                 plot_overview(found, save_path=target, dpi_save=60)
                 pictures.append(target)
-    data = Path(os.environ.get("PYSPEC_SHARED", "shared")) / "data"
+    data = SHARED / "data"
     for file, how in MEASURED.items():
         if (data / file).exists():
             target = folder / f"measured_{Path(file).name}.png"

@@ -31,6 +31,7 @@ ROOMS = (
     "plot",
     "simulate",
     "workflow",
+    "build",
     "cli",
 )
 #: Rooms whose files import each other in one direction only.

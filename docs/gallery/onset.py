@@ -1,8 +1,8 @@
 """An onset between two samples.
 
-The exact response `gaussIRF` against the kernel `gaussCONV`, which convolves the samples: where
-the instrument is as narrow as the step of the time axis, the kernel cannot know when the pulse
-came, and its sum moves in steps.
+The exact response `gaussIRF` and the kernel `gaussCONV`, which convolves the samples. The kernel
+cannot resolve the time of the pulse if the instrument is as narrow as the step of the time axis.
+Its sum then moves in steps.
 """
 
 import sys

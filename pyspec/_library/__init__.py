@@ -97,6 +97,7 @@ def call_function(
     spectrum: npt.ArrayLike | None = None,
     partials: bool = False,
     isa: str | None = None,
+    shares: npt.ArrayLike | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Runs the C kernel of one function, without applying its bounds.
 
@@ -108,6 +109,7 @@ def call_function(
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     partials : whether to return the derivatives too
     isa : build of the kernel, one of :func:`supported_isas`; None for :data:`ISA`
+    shares : (n_x, 2) what a Shirley weighs each point by; None for 1
 
     Returns
     -------
@@ -125,7 +127,8 @@ def call_function(
         raise LibraryError(f"{name}: spectrum must have shape {shape}, not {fed.shape}")
     value = np.empty(shape)
     derivative = np.empty((len(op.params), *shape)) if partials else None
-    call = KernelCall(op, x, given, value, derivative, fed, isa)
+    weights = None if shares is None else np.ascontiguousarray(shares, dtype=np.float64)
+    call = KernelCall(op, x, given, value, derivative, fed, isa, shares=weights)
     call.run()
     return value, derivative
 
@@ -145,6 +148,7 @@ class KernelCall:
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     isa : build of the kernel; None for :data:`ISA`
     inputs : (n_inputs, n_x) what a formula reads besides the abscissae
+    shares : (n_x, 2) what a Shirley weighs each point by
 
     All arrays are contiguous float64.
     """
@@ -159,6 +163,7 @@ class KernelCall:
         spectrum: npt.NDArray[np.float64] | None = None,
         isa: str | None = None,
         inputs: npt.NDArray[np.float64] | None = None,
+        shares: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self.name = op.name
         targets = None if partials is None else list(partials)
@@ -174,8 +179,9 @@ class KernelCall:
         self._arguments: tuple[Any, ...]
         if words is None:
             fed = None if spectrum is None else spectrum.ctypes.data
+            weights = None if shares is None else shares.ctypes.data
             self._entry = LIBRARY.pyspec_function
-            self._arguments = (op.index, build, *sizes, *reads, fed, *ends)
+            self._arguments = (op.index, build, *sizes, *reads, fed, weights, *ends)
         elif op.index == CONSTANTS["OP_FORMULA"]:
             program = (words.ctypes.data, words.size)
             registers = np.empty(max(LIBRARY.pyspec_formula_size(*program), 8), np.uint8)
@@ -188,7 +194,8 @@ class KernelCall:
         else:
             self._entry = LIBRARY.pyspec_measured
             self._arguments = (words.ctypes.data, words.size, *sizes, *reads, *ends)
-        self._kept = (x, params, value, targets, pointers, spectrum, words, registers, inputs)
+        self._kept: tuple[Any, ...] = (x, params, value, targets, pointers, spectrum, words)
+        self._kept += (registers, inputs, shares)
 
     def run(self) -> None:
         """Raises :class:`LibraryError` where the library refuses it."""

@@ -12,7 +12,7 @@ from typing import Any
 from pyspec.errors import LibraryError
 
 #: The ABI that this package is written for; pyspec.h holds the library's.
-ABI = 6
+ABI = 7
 
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -43,9 +43,16 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_span_answer": (ctypes.c_int, [_PTR, _I64, _PTR, _I64, _PTR]),
     "pyspec_read": (ctypes.c_int, [_PTR, _PTR, _PTR, _I64, _I64]),
     "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
-    "pyspec_certain_size": (_I64, [_I64]),
-    "pyspec_certain": (ctypes.c_int, [_I64, _I64, _PTR, _F64, _PTR, _PTR, _PTR]),
+    "pyspec_end_work_size": (_I64, [_I64]),
+    "pyspec_end_of": (ctypes.c_int, [_PTR, _PTR]),
+    "pyspec_judge": (ctypes.c_int, [_PTR, _PTR, _PTR, _PTR, _I64, _PTR]),
+    "pyspec_search_work_size": (_I64, [_I64]),
+    "pyspec_search_step": (ctypes.c_int, [_PTR]),
+    "pyspec_search_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
+    "pyspec_search_stop": (ctypes.c_int, [_PTR]),
+    "pyspec_fit_many": (ctypes.c_int, [_PTR, _PTR, _I64]),
     "pyspec_square": (_F64, [_PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
+    "pyspec_residual_sums": (ctypes.c_int, [_PTR, _PTR, _I64, _I64, *[_PTR] * 4]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_project_size": (_I64, [_PTR]),
@@ -59,7 +66,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_formula_size": (_I64, [_PTR, _I64]),
     "pyspec_formula": (ctypes.c_int, [_PTR, *[_I64] * 4, *[_PTR] * 6]),
     "pyspec_measured": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),
-    "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
+    "pyspec_function": (ctypes.c_int, [*[_I64] * 4, *[_PTR] * 6]),
 }
 
 _REINSTALL = "run 'pip install .' (or 'pip install -e .' for a source tree) again"

@@ -13,7 +13,7 @@ from functools import wraps
 from traceback import walk_tb
 from typing import Any, TypeVar
 
-from pyspec.calls.instead import CALLS, ITEMS, NAMES, SETS
+from pyspec.calls.instead import CALLS, ITEMS, ITEMS_SET, NAMES, SETS
 from pyspec.calls.kinds import mismatch
 from pyspec.errors import CallError, NoSuchNameError, PyspecError, suggest
 
@@ -50,6 +50,8 @@ def answered(thing: Thing) -> Thing:
         setattr(thing, "__getattr__", _no_such_name)  # noqa: B010
     if not hasattr(thing, "__getitem__"):
         setattr(thing, "__getitem__", _no_items)  # noqa: B010
+        setattr(thing, "__setitem__", _no_items_set)  # noqa: B010
+        setattr(thing, "__delitem__", _no_items)  # noqa: B010
     if getattr(getattr(thing, "__dataclass_params__", None), "frozen", False):
         setattr(thing, "__setattr__", _not_set)  # noqa: B010
     return thing
@@ -184,6 +186,12 @@ def _read_only(name: str) -> Callable[[Any, object], None]:
         raise NoSuchNameError(f"{type(self).__name__}.{name} cannot be set; {hint}")
 
     return set_nothing
+
+
+def _no_items_set(self: Any, key: object, value: object) -> None:
+    kind = type(self).__name__
+    hint = ITEMS_SET.get(kind, f"see help({kind}) for what changes it")
+    raise CallError(f"{kind} holds no items; {hint.format(key, value)}")
 
 
 def _no_items(self: Any, key: object) -> Any:

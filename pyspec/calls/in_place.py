@@ -29,7 +29,7 @@ class Unchanging(np.ndarray):
         self._remedy = getattr(obj, "_remedy", "")
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        return np.asarray(array)[()] if return_scalar else np.asarray(array)
+        return np.asarray(array)[()]  # NumPy before 2.0 does not tell of a scalar
 
     def __repr__(self) -> str:
         return repr(np.asarray(self))

@@ -314,6 +314,13 @@ ITEMS: dict[str, str] = {
     "Simulator": "what it simulated is in its attributes; see help(Simulator)",
 }
 
+#: Class → what to write instead of setting an item.
+ITEMS_SET = {
+    "Model": "write model.set({0!r}, {1!r})",
+    "FitResult": "set a start value of the next fit: model.set({0!r}, {1!r})",
+    "File": "set a value of a model: file.select_model('name').set({0!r}, {1!r})",
+}
+
 #: Class → attribute that cannot be set → what to write.
 SETS: dict[str, dict[str, str]] = {
     "File": {

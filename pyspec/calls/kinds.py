@@ -21,7 +21,16 @@ from pyspec.calls.given import LARGEST
 #: Of a long list no more items than these are looked at.
 MOST = 100
 
-_ARRAY_LIKE = frozenset(get_args(npt.ArrayLike))
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """The members of a union; a kind that is no union, itself."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+#: NumPy writes both as kinds of Python, and from 2.5 as aliases, which stand for themselves here.
+_ARRAY_LIKE = frozenset(_members(npt.ArrayLike))
+_ARRAYS = (np.ndarray, npt.NDArray)
+
 _NUMBERS: dict[Any, tuple[type, ...]] = {
     bool: (bool, np.bool_),
     int: (int, np.integer),
@@ -81,15 +90,16 @@ def fits(value: object, hint: Any) -> bool:
     if hint in _NUMBERS:
         whole = isinstance(value, float) and value.is_integer()
         return isinstance(value, _NUMBERS[hint]) or (hint is int and whole) or _number(value, hint)
+    members = _members(hint)
+    if _ARRAY_LIKE.issubset(members):
+        others = [one for one in members if one not in _ARRAY_LIKE]
+        return _is_array(value) or any(fits(value, one) for one in others)
+    if len(members) > 1:
+        return any(fits(value, one) for one in members)
     origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        if set(inner) >= _ARRAY_LIKE:
-            others = [one for one in inner if one not in _ARRAY_LIKE]
-            return _is_array(value) or any(fits(value, one) for one in others)
-        return any(fits(value, one) for one in inner)
     if origin is Literal:
         return isinstance(value, tuple(type(one) for one in inner))
-    if origin is np.ndarray or hint is np.ndarray:
+    if (origin or hint) in _ARRAYS:
         return _is_array(value)
     if isinstance(hint, TypeVar) or not isinstance(origin or hint, type):
         return True
@@ -143,19 +153,19 @@ def _is_array(value: object) -> bool:
 
 def words(hint: Any) -> str:
     """A kind for people: "a text or None"."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        array = set(inner) >= _ARRAY_LIKE
+    members, array = _members(hint), _ARRAY_LIKE.issubset(_members(hint))
+    if array or len(members) > 1:
         parts = ["an array of numbers"] if array else []
-        parts += [words(one) for one in inner if not (array and one in _ARRAY_LIKE)]
+        parts += [words(one) for one in members if not (array and one in _ARRAY_LIKE)]
         parts = sorted(dict.fromkeys(parts), key=lambda one: one == "None")
         return " or ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return " or ".join(repr(one) for one in inner)
     kind = origin or (NoneType if hint is None else hint)
     if kind in _WORDS:
         return _WORDS[kind]
-    if kind is np.ndarray:
+    if kind in _ARRAYS:
         return "an array of numbers"
     if not isinstance(kind, type):
         return "something else"

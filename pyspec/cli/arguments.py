@@ -17,8 +17,11 @@ __all__ = ["Parser", "WrongArguments", "build_parser"]
 #: As of :data:`pyspec.executor.BACKENDS`, which is not imported for a help text.
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
-#: As of :data:`pyspec.passes.PASSES`, which is not imported for a help text either.
-PASSES = ("fold", "drop", "share", "classify", "separable")
+#: expand and those of :data:`pyspec.passes.PASSES`, which is not imported for a help text either.
+PASSES = ("expand", "fold", "drop", "share", "classify", "separable")
+
+#: As of :data:`pyspec.model.first.look.KINDS`.
+KINDS = ("lines", "moving", "decays", "edge", "step", "survey")
 
 #: The methods that completion offers; lmfit knows more.
 METHODS = (
@@ -47,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_fit,
         _add_new,
         _add_show,
+        _add_build,
         _add_explain,
         _add_diff,
         _add_simulate,
@@ -111,7 +115,9 @@ def _add_fit(commands: Any) -> None:
     fit = _command(
         commands, "fit", "fit what a job file describes, write report and results", help_texts.FIT
     )
-    fit.add_argument("job", type=Path, metavar="JOB.yaml")
+    fit.add_argument(
+        "jobs", type=Path, nargs="+", metavar="JOB.yaml", help="a job, several, or a folder of jobs"
+    )
     fit.add_argument(
         "-o",
         "--output",
@@ -141,10 +147,16 @@ def _add_fit(commands: Any) -> None:
 def _add_new(commands: Any) -> None:
     new = _command(commands, "new", "write a commented job and model to start from", help_texts.NEW)
     new.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR")
-    new.add_argument("data_path", nargs="?", metavar="DATA", help="a file to begin with")
+    new.add_argument(
+        "data_paths", nargs="*", metavar="DATA", help="a file to begin with, several, or a folder"
+    )
     new.add_argument("--force", action="store_true", help="overwrite files that are there")
     most = partial(_whole, least=1)
+    _offer(new, "--kind", KINDS)
     new.add_argument("--peaks", type=most, metavar="N", help="so many peaks; default: those seen")
+    new.add_argument("--decays", type=most, metavar="N", help="so many decays; default: those seen")
+    new.add_argument("--survey", action="store_true", help="a job for each window of a survey")
+    new.add_argument("--one", action="store_true", help="of several files: one model for all")
     _add_reading(new)
 
 
@@ -156,6 +168,17 @@ def _add_show(commands: Any) -> None:
     )
     show.add_argument("--no-picture", action="store_true", help="draw nothing")
     _add_reading(show)
+
+
+def _add_build(commands: Any) -> None:
+    build = _command(commands, "build", "build a model in the browser", help_texts.BUILD)
+    build.add_argument("path", metavar="DATA|JOB.yaml")
+    build.add_argument("models", nargs="?", type=Path, metavar="MODELS.yaml")
+    build.add_argument("--model", metavar="NAME", help="which model of the file")
+    build.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    build.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
+    build.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where Save writes to")
+    _add_reading(build)
 
 
 def _add_reading(command: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
-from pyspec.cli.facts import Facts, hush, lacks_letters
+from pyspec.cli.facts import Facts, hush, lacks_letters, reader_left
 from pyspec.cli.spoken import for_fields, for_flags
 from pyspec.errors import PyspecError
 
@@ -37,8 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     given.facts = facts = Facts()
     code = FAILED
-    if lacks_letters():
-        _write_out_letters()
+    _write_out_letters()
     try:
         printed = io.StringIO() if given.json else sys.stdout  # instead of words one JSON object
         with warnings.catch_warnings(), redirect_stdout(printed):
@@ -49,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("pyspec: interrupted", file=sys.stderr)
         code = INTERRUPTED
-    except BrokenPipeError:
-        hush()
-        return OK
     except Exception as error:
+        if reader_left(error):
+            hush()
+            return OK
         if given.traceback:
             raise
         facts["error"] = _words(error, given.command)
@@ -60,18 +59,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         try:
             facts.show(given.command, code)
-        except BrokenPipeError:
+        except OSError as error:
             hush()
+            if not reader_left(error):
+                print(f"pyspec: the output cannot be written ({error.strerror})", file=sys.stderr)
+                code = code or FAILED
     return code
 
 
 def _write_out_letters() -> None:
-    """Letters that the terminal lacks are written out from here on: chi2 for χ²."""
+    """Letters that the terminal lacks are written out from here on: chi2 for χ². Bytes of names
+    that are no UTF-8 are escapes, which JSON understands, too."""
     from pyspec.calls.said import PLAIN
 
+    errors = PLAIN if lacks_letters() else "backslashreplace"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=PLAIN)
+            stream.reconfigure(errors=errors)
 
 
 def _words(error: Exception, command: str) -> str:

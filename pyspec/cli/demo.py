@@ -18,7 +18,7 @@ from pyspec.fit import FitResult
 from pyspec.fit.table import text_table
 from pyspec.io import write_text
 from pyspec.io.parameters import plain_result
-from pyspec.plot import PlotError
+from pyspec.plot.figure import as_remark
 from pyspec.plot.html import html_rows, section
 from pyspec.plot.page import CSS, PAGE
 from pyspec.simulate import Problem, problem
@@ -74,6 +74,8 @@ def run(given: Namespace) -> int:
     result = file.fit_2d("doublet", seed_source="model", progress=not given.quiet)
     lines = compare(task, result)
     table = text_table(cells(lines), align="<>>>>>")
+    given.facts.update(result=plain_result(result), folder=output)
+    given.facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
     state = "converged" if result.success else "did NOT converge"
     summary = (
         f"{result.method} on the {result.backend} backend {state}: {result.nfev} evaluations of "
@@ -83,12 +85,15 @@ def run(given: Namespace) -> int:
     )
     print(f"\n{table}\n{PULL}\n\n{summary}")
     write_text(output / "report.txt", f"{table}\n{PULL}\n\n{summary}\n\n{result.correlations}\n")
-    picture = draw(file, output / "demo.png")
+    picture, path = None, output / "demo.png"
+    with as_remark("picture"):
+        file.plot_fit(
+            save_path=path, dpi=130, energy_label="kinetic energy (eV)", time_label="delay (ps)"
+        )
+        picture = path.read_bytes()
     write_text(output / "report.html", report(lines, summary, picture))
     written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
     print(f"Written to {output}{os.sep}: {', '.join(written)}, models_time.yaml")
-    given.facts.update(result=plain_result(result), folder=output)
-    given.facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
     if result.interrupted:
         raise KeyboardInterrupt
     code = verdict(lines, result)
@@ -128,18 +133,6 @@ def cells(lines: list[Line]) -> list[list[str]]:
         pull = "" if math.isnan(line.pull) else f"{line.pull:+.2f}"
         rows.append([line.name, f"{line.truth:g}", start, f"{line.value:.{digits}f}", error, pull])
     return rows
-
-
-def draw(file: File, path: Path) -> bytes | None:
-    """The picture data | fit | residual, or None where matplotlib is missing."""
-    try:
-        file.plot_fit(
-            save_path=path, dpi=130, energy_label="kinetic energy (eV)", time_label="delay (ps)"
-        )
-    except PlotError as error:
-        print(f"No picture: {error}")
-        return None
-    return path.read_bytes()
 
 
 def verdict(lines: list[Line], result: FitResult) -> int:

@@ -87,9 +87,9 @@ def _components(model: Model) -> str:
             why = "a registered function" if op.own is None else "it sums over the energies"
             shown += f";  runs in NumPy: {why}"
         if op.spectrum_fed:
-            below = [other.name for other in model.components[index + 1 :]]
-            reads = " + ".join(below) if below else "nothing: no component stands below it"
-            shown += f";  S = {reads}"
+            shown += ";  S = " + " + ".join(one.name for one in model.components[index + 1 :])
+        if op.kind == "SPECTRUM_FED" and any(p.scope == "project" for p in component.parameters):
+            shown += ";  shared: times the mean step of each file over that of the first"
         rows.append([component.name, op.kind.lower().replace("_", "-"), shown])
     return "Components, added up from the last to the first\n" + text_table(rows, "<<<")
 

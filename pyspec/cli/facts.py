@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +34,24 @@ def lacks_letters() -> bool:
 
 
 def said(text: str) -> None:
-    """Prints at once. Where the reader went away (pyspec fit ... | head) nothing more is said, and
-    what is left to do, such as writing what was fitted, is done."""
+    """Prints at once. Where the reader went away (pyspec fit ... | head), or the disk of the output
+    is full, it prints no more, and the command goes on: fits are still saved and drawn."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         hush()
+        if not reader_left(error):
+            with suppress(OSError):
+                print(f"pyspec: the output cannot be written ({error.strerror})", file=sys.stderr)
+
+
+def reader_left(error: Exception) -> bool:
+    """Whether an error of a write says that the reader went away. On Windows the argument is then
+    said to be invalid."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    nameless = isinstance(error, OSError) and error.filename is None
+    return os.name == "nt" and nameless and getattr(error, "errno", None) == errno.EINVAL
 
 
 def hush() -> None:

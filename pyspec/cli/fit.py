@@ -5,41 +5,71 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyspec.cli.commands import INTERRUPTED, NOT_CONVERGED
+from pyspec.cli.advice import after_fit
+from pyspec.cli.commands import FAILED, INTERRUPTED, NOT_CONVERGED, OK
 from pyspec.cli.facts import data_facts, model_facts, said
 from pyspec.cli.fields import FlagError
-from pyspec.cli.folder import check_folder, left_of_earlier
+from pyspec.cli.folder import check_folder, leaves, left_of_earlier
 from pyspec.cli.job import FIT_TYPES, Job, read_job
+from pyspec.cli.output import Output
 from pyspec.cli.prepare import file_of, load_data
 from pyspec.cli.sharing import client_of
+from pyspec.cli.shell import word
 from pyspec.cli.spoken import for_fields, in_fields
 from pyspec.errors import FitError, PyspecError, suggest
 from pyspec.executor import backend_name
-from pyspec.fit import FitResult, SliceResults, canonical_method
+from pyspec.fit import FitResult, canonical_method
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
-from pyspec.io import Dataset, save_fit, write_parameters, write_text
-from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_csv
-from pyspec.plot import PlotError, plot_fit, report
+from pyspec.io import Dataset
+from pyspec.io.parameters import plain_result
 from pyspec.workflow import File
 from pyspec.workflow.begin import When, begun, check_mean, rows_of_spectrum
-from pyspec.workflow.export import amplitude_tables
 
 #: The kinds of fits that a fit of the baseline comes before.
 WITH_BASELINE = ("baseline", "2d", "slices")
 
 
 def run(given: Namespace) -> int:
+    """Runs one job, or those of a folder; returns the exit code."""
+    from pyspec.cli.fit_many import jobs_of, run_many
+
+    jobs = jobs_of(given.jobs)
+    if len(jobs) == 1 and jobs[0] in (given.jobs[0], given.jobs[0] / "job.yaml"):
+        given.job = jobs[0]
+        return run_one(given)
+    return run_many(given, jobs, partial(_fit_job, given))
+
+
+def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Any]:
+    """One job of several and its fit, which is not written."""
+    job = read_job(path)
+    _override(job, given)
+    job.fit.progress = False
+    dataset = load_data(job)
+    kind = _kind(job, dataset)
+    if kind == "slices":
+        own = f"pyspec fit {word(path)}"
+        raise job.fields.wrong("fit", f"slices have a report of their own; write: {own}")
+    file = file_of(job, dataset)
+    return job, _fits(job, file, file.select_model().name, kind, hold, None)[-1]
+
+
+def run_one(given: Namespace) -> int:
     """Runs one job; returns the exit code, for a signal 128 and its number. Arguments such as
     `output` and `method` go before what the job says."""
     job, facts = read_job(given.job), given.facts
     if given.output is not None:
         job.folder = given.output
+    elif leaves(job.folder, job.path.parent):
+        facts["outside"] = job.folder.resolve()
+        said(f"The output goes to {job.folder.resolve()}, which is outside of the job's folder.")
     _override(job, given)
     check_folder(job.folder)
     say: Callable[[str], None] = (lambda text: None) if given.quiet else said
@@ -63,11 +93,17 @@ def run(given: Namespace) -> int:
     with client_of(*shares) as client, Hold() as hold:
         with _said_of_fit(job):
             results = _fits(job, file, model.name, kind, hold, client)
-        last = results[-1]
+        last, told = results[-1], [in_fields(result) for result in results]
+        facts["results"] = [plain_result(result) for result in told]
+        output = Output(job.folder)
+        is_saved = output.save(job, results, told)
         said(f"\n{for_fields(str(last))}\n")
-        told = [in_fields(result) for result in results]
-        written = write_results(job, dataset, results, told, say)
-        said(f"Written to {job.folder}: {', '.join(written)}")
+        output.draw(job, dataset, told)
+        written = output.written
+        if written:
+            said(f"Written to {job.folder}: {', '.join(written)}")
+        for line in after_fit(job, last):
+            said(line)
         older = left_of_earlier(job.folder, written)
         if older:
             said(f"Of an earlier fit, not of this one: {', '.join(older)}; remove what is old")
@@ -75,9 +111,8 @@ def run(given: Namespace) -> int:
             said("Interrupted: this is the best point so far, and marked as such in these files.")
             if last.fit_type == "baseline" != kind:
                 said(f"Not begun: the fit of {_TITLES[kind]}.")
-        facts.update(folder=job.folder, written=written, older=older)
-        facts["results"] = [plain_result(result) for result in told]
-        code = _exit_code(results, say)
+        facts.update(folder=job.folder, written=written, unwritten=output.unwritten, older=older)
+        code = _exit_code(results, say) or (OK if is_saved else FAILED)
     return hold.exit_code or code
 
 
@@ -172,7 +207,8 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
 def _check_workers(job: Job, kind: str) -> None:
     """A job's own workers are processes for slices: other fits would not use them."""
     if job.fit.workers is not None and kind != "slices":
-        other = "; to share it write pyspec fit JOB.yaml --workers N" if kind == "2d" else ""
+        command = f"pyspec fit {word(job.path)} --workers 4"
+        other = f"; to share it write {command}" if kind == "2d" else ""
         raise job.fields.wrong(
             "fit",
             f"'workers:' belongs to 'type: slices', not to type {kind}; leave it out{other}",
@@ -235,57 +271,6 @@ def _fit_main(
     if kind == "slices":
         return file.fit_slice_by_slice(name, n_workers=job.fit.workers, **options)
     return file.fit_2d(name, **options, **({} if client is None else {"client": client}))
-
-
-# what is written
-
-
-def write_results(
-    job: Job,
-    dataset: Dataset,
-    results: Sequence[Any],
-    told: Sequence[Any],
-    say: Callable[[str], None],
-) -> list[str]:
-    """Report, parameters, picture and archive; the names of the files. `told` are the fits with
-    cautions as a job says them; archives keep the others."""
-    folder = job.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    config, last, written = job.plot, told[-1], []
-    notes = [for_fields(note) for note in dataset.notes]
-    for result in told:
-        name = "report.html" if result is last else f"report_{result.fit_type}.html"
-        title = job.name if result is last else f"{job.name}: {result.fit_type}"
-        report(result, folder / name, title=title, notes=notes, config=config)
-        written.append(name)
-    written += _write_parameters(last, folder)
-    if getattr(last, "linear", None) is not None:
-        for name, columns in amplitude_tables(last.linear).items():
-            write_text(folder / name, columns_csv(columns, columns.values()))
-            written.append(name)
-    try:
-        dpi = config.dpi_save if "dpi_save" in job.plot_given else 160
-        plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=dpi)
-        written.append("fit.png")
-    except PlotError as error:
-        say(f"No picture: {error}")
-    if job.archive:
-        try:
-            save_fit(folder / "fits.h5", results, mode="replace")
-            written.append("fits.h5")
-        except PyspecError as error:
-            say(f"No archive: {error}")
-    return written
-
-
-def _write_parameters(result: Any, folder: Path) -> list[str]:
-    names = ["parameters.csv", "parameters.json"]
-    if isinstance(result, SliceResults):
-        write_text(folder / names[0], slices_csv(result))
-    else:
-        write_parameters(result.table, folder / names[0])
-    write_text(folder / names[1], result_json(result))
-    return names
 
 
 def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:

@@ -19,11 +19,15 @@ SOMETIMES = (
 def left_of_earlier(folder: Path, written: Sequence[str]) -> list[str]:
     """Files in a folder that have the name of a result and are not among those just `written`, in
     alphabetical order: those of an earlier fit."""
-    return sorted(
-        path.name
-        for path in folder.iterdir()
-        if path.name not in written and any(fnmatchcase(path.name, name) for name in SOMETIMES)
-    )
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError:
+        return []
+    return [
+        name
+        for name in names
+        if name not in written and any(fnmatchcase(name, pattern) for pattern in SOMETIMES)
+    ]
 
 
 def check_folder(folder: Path) -> None:
@@ -43,3 +47,8 @@ def check_folder(folder: Path) -> None:
         raise DataError(f"{folder}: cannot be made ({error.strerror}); -o DIR names another") from (
             error
         )
+
+
+def leaves(path: Path, folder: Path) -> bool:
+    """Whether a path leads out of a folder, by ".." or by symbolic links."""
+    return folder.resolve() not in (path.resolve(), *path.resolve().parents)

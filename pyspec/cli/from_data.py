@@ -7,34 +7,30 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import yaml
 
 from pyspec.cli.fields import FlagError
-from pyspec.cli.first_model import (
-    ends_of,
-    first_model,
-    least_points,
-    mean_spectrum,
-    on_axis,
-    rounded,
-    step_of,
-)
-from pyspec.cli.first_trace import LEAST, first_trace, trace_of
 from pyspec.cli.show import part_of, place_of, reading_options, refuse_yaml
 from pyspec.cli.spoken import for_flags
+from pyspec.errors import visible
 from pyspec.io import Dataset, read
 from pyspec.io.read import one_file
 from pyspec.io.units import TAKEN, guess_kind
-from pyspec.model.guess import MAX_PEAKS
+from pyspec.model import load_model
+from pyspec.model.first.lines import least_points
+from pyspec.model.first.look import PEAKS, First, Scan, Wanted, first_model, mean_spectrum
+from pyspec.model.first.texts import ends_of, on_axis, rounded, step_of
+from pyspec.model.first.traces import LEAST
+from pyspec.model.first.values import MAX_PEAKS
 
 Array = npt.NDArray[np.float64]
 
-#: The model in models.yaml, of a trace too, and the law of a series.
-MODEL, TRACE, LAW = "peaks", "trace", "decay"
+#: The law of a series whose heights are free.
+LAW = "decay"
 
 JOB = """\
 # What to fit, and how. Run it with:   pyspec fit job.yaml
@@ -47,13 +43,25 @@ data:
 models: models.yaml               # start values that were read off the data: correct them there
 model: {model}
 
-# limits:                         # fit only this; both ends count
 {limits}
 {noise}
 
 fit:
   type: {kind}{options}
 output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
+
+first:                            # how this job began; 'pyspec fit' repeats what was unsure
+  command: {command}
+  unsure: {unsure}
+"""
+
+LIMITS = """\
+# limits:                         # fit only this; both ends count
+"""
+
+WINDOW = """\
+limits:                           # fit only this; both ends count
+  energy: [{low}, {high}]
 """
 
 NOISE = (
@@ -69,6 +77,10 @@ STARTS = """
 
 SERIES = """
 # baseline: [from, to]            # these times are averaged and fitted first, as the start
+"""
+
+DYNAMICS = """
+dynamics:                         # what moves in time
 """
 
 MOVES = f"""
@@ -100,9 +112,17 @@ MOTION = """
 """
 
 
-def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
-    """The texts of job.yaml and models.yaml by name, for the data that `given` names, and what to
-    know of them.
+class Begun(NamedTuple):
+    """A first model of a file: the texts of its job, and what they say of the data."""
+
+    texts: dict[str, str]
+    first: First
+    notes: list[str]
+    dataset: Dataset
+
+
+def begin(given: Namespace, command: str) -> Begun:
+    """job.yaml and models.yaml for the data that `given` names; `command` is written into the job.
 
     Raises :class:`FlagError` for data of other axes than energy and time, or too few of them.
     """
@@ -115,53 +135,72 @@ def texts_for(given: Namespace) -> tuple[dict[str, str], list[str]]:
     options = reading_options(given)
     dataset = part_of(read(given.data_path, **options), given)
     _check(dataset)
-    if dataset.dims == ("time",):
-        kind, model, notes = "trace", *_trace(dataset, given.peaks)
-    else:
-        kind, model, notes = _spectra(dataset, given.peaks)
-        if any(TAKEN in note for note in dataset.notes):
-            notes.append(f"The axis was taken for an energy, {for_flags(TAKEN)}")
-    moves = "{free: time}" in model
-    source = Path(dataset.source or given.data_path).name
+    scan = scan_of(dataset)
+    _check_values(dataset, scan, given.peaks)
+    first = first_model(scan, Wanted(given.kind, given.peaks, given.decays))
+    notes, model = list(first.notes), first.text
+    if first.fit == "2d" and first.name == PEAKS and not first.dynamics and "GLP" in model:
+        model += _motion(dataset, model)
+    if dataset.dims != ("time",) and any(TAKEN in note for note in dataset.notes):
+        notes.append(f"The axis was taken for an energy, {for_flags(TAKEN)}")
+    moves = "{free: time}" in model and not first.dynamics
+    source = visible(Path(dataset.source or given.data_path).name)
     head = HEAD.format(source=source) + (FREE if moves else "") + _comments(notes)
-    limits = [f"#   {axis}: {_entry(ends_of(dataset.axes[axis]))}\n" for axis in dataset.dims[::-1]]
-    is_series = kind == "2d"
     job = JOB.format(
         name=_entry(dataset.name),
         data=_data_lines(given, options, dataset),
-        model=TRACE if kind == "trace" else MODEL,
-        limits="".join([*limits, SERIES if is_series else "", MOVES if moves else ""]),
+        model=first.name,
+        limits=_limits(dataset, first) + (MOVES if moves else ""),
         noise=_noise(dataset),
-        kind=kind,
-        options=STARTS if "expFun" in model and kind == "trace" else "",
+        kind=first.fit,
+        options=STARTS if "expFun" in model and first.fit == "trace" else "",
+        command=_entry(command),
+        unsure=_entry({one.what: one.option for one in first.unsure}),
     )
-    return {"job.yaml": job, "models.yaml": f"{head}\n{model}"}, notes
+    return Begun({"job.yaml": job, "models.yaml": f"{head}\n{model}"}, first, notes, dataset)
 
 
-def _spectra(dataset: Dataset, n_peaks: int | None) -> tuple[str, str, list[str]]:
-    """The kind of fit of a spectrum or a series, its models, and what to know of them."""
-    energy, spectrum = mean_spectrum(dataset)
-    _check_size(dataset, energy.size, n_peaks or 1)
-    model, notes = first_model(MODEL, dataset, energy, spectrum, n_peaks)
-    if "time" not in dataset.dims:
-        return "spectrum", model.to_yaml(), notes
-    place = model.values.get("GLP_01_x0")
-    return "2d", model.to_yaml() + ("" if place is None else _motion(dataset, place)), notes
+def scan_of(dataset: Dataset) -> Scan:
+    """What first models know of a file."""
+    axes = [
+        None if axis is None else np.asarray(axis, np.float64)
+        for axis in (dataset.energy, dataset.time)
+    ]
+    data = np.asarray(dataset.data, np.float64)
+    return Scan(data, axes[0], axes[1], dict(dataset.labels), dict(dataset.units))
 
 
-def _trace(dataset: Dataset, n_peaks: int | None) -> tuple[str, list[str]]:
-    """The model of a trace, and what to know of it."""
+def _check_values(dataset: Dataset, scan: Scan, n_peaks: int | None) -> None:
+    """Refuses too few values for any model."""
+    if scan.energy is not None:
+        _check_size(dataset, mean_spectrum(scan)[0].size, n_peaks or 1)
+        return
     if n_peaks is not None:
         raise FlagError(
             f"--peaks {n_peaks}: is for spectra; {dataset.source}: is a trace over time"
         )
-    size = trace_of(dataset)[0].size
+    size = int(np.isfinite(scan.data).sum())
     if size < LEAST:
         raise FlagError(
             f"{dataset.source}: has values at {size} times, and laws of time are read off {LEAST} "
             "at least"
         )
-    return first_trace(TRACE, dataset)
+
+
+def _limits(dataset: Dataset, first: First) -> str:
+    """The window of a survey, or an offer of one; and what moves in a series."""
+    if first.windows:
+        return WINDOW.format(low=first.windows[0].low, high=first.windows[0].high)
+    offered = [
+        f"#   {axis}: {_entry(ends_of(dataset.axes[axis]))}\n" for axis in dataset.dims[::-1]
+    ]
+    text = LIMITS + "".join(offered) + (SERIES if first.fit == "2d" else "")
+    if first.dynamics:
+        moved = [
+            f"  - {{parameter: {parameter}, model: {law}}}\n" for parameter, law in first.dynamics
+        ]
+        text += DYNAMICS + "".join(moved)
+    return text
 
 
 def _comments(notes: Sequence[str]) -> str:
@@ -224,8 +263,9 @@ def _errors_hold(dataset: Dataset) -> bool:
     return bool((np.isfinite(errors) & (errors > 0.0)).all())
 
 
-def _motion(dataset: Dataset, x0: float) -> str:
-    """A law for the height of the first peak, from the trace at its place."""
+def _motion(dataset: Dataset, model: str) -> str:
+    """A law for the height of the first peak of a model, from the trace at its place."""
+    x0 = load_model(model, PEAKS).values["GLP_01_x0"]
     time, energy = dataset.axes["time"], dataset.axes["energy"]
     data = np.asarray(dataset.data, np.float64)
     known = np.isfinite(data)
@@ -248,13 +288,25 @@ def _motion(dataset: Dataset, x0: float) -> str:
 
 
 def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) -> str:
-    """The fields below ``data:``, with which a job reads what these options read."""
-    folder, path = given.folder, Path(given.data_path)
-    fields: dict[str, Any] = {"path": _seen_from(folder, path), **options}
+    """The fields below ``data:`` as lines of the job in the folder."""
+    fields = data_fields(given, Path(given.data_path), options, dataset)
+    seen = {
+        key: _seen_from(given.folder, value) if isinstance(value, Path) else value
+        for key, value in fields.items()
+    }
+    return "".join(f"  {key}: {_entry(value)}\n" for key, value in seen.items())
+
+
+def data_fields(
+    given: Namespace, path: Path, options: Mapping[str, Any], dataset: Dataset
+) -> dict[str, Any]:
+    """The fields below ``data:``, with which a job reads what these options read; files are
+    paths."""
+    fields: dict[str, Any] = {"path": path, **options}
     for axis in ("energy", "time"):
         near = one_file(axis, options[axis], (Path(), path.parent)) if axis in options else None
         if near is not None:
-            fields[axis] = _seen_from(folder, near)
+            fields[axis] = near
     for key, pairs, value_of in (
         ("select", given.select, place_of),
         ("at", given.at, lambda _, value: int(value)),
@@ -267,7 +319,7 @@ def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) 
         fields["mean"] = list(given.mean)
     if dataset.n_bad:
         fields["mask"] = "nan"
-    return "".join(f"  {key}: {_entry(value)}\n" for key, value in fields.items())
+    return fields
 
 
 def _seen_from(folder: Path, path: Path) -> str:
@@ -276,6 +328,13 @@ def _seen_from(folder: Path, path: Path) -> str:
 
 
 def _entry(value: Any) -> str:
-    """A value on one line of YAML."""
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
+    """A value on one line of YAML; what is no letter in a name, and bytes that are no UTF-8, as
+    escapes."""
+    letters = not isinstance(value, str) or value.isprintable()
+    # The dumper in C takes no bytes that are no UTF-8.
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper) if letters else yaml.SafeDumper
+    text: str = yaml.dump(
+        value, Dumper=dumper, default_flow_style=True, width=10_000, allow_unicode=letters,
+        sort_keys=False,
+    )  # fmt: skip
     return text.removesuffix("\n").removesuffix("\n...")

@@ -25,24 +25,30 @@ fit.png, and fits.h5, an archive from which the fit can be loaded and repeated.
 
 examples:
   pyspec fit job.yaml
+  pyspec fit all                                a folder of jobs: one page, one table
   pyspec fit job.yaml --check                   read job, data and model; fit nothing
   pyspec fit job.yaml --type slices             spectrum by spectrum
   pyspec fit job.yaml --method nelder -o try_2
 """
 
 NEW = """\
-With a file of data: writes job.yaml and models.yaml for it, with up to four peaks on a background
-whose places, heights and widths were read off the spectrum, or off the mean of a series, so that
-'pyspec fit' runs at once. Dips are peaks of negative height, noise gets a background alone, and
-more humps than these are listed. The heights of a series are free at each time. A trace, whose
-only axis is time by its name, its unit or --rename, gets laws of time: an onset with its
-instrument, decays, an oscillation. Files are read as 'pyspec show' reads them, with its options.
+With a file of data: says what it sees in it, and writes job.yaml and models.yaml for it, with
+start values that were read off, so that 'pyspec fit' runs at once:
+  a spectrum   up to four peaks on a background, asymmetric where their flanks are
+  an edge      a Fermi edge with temperature and resolution, or a step
+  a survey     the strongest of the windows that hold lines; --survey: a job for each
+  a series     free spectra that decay, with instrument, artifact and dispersion; or lines that
+               move, with laws for what moves; or lines whose heights are free at each time
+  a trace      laws of time: an onset with its instrument, decays, an oscillation
+What was unsure is named with the option that decides. Several files, or a folder, get a job each.
+Files are read as 'pyspec show' reads them, with its options.
 
 Without one: a job with all fields explained, and data.csv, which is simulated.
 
 examples:
   pyspec new au_4f scans/gold.csv
   pyspec new au_4f scans/gold.csv --peaks 2 --select energy=80:92
+  pyspec new all scans                               a job for each file of a folder
   pyspec new at_520 scan.csv --select energy=520.0   a trace at one energy of a series
   pyspec new decay trace.csv --rename energy=time    where the file does not say that it is time
   pyspec new example
@@ -100,6 +106,20 @@ examples:
   pyspec show map.nc --select x=0.35 --mean y        by value
   pyspec show map.nc --mean x y                      the mean spectrum
   pyspec show data.csv --energy energy.csv --time time.csv -o look.png
+"""
+
+BUILD = """\
+Starts a server on this machine alone and opens the browser on a page with the data and the model:
+lines are dragged, added and tied, laws of time put on parameters, and fits started from there. The
+address has a secret in it; over ssh, forward the port: ssh -L 8000:127.0.0.1:8000 host, with
+--port 8000. Save writes models.yaml, job.yaml and fit.py to DATA_build, or the folder of -o;
+'pyspec build FOLDER/job.yaml' opens them again. Needs pip install 'pyspec-fit[ui]'.
+
+examples:
+  pyspec build scan.h5                           begin without a model
+  pyspec build scan.h5 models.yaml --model au
+  pyspec build my_fit/job.yaml                   data, limits and model of a job
+  pyspec build scan.h5 --no-browser --port 8000
 """
 
 OPS = """\

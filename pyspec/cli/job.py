@@ -105,6 +105,8 @@ class Job:
     plot: PlotConfig
     plot_given: frozenset[str]
     fields: Fields = field(repr=False)
+    command: str = ""
+    unsure: dict[str, str] = field(default_factory=dict)
 
 
 def read_job(path: str | Path) -> Job:
@@ -130,6 +132,7 @@ def read_job(path: str | Path) -> Job:
         fit=_fit(top),
         **_output(top, home),
         **_plot(top),
+        **_first(top),
         fields=top,
     )
     top.done()
@@ -363,6 +366,14 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "max_nfev": lambda given: check_limits(given, None),
     "max_seconds": lambda given: check_limits(None, given),
 }
+
+
+def _first(top: Fields) -> dict[str, Any]:
+    """How ``pyspec new`` began the job."""
+    own = top.fields("first")
+    found = {"command": own.text("command", "") or "", "unsure": own.by_name("unsure")}
+    own.done()
+    return found
 
 
 def _output(top: Fields, home: Path) -> dict[str, Any]:

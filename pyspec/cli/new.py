@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from pyspec.cli.fields import FlagError
+from pyspec.cli.shell import word
 from pyspec.cli.spoken import READING
-from pyspec.errors import DataError
-from pyspec.io import write_text
+from pyspec.cli.words import command_of, options_of, write_folder
 from pyspec.model import load_dynamics, load_model
 from pyspec.simulate import Simulator
 from pyspec.simulate.save import csv_text
@@ -130,95 +128,100 @@ NOISE_SD = 0.4
 
 def run(given: Namespace) -> int:
     """Writes the files of a new job and says what to do next; returns the exit code."""
-    folder = given.folder
-    if given.data_path is not None and not given.data_path.strip():
+    folder, paths = given.folder, given.data_paths
+    if any(not path.strip() for path in paths):
         raise FlagError("DATA is empty; name a file, or leave it out for an example")
-    if not given.data_path:
+    if not paths:
         _refuse_idle(given)
     if folder.is_file():
         raise FlagError(
             f"{folder}: is a file, and the job needs a folder; write: pyspec new my_fit "
-            f"{_word(folder)}"
+            f"{word(folder)}"
         )
-    texts, notes = own_texts(given) if given.data_path else (example_texts(), [])
+    if not paths:
+        return _example(given)
+    from pyspec.cli.new_many import files_of, run_many, run_survey
+
+    files = files_of(paths)
+    if len(files) > 1 or Path(paths[0]).is_dir():
+        return run_many(given, files)
+    given.data_path = str(files[0])
+    return run_survey(given) if given.survey else _one(given)
+
+
+def _example(given: Namespace) -> int:
+    """A job with simulated data."""
+    folder, texts = given.folder, example_texts()
     write_folder(folder, texts, given.force)
-    given.facts.update(folder=folder, written=tuple(texts), notes=tuple(notes))
+    given.facts.update(folder=folder, written=tuple(texts), notes=())
     print(f"Written to {folder}: {', '.join(texts)}")
-    job, data = folder / "job.yaml", given.data_path or folder / "data.csv"
-    if given.data_path:
-        print(f"The start values in {folder / 'models.yaml'} were read off the data.")
-        print("".join(f"{note}.\n" for note in notes) + "Next:\n")
-    else:
-        print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
-    for command, what in (
-        (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
-        (" ".join(["pyspec show", _word(data), *_options(given)]), "see the data"),
-        (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
-    ):
-        print(f"  {command:36}  # {what}")
-    if not given.data_path:
-        print(
-            f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml."
-        )
+    print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
+    _print_next(given, folder / "data.csv")
+    job = folder / "job.yaml"
+    print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
     return 0
 
 
-def _options(given: Namespace) -> list[str]:
-    """How data are read, as words of a command."""
-    words = []
-    for name in ("select", "at", "rename", "mean", "units", *READING):
-        flag, value = f"--{name.replace('_', '-')}", vars(given)[name]
-        if name in ("select", "at", "rename", "units"):
-            words += [word for one in value for word in (flag, _word(one))]
-        elif value is True:
-            words.append(flag)
-        elif value not in (None, False):
-            words += [flag, *map(_word, value if isinstance(value, list) else [value])]
-    return words
+def _one(given: Namespace) -> int:
+    """A job for one file."""
+    from pyspec.cli.from_data import begin
+    from pyspec.cli.seen import seen_facts, seen_text, windows_text
+
+    folder = given.folder
+    begun = begin(given, command_of(given))
+    write_folder(folder, begun.texts, given.force)
+    given.facts.update(
+        folder=folder, written=tuple(begun.texts), notes=tuple(begun.notes), **seen_facts(begun)
+    )
+    print(seen_text(begun))
+    print(f"\nWritten to {folder}: {', '.join(begun.texts)}")
+    print(f"The start values in {folder / 'models.yaml'} were read off the data.")
+    print("".join(f"{note}.\n" for note in begun.notes) + windows_text(begun, given) + "Next:\n")
+    _print_next(given, given.data_path)
+    return 0
+
+
+def _print_next(given: Namespace, data: object) -> None:
+    folder = given.folder
+    for command, what in (
+        (
+            f"pyspec fit {word(folder / 'job.yaml')}",
+            f"fit it; the report is {folder / 'results' / 'report.html'}",
+        ),
+        (" ".join(["pyspec show", word(data), *options_of(given)]), "see the data"),
+        (f"pyspec explain {word(folder / 'models.yaml')}", "see what the model means"),
+    ):
+        print(f"  {command}\n      {what}")  # no comment behind it: zsh has none in a prompt
 
 
 def _refuse_idle(given: Namespace) -> None:
     """Refuses how to read a file where none is named."""
-    names = ("peaks", "select", "at", "rename", "mean", "units", *READING)
+    names = (
+        "peaks",
+        "decays",
+        "kind",
+        "survey",
+        "one",
+        "select",
+        "at",
+        "rename",
+        "mean",
+        "units",
+        *READING,
+    )
     idle = [name for name in names if vars(given)[name]]
     if idle:
         data = given.data if given.data and Path(given.data).is_file() else "DATA"
         flag = f"--{idle[0].replace('_', '-')}"
         raise FlagError(
-            f"{flag} is for data that are read; name their file: pyspec new {given.folder} {data}"
+            f"{flag} is for data that are read; name their file: "
+            f"pyspec new {word(given.folder)} {data if data == 'DATA' else word(data)}"
         )
-
-
-def own_texts(given: Namespace) -> tuple[dict[str, str], list[str]]:
-    """The files of a job for data that are there, and what to know of them."""
-    from pyspec.cli.from_data import texts_for
-
-    return texts_for(given)
 
 
 def example_texts() -> dict[str, str]:
     """The files of the example, by name."""
     return {"job.yaml": JOB, "models.yaml": MODELS, "data.csv": example_data()}
-
-
-def write_folder(folder: Path, texts: Mapping[str, str], force: bool) -> None:
-    """Writes the files of a new job."""
-    taken = [name for name in texts if (folder / name).exists()]
-    if taken and not force:
-        raise DataError(
-            f"{folder}: holds {', '.join(taken)} already; choose another folder, or --force"
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
-    for name, text in texts.items():
-        write_text(folder / name, text)
-
-
-def _word(path: object) -> str:
-    """A path, or an option, as a shell takes it: in quotes where there are spaces."""
-    return shlex.quote(str(path))
 
 
 def example_data() -> str:

@@ -7,6 +7,7 @@ import re
 import sys
 from typing import Any, NoReturn
 
+from pyspec.cli.shell import word
 from pyspec.errors import suggest
 
 #: What people write for the file of a picture.
@@ -51,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         """What to write for a further name=value behind an option that takes one."""
         before = self.words[: self.words.index(pair)] if pair in self.words else ()
         flags = [word.partition("=")[0] for word in before if word.startswith("--")]
-        return f"; each has its own {flags[-1]}: {flags[-1]} {pair}" if flags else ""
+        return f"; each has its own {flags[-1]}: {flags[-1]} {word(pair)}" if flags else ""
 
     def _meant(self, word: str) -> str:
         """What was meant by an option that the command does not have."""

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pyspec._library.threads import refuse_many
 from pyspec.cli.fields import FlagError
+from pyspec.errors import FitError
 from pyspec.executor.cluster.client import INSTALL
 
 #: So many seconds are waited for workers.
@@ -29,6 +31,10 @@ def client_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     except ImportError as error:
         raise FlagError(f"{flag} needs dask and distributed ({error}); {INSTALL}") from None
     if scheduler is None:
+        try:
+            refuse_many("--workers", workers or 1)
+        except FitError as error:
+            raise FlagError(str(error).replace("=", " ", 1)) from None
         given = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
         with LocalCluster(**given) as local, Client(local) as client:
             yield client

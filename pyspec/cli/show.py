@@ -12,8 +12,8 @@ from pyspec.cli.fields import given as given_options
 from pyspec.cli.prepare import select
 from pyspec.cli.spoken import READING, for_flags
 from pyspec.io import Dataset, read
-from pyspec.plot import PlotError, plot_overview
-from pyspec.plot.figure import check_folder, check_suffix
+from pyspec.plot import plot_overview
+from pyspec.plot.figure import as_remark, check_folder, check_suffix
 
 
 def run(given: Namespace) -> int:
@@ -29,13 +29,10 @@ def run(given: Namespace) -> int:
     if not draw:
         return 0
     target = picture or Path(f"{Path(path).stem}_data.png")  # STEM.png may be that of a fit
-    try:
+    with as_remark("picture"):
         plot_overview(dataset, save_path=target, dpi_save=150)
-    except PlotError as error:
-        print(f"No picture: {error}")
-        return 0
-    given.facts["picture"] = target
-    print(f"\nPicture: {target}")
+        given.facts["picture"] = target
+        print(f"\nPicture: {target}")
     return 0
 
 

@@ -13,7 +13,8 @@ from pyspec.cli.models import axis_of, is_job, load_named, set_named
 from pyspec.cli.prepare import file_of, job_model, load_data
 from pyspec.errors import DataError
 from pyspec.model import Model
-from pyspec.plot import PlotError, plot_data
+from pyspec.plot import plot_data
+from pyspec.plot.figure import as_remark
 from pyspec.simulate import Simulator
 from pyspec.workflow.begin import prepared_model
 
@@ -47,14 +48,12 @@ def run(given: Namespace) -> int:
     facts.update(model=model.name, shape=noisy.shape, noise=simulator.noise_model, snr_db=snr)
     facts.update(values=model.values, written=[output])
     if given.picture:
-        try:
+        with as_remark("picture"):
             target = output.with_suffix(".png")
             plot_data(noisy, model.energy, model.time, save_path=target, title=model.name,
                       dpi_save=150)  # fmt: skip
             facts["written"].append(target)
             print(f"Picture: {target}")
-        except PlotError as error:
-            print(f"No picture: {error}")
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import replace
 from typing import Any
 
 #: Keywords of reading that ``pyspec show`` has as flags of the same name, and jobs as fields.
@@ -49,6 +48,7 @@ OF_FILES = [
         (r", to the File of the data or to model\.set_axes", ""),
         (r"(?:file\.)?set_noise\(['\"](\w+)['\"](, [^()]*)?\)", r"noise: {type: \1\2}"),
         (r",? or Measurement\([^()]*\)(?: with scale_covar=False)?", ""),
+        (r"\bscale_covar=False\b", "'scale_errors: false'"),
         (r"mask=, True there", "NaN in the data, and mask: nan below data:"),
         (r"set_fit_limits\(exclude=\[\(([^()]+)\)\]\)", r"limits: {exclude: [[\1]]}"),
         (r"set_fit_limits\(exclude=\.\.\.\)", "limits: {exclude: [[from, to]]}"),
@@ -73,14 +73,11 @@ _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 
 def in_fields(result: Any) -> Any:
-    """A copy of a fit, or of slices, whose cautions name fields of a job in place of keywords."""
+    """A copy of a fit, or of slices, whose findings name fields of a job in place of keywords."""
     from pyspec.fit import SliceResults  # NumPy with it, of which --help has no need
 
-    own = copy.copy(result)
-    if isinstance(result, SliceResults):
-        own.fits = tuple(replace(one, result=in_fields(one.result)) for one in result.fits)
-    elif result is not None:
-        own.cautions = tuple(map(for_fields, result.cautions))
+    own = result.changed(in_fields) if isinstance(result, SliceResults) else copy.copy(result)
+    own.wording = for_fields
     return own
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,20 +15,24 @@ from pyspec.executor.base import PlanExecutor
 from pyspec.executor.compare import AGREEMENT, CompareExecutor, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.joint import JointExecutor, JointNames, join_names
+from pyspec.executor.joint import JointExecutor, JointNames, in_steps_of_the_first, join_names
 from pyspec.executor.linear import LinearExecutor
 from pyspec.executor.linear.executor import check_backend
 from pyspec.executor.linear.stacked import StackedExecutor, shares_amplitudes
 from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
-from pyspec.model import Measurement, Model, Par, register_evaluator
+from pyspec.model import Measurement, Model, register_evaluator
 from pyspec.model.free import free_parameters
 from pyspec.model.inputs import check_inputs
-from pyspec.model.outline import Outline, outline_of
 from pyspec.model.source import source_of
-from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
-from pyspec.plan.lowered import Lowered
+from pyspec.plan import (
+    CompiledModel,
+    ScheduledPlan,
+    ScheduledPlan1D,
+    ScheduledPlan2D,
+    compile_model,
+)
 
 Array = npt.NDArray[np.float64]
 
@@ -50,7 +54,6 @@ __all__ = [
     "CompareExecutor",
     "CompiledExecutor",
     "Executor",
-    "Executors",
     "InterpretedExecutor",
     "JointExecutor",
     "JointNames",
@@ -60,6 +63,7 @@ __all__ = [
     "backend_name",
     "evaluate_1d",
     "evaluate_2d",
+    "executor_of",
     "extract_theta",
     "join_names",
     "make_executor",
@@ -85,7 +89,7 @@ def make_plan(model: Model, without: Collection[str] | str = ()) -> ScheduledPla
 
     Raises :class:`PlanError` where it cannot.
     """
-    return lower(model, without).plan(model)
+    return compile_model(model, without).plan
 
 
 @answered
@@ -97,58 +101,34 @@ def make_executor(
     `backend` is "compiled", "interpreted", "tree" or "compare", or a name of
     trspecfit (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
     """
-    return Executors(model, backend)(measurement)
+    return executor_of(compile_model(model), measurement, backend)
 
 
-class Executors:
-    """Makes executors of a model for many measurements, as :func:`make_executor` does: the model,
-    which must not change meanwhile, is lowered once. `parameters` and `outline` are those of the
-    model, where they are known."""
-
-    def __init__(
-        self,
-        model: Model,
-        backend: str = "compiled",
-        parameters: Mapping[str, Par] | None = None,
-        outline: Outline | None = None,
-    ) -> None:
-        self.model = model
-        self.backend = backend_name(backend)
-        self.outline = outline or outline_of(model)
-        self._parameters = model.parameters if parameters is None else parameters
-
-    @cached_property
-    def _lowered(self) -> tuple[Lowered, ScheduledPlan]:
-        lowered = lower(self.model, outline=self.outline)
-        return lowered, lowered.plan(self.model, self._parameters)
-
-    @property
-    def plan(self) -> ScheduledPlan:
-        """The plan of the model with its values, on its axes."""
-        return self._lowered[1]
-
-    def __call__(self, measurement: Measurement | None) -> Executor:
-        model, backend = self.model, self.backend
-        check_inputs(model, self.outline.reads)
+def executor_of(
+    compiled: CompiledModel, measurement: Measurement | None, backend: str = "compiled"
+) -> Executor:
+    """An executor of a model that is compiled, or of a graph alone, as of :func:`make_executor`."""
+    backend, model = backend_name(backend), compiled.tree
+    if model is not None and compiled.outline is not None:
+        check_inputs(model, compiled.outline.reads)
         _check_source(model, measurement, backend)
-        if self.outline.has_free:
+        if compiled.outline.has_free:
             check_backend(model, backend)
             make = partial(make_executor, backend=backend)
             return LinearExecutor(model, measurement, make, backend == "compiled")
-        if backend == "tree":
-            return TreeExecutor(model, measurement)
-        lowered, plan = self._lowered
-        if backend == "interpreted":
-            return InterpretedExecutor(plan, measurement)
-        if measurement is not None and source_of(measurement.data) is not None:
-            return SourceExecutor(plan, measurement, packed=lowered.packed)
-        packed, pinned = lowered.packed, lowered.pinned(plan)
-        compiled = CompiledExecutor(plan, measurement, packed=packed, pinned=pinned)
-        if backend == "compiled":
-            return compiled
-        return CompareExecutor(
-            [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
-        )
+    if backend == "tree":
+        return TreeExecutor(compiled.model, measurement)
+    plan = compiled.plan
+    if backend == "interpreted":
+        return InterpretedExecutor(plan, measurement)
+    packed = compiled.packed
+    if measurement is not None and source_of(measurement.data) is not None:
+        return SourceExecutor(plan, measurement, packed=packed)
+    made = CompiledExecutor(plan, measurement, packed=packed, pinned=compiled.pinned)
+    if backend == "compiled":
+        return made
+    witnesses = TreeExecutor(compiled.model, measurement), InterpretedExecutor(plan, measurement)
+    return CompareExecutor([*witnesses, made])
 
 
 def _check_source(model: Model, measurement: Measurement | None, backend: str) -> None:
@@ -174,7 +154,8 @@ def make_joint_executor(
 ) -> JointExecutor:
     """One executor over several files; see :mod:`pyspec.executor.joint` for the names."""
     names = join_names([model for model, _ in parts])
-    executors = [make_executor(model, measurement, backend) for model, measurement in parts]
+    files = in_steps_of_the_first([(model, one or Measurement()) for model, one in parts])
+    executors = [make_executor(model, measurement, backend) for model, measurement in files]
     joint = StackedExecutor if shares_amplitudes([model for model, _ in parts]) else JointExecutor
     return joint(executors, names)
 

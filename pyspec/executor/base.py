@@ -60,6 +60,8 @@ class Window:
             rows, columns = columns, None
         self.row_begin, self.row_end = rows or (0, plan.n_time)
         self.x_begin, self.x_end = columns or (0, plan.energy.size)
+        #: The points between which a StaticShirley stands.
+        self.ends = (not is_trace and measurement.ends) or (self.x_begin, self.x_end)
         #: Shape of the model over the window.
         self.shape: tuple[int, ...] = (self.row_end - self.row_begin,)
         if not is_trace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
+from pyspec._library.threads import Threads
 from pyspec.errors import DataError
 from pyspec.executor.compiled import CompiledExecutor, as_read
 from pyspec.executor.frame import Frame
@@ -182,7 +183,7 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
         finally:
             idle.put(summer)
 
-    with ThreadPoolExecutor(len(summers), "pyspec-sums") as pool:
+    with Threads(len(summers), "pyspec-sums") as pool:
         ahead: deque[Future[_Summed | None]] = deque()
         for chunk in chunks:
             ahead.append(pool.submit(nodes, chunk))

@@ -35,7 +35,7 @@ from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
-from pyspec.plan.pinned import PinnedAxes, pin_axes
+from pyspec.plan.pinned import PinnedAxes, pin_axes, shares_of
 
 #: Types of data that C reads, by the letters that NumPy has for them.
 TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
@@ -88,6 +88,9 @@ class CompiledExecutor(PlanExecutor):
         weight, keep = self.window.weight, self.measurement.keep
         self.weight = None if weight is None else along_one_axis(weight)
         self.keep = None if keep is None else along_one_axis(keep)
+        step = self.measurement.energy_step
+        #: What a Shirley weighs the energies by, where that is not a matter of the axis alone.
+        self.shares = None if step is None else shares_of(plan, step)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
@@ -107,9 +110,13 @@ class CompiledExecutor(PlanExecutor):
             "row_end": window.row_end,
             "x_begin": window.x_begin,
             "x_end": window.x_end,
+            "ends_begin": window.ends[0],
+            "ends_end": window.ends[1],
             "loss": CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"],
             "loss_scale": self.measurement.loss_scale,
         }
+        if self.shares is not None:
+            fields["shares"] = address(self.shares)
         data = self.measurement.data
         if data is not None:
             read, fields["data_type"] = as_read(data)

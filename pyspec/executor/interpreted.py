@@ -43,12 +43,12 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         super().__init__(plan, measurement)
         window = self.window
         ops = [plan.op(kind) for kind in plan.op_kinds if kind != ADD_SLOT]
-        # A spectrum-fed op needs every energy above the window, some those below it too, as do
-        # functions in Python, which may sum over all energies.
-        first = 0 if any(op.row_fed or op.external for op in ops) else window.x_begin
-        last = None if any(op.spectrum_fed or op.external for op in ops) else window.x_end
+        # What sums over energies, as functions in Python may, needs all of them.
+        whole = any(op.spectrum_fed or op.external for op in ops)
+        first, last = (0, None) if whole else (window.x_begin, window.x_end)
         self._energy = plan.energy[first:last]
         self._first = window.x_begin - first
+        self._grid = self.measurement.grid(plan.energy)
         #: What formulas read, at the energies that are evaluated, at all times, along aux.
         cut = {name: one[first:last] for name, one in plan.inputs_along(0).items()}
         self._inputs = {**cut, **plan.inputs_along(1)}
@@ -234,7 +234,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         function = function_of(op, self._inputs)
         if op.spectrum_fed:
             spectrum = np.zeros(self._energy.size) if read is None else read
-            value = function(self._energy, *params, spectrum)
+            value = self._grid.read(op, function, self._energy, params, spectrum)
         else:
             value = function(self._energy, *params)
         bad = outside(op, params)

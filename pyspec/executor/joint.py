@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,10 +28,14 @@ from pyspec.executor.protocol import (
     Values,
     check_out,
 )
-from pyspec.model import Model, Par
+from pyspec.functions.grid import mean_step
+from pyspec.model import Measurement, Model, Par
 from pyspec.model.theta import values_of
 
 Ints = npt.NDArray[np.int64]
+
+#: Mean steps that differ by less are the same: the rounding of axes.
+SAME_STEP = 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,28 @@ class JointNames:
     gather: tuple[Ints, ...]
     full: tuple[dict[str, str], ...]
     start: Array
+
+
+def in_steps_of_the_first(
+    parts: Sequence[tuple[Model, Measurement]],
+) -> list[tuple[Model, Measurement]]:
+    """The files, of which those that share the strength of a Shirley count by the mean step of the
+    first of these: all have the same loss per eV."""
+    found: list[tuple[Model, Measurement]] = []
+    first: float | None = None
+    for model, measurement in parts:
+        if model.energy is not None and _shares_a_shirley(model):
+            own = mean_step(model.energy)
+            first = own if first is None else first
+            if abs(own - first) > SAME_STEP * first and measurement.energy_step != first:
+                measurement = replace(measurement, energy_step=first)
+        found.append((model, measurement))
+    return found
+
+
+def _shares_a_shirley(model: Model) -> bool:
+    fed = [one for one in model.components if one.op.kind == "SPECTRUM_FED"]
+    return any(par.scope == "project" for one in fed for par in one.parameters)
 
 
 def join_names(models: Sequence[Model]) -> JointNames:

@@ -22,13 +22,18 @@ from pyspec._library.memory import WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
+from pyspec.executor.protocol import Executor
 from pyspec.executor.team import Team, at_work, size_of
 from pyspec.model import Measurement
+from pyspec.plan import CompiledModel, ScheduledPlan
 
 Ints = npt.NDArray[np.int64]
 
 #: Memory of up to so many words is kept for the next fit: 1 MiB.
 MOST_WORDS = 1 << 17
+
+#: Layouts of one model that are kept, for data of so many shapes.
+MOST_LAYOUTS = 4
 
 #: Words that work memory begins at multiples of.
 _LINE = ALIGNED // 8
@@ -79,14 +84,39 @@ def arrays_of(measurement: Measurement) -> Arrays | None:
     return Arrays(data, weight, keep)
 
 
-def layout_key(measurement: Measurement, arrays: Arrays) -> Hashable:
-    """What a layout depends on in a measurement that has these arrays: equal for all that may
-    share one."""
+def layout_key(plan: ScheduledPlan, measurement: Measurement, arrays: Arrays) -> Hashable:
+    """A key that is equal for all fits that may share a layout: the fixed values of the plan, the
+    window, the noise, and the shapes of the arrays."""
     data, weight, keep = arrays
     rows, columns, scale = measurement.rows, measurement.columns, measurement.loss_scale
     steps = None if weight is None else weight.strides, None if keep is None else keep.strides
     own = data.shape, data.strides, data.dtype.char, *steps
-    return rows, columns, measurement.loss, scale, *own
+    sums = measurement.energy_step, measurement.ends
+    return plan.fixed.tobytes(), rows, columns, measurement.loss, scale, *sums, *own
+
+
+def layout_of(compiled: CompiledModel, measurement: Measurement) -> tuple[FitLayout, Arrays] | None:
+    """The layout of an earlier fit to such a measurement, and the arrays of this one. None where
+    there was no such fit."""
+    arrays = arrays_of(measurement) if compiled.layouts else None
+    if arrays is None:
+        return None
+    layout = compiled.layouts.get(layout_key(compiled.plan, measurement, arrays))
+    return None if layout is None else (layout, arrays)
+
+
+def lay_out(compiled: CompiledModel, executor: Executor) -> None:
+    """Lets the next fit of the model to such a measurement find what an executor of it needs of
+    C."""
+    if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
+        return
+    arrays = arrays_of(executor.measurement)
+    if arrays is not None:
+        key, layouts = layout_key(compiled.plan, executor.measurement, arrays), compiled.layouts
+        if key not in layouts:
+            if len(layouts) >= MOST_LAYOUTS:
+                layouts.clear()
+            layouts[key] = FitLayout(executor)
 
 
 class Laid:
@@ -105,20 +135,19 @@ class Laid:
 
 
 class FitLayout:
-    """The template of the structures of `executor`, whose measurement has this `key`. It refers to
-    its plan and its axes, and not to its data.
+    """The template of the structures of `executor`. It refers to its plan and its axes, and not to
+    its data.
 
     Attributes
     ----------
-    key : as of :func:`layout_key`
     size : points times columns of an evaluation
     n_points : points of the window, masked ones included
     """
 
-    def __init__(self, executor: CompiledExecutor, key: Hashable) -> None:
-        self.key, self.size = key, size_of(executor)
+    def __init__(self, executor: CompiledExecutor) -> None:
+        self.size = size_of(executor)
         self.n_points = math.prod(executor.window.shape)
-        self._kept = executor.packed, executor.pinned
+        self._kept = executor.packed, executor.pinned, executor.shares
         n_theta, n_fixed = executor.plan.theta.size, executor.plan.fixed.size
         order, packed = n_theta + 1, executor.packed.address
         work_size, what = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]

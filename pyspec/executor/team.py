@@ -21,6 +21,7 @@ import numpy as np
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.environment import reader
 from pyspec._library.memory import address, fill
+from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError
 from pyspec.executor.frame import aligned
 
@@ -41,7 +42,7 @@ _given = reader("PYSPEC_NUM_THREADS")
 def _count_in(variable: str | bytes) -> int | None:
     """The number that ``PYSPEC_NUM_THREADS`` names, None where it is blank.
 
-    Raises :class:`FitError` where it is not a positive integer.
+    Raises :class:`FitError` where it is not a positive integer, or more than a few for each core.
     """
     given = os.fsdecode(variable).strip()
     if not given:
@@ -51,7 +52,7 @@ def _count_in(variable: str | bytes) -> int | None:
             f"PYSPEC_NUM_THREADS={given}: not a number of threads; set it to 1 or more, or not at "
             "all to use every core where that helps"
         )
-    return int(given)
+    return refuse_many("PYSPEC_NUM_THREADS", int(given))
 
 
 def choose_threads(executors: Sequence[CompiledExecutor]) -> int:
@@ -131,12 +132,16 @@ class Team:
 
     def begin(self) -> None:
         """Starts the threads. Whoever calls does not wait until they run, as with
-        :class:`threading.Thread`: a fit often takes less time than that."""
+        :class:`threading.Thread`: a fit often takes less time than that. Where the system starts
+        no more, those there are do the work."""
         raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
         for _ in range(self.n_threads - 1):
             leaves = _thread.allocate_lock()
             leaves.acquire()
-            _thread.start_new_thread(self._help, (leaves,))
+            try:
+                _thread.start_new_thread(self._help, (leaves,))
+            except RuntimeError:
+                break
             self._at_work.append(leaves)
 
     def _help(self, leaves: _thread.LockType) -> None:

@@ -54,6 +54,8 @@ class TreeExecutor(ValuesOnly):
         self._sampled = [par for par in self._pars.values() if par.profile is not None]
         self._lines = [self._line(component) for component in as_seen(self.model.components)]
         self.measurement.check_axes(self._shape(), model.name)
+        if self._energy.size:
+            self._grid = self.measurement.grid(self._energy)
 
     def __repr__(self) -> str:
         return f"<TreeExecutor of {self.model!r}, {self.measurement!r}>"
@@ -283,7 +285,7 @@ class TreeExecutor(ValuesOnly):
             return np.full(self._energy.size, np.nan)
         function = function_of(line.op, self.model.inputs)
         if line.op.spectrum_fed:
-            return np.asarray(function(self._energy, *params, before))
+            return self._grid.read(line.op, function, self._energy, params, before)
         return np.asarray(function(self._energy, *params))
 
 

@@ -1,31 +1,34 @@
 """Fits: a model and a measurement in, a FitResult out."""
 
 from pyspec.calls import answered
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind, Severity
 from pyspec.fit.joint.fit import fit_joint
 from pyspec.fit.joint.result import JointResult
-from pyspec.fit.lmfit_names import register_plotter
 from pyspec.fit.many.fit import bootstrap, fit_many
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.result import FitResult
 from pyspec.fit.samples import MC, MCMCResult
-from pyspec.fit.single import fit_model
+from pyspec.fit.single import fit_model, fit_trace
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import canonical_method, known_methods
 from pyspec.fit.starts import Start
 from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
-from pyspec.fit.trace import fit_trace
 
 __all__ = [
     "MC",
     "CorrelationTable",
+    "Finding",
     "FitResult",
     "JointResult",
+    "Kind",
     "MCMCResult",
     "ManyFits",
     "OneFit",
     "ParameterRow",
     "ParameterTable",
+    "Severity",
     "SliceFit",
     "SliceResults",
     "Start",
@@ -37,7 +40,6 @@ __all__ = [
     "fit_slices",
     "fit_trace",
     "known_methods",
-    "register_plotter",
 ]
 
 for _public in (FitResult, SliceResults, JointResult, ManyFits):

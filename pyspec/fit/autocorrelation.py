@@ -17,6 +17,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
+
 Array = npt.NDArray[np.float64]
 
 #: The sum ends at the first lag beyond so many autocorrelation times.
@@ -56,30 +59,28 @@ def _moved(walkers: Array) -> npt.NDArray[np.bool_]:
     return np.asarray((walkers != walkers[:1]).any(axis=0))
 
 
-def too_short(chain: Array, times: Mapping[str, float], burn: int, thin: int) -> tuple[str, ...]:
-    """Sentences about walkers that did not move and a chain shorter than 50 autocorrelation times;
+def too_short(
+    chain: Array, times: Mapping[str, float], burn: int, thin: int
+) -> tuple[Finding, ...]:
+    """Findings about walkers that did not move and a chain shorter than 50 autocorrelation times;
     `times` are in steps, `burn` of which were left out before, and of the others all but every
     thin-th."""
     n_steps, n_walkers, _ = chain.shape
     span, found = n_steps * thin, []
     stuck = n_walkers - int(np.count_nonzero(_moved(chain[..., 0])))
     if n_steps > 1 and stuck:
-        found.append(
-            f"{stuck} of {n_walkers} walkers did not move in {span} steps, so the samples are not "
-            f"those of the posterior; give more steps, such as steps={_round_up(10 * span)}"
-        )
+        numbers = {"stuck": stuck, "walkers": n_walkers, "steps": span}
+        more = {"enough": _round_up(10 * span)}
+        found.append(Finding(Kind.STUCK_WALKERS, (), {**numbers, **more}))
     known = {name: time for name, time in times.items() if not math.isnan(time)}
     if n_steps == 1:
-        found.append("a chain of one step has no errors; give some thousand, steps=5000")
+        found.append(Finding(Kind.SHORT_CHAIN, (), {"steps": 1}))
     elif known:
         name = max(known, key=known.__getitem__)
         if span < ENOUGH * known[name]:
             enough = _round_up(burn + ENOUGH * known[name])
-            found.append(
-                f"the chain of {span} steps after burn is shorter than {ENOUGH:g} autocorrelation "
-                f"times: {span / known[name]:.3g} of {name}, τ = {known[name]:.3g} steps; so its "
-                f"quantiles are rough; sample with steps={enough} or more"
-            )
+            times_and = {"times": span / known[name], "time": known[name], "enough": enough}
+            found.append(Finding(Kind.SHORT_CHAIN, (name,), {"steps": span, **times_and}))
     return tuple(found)
 
 

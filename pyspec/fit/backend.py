@@ -10,19 +10,21 @@ from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import backend_name
 from pyspec.fit.linear import problem_of
 from pyspec.fit.problem import FitProblem
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement
+from pyspec.plan import CompiledModel
 
 #: What `backend=None` tries, in this order.
 FALLBACK = ("compiled", "interpreted", "tree")
 
 
 def make_problem(
-    model: Model,
+    compiled: CompiledModel,
     measurement: Measurement,
     backend: str | None,
     without: Collection[str] = (),
 ) -> FitProblem:
     """The problem on the backend asked for; without one, on the first that can run it."""
+    model = compiled.model
     if not isinstance(measurement, Measurement):
         raise FitError(
             f"{model.name}: a fit needs a Measurement, not {type(measurement).__name__}; give "
@@ -33,11 +35,11 @@ def make_problem(
             f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
         )
     if backend is not None:
-        return problem_of(model, measurement, backend_name(backend), without=without)
+        return problem_of(compiled, measurement, backend_name(backend), without=without)
     reasons: list[str] = []
     for name in FALLBACK:
         try:
-            problem = problem_of(model, measurement, name, without=without)
+            problem = problem_of(compiled, measurement, name, without=without)
         except (PlanError, BackendError) as error:
             reasons.append(f"{name}: {error}")
             continue

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor import CompiledExecutor, make_executor
+from pyspec.executor import CompiledExecutor
 from pyspec.fit.problem import FitProblem
-from pyspec.model import Measurement
 from pyspec.model.source import LOADED, Derived, Source, source_of
-
-if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
-    from pyspec.fit.slices.results import SliceResults
 
 _Array = npt.NDArray[np.float64]
 
@@ -29,11 +23,13 @@ class ModelRows(Source):
         self._plan, self._packed = executor.plan, executor.packed
         self._theta, self._fixed, self._first = np.array(theta), fixed, window.row_begin
         self._columns = window.x_begin, window.x_end
+        self._measurement = executor.measurement.without_data()
         self.shape, self.dtype = window.shape, np.dtype(np.float64)
         self.name, self.chunk = f"the fit of {executor.plan.name}", 1
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
-        rows = Measurement(rows=(self._first + begin, self._first + end), columns=self._columns)
+        times = self._first + begin, self._first + end
+        rows = self._measurement.without_data(times, self._columns)
         executor = CompiledExecutor(self._plan, rows, packed=self._packed)
         return np.asarray(executor.run(self._theta, self._fixed))
 
@@ -68,39 +64,3 @@ def residual_of(data: Any, fit: Any) -> npt.NDArray[np.float64]:
     source, model = source_of(data), source_of(fit)
     lazy: Any = None if source is None or model is None else Residual(source, model)
     return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(_Array, lazy)
-
-
-def squares_of(result: FitResult) -> tuple[float, float]:
-    """Of a FitResult, the sums of the squares of data - model and of data - mean over the points
-    that count, in the units of the data; of data by reference in one pass over them."""
-    problem = result.problem
-    if source_of(problem.measurement.data) is None:
-        data = np.asarray(result.data, dtype=np.float64)[result.keep]
-        residual = result.residual[result.keep]
-        return float(residual @ residual), float(((data - data.mean()) ** 2).sum())
-    if result._raw is None:  # a pass over the data
-        plain = replace(problem.measurement, weight=None, loss="squares")
-        plain.seen.update(problem.measurement.seen)
-        executor = make_executor(problem.model, plain)
-        result._raw = float(executor.normal(result.theta, problem.fixed, "value")[0])
-    return result._raw, problem.measurement.survey.scatter
-
-
-def range_of(result: FitResult) -> tuple[float, float]:
-    """The smallest and the largest value of the data of a FitResult that count."""
-    measurement = result.problem.measurement
-    if source_of(measurement.data) is not None:
-        return measurement.survey.low, measurement.survey.high
-    data = np.asarray(result.data)[result.keep]
-    return (float(data.min()), float(data.max())) if data.size else (np.nan, np.nan)
-
-
-def masked_points(result: FitResult | SliceResults) -> int:
-    """How many points of the window of a result are masked."""
-    measurement = result.measurement
-    if measurement.keep is None:
-        return 0
-    if source_of(measurement.keep) is None:
-        return int(np.count_nonzero(~result.keep))
-    assert measurement.data is not None
-    return int(measurement.window(measurement.data).size - measurement.survey.n_points)

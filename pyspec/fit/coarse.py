@@ -1,4 +1,5 @@
-"""A fit of many points as pictures show it: means over neighbouring rows and columns."""
+"""What pictures and reports ask of a fit of many points: means over neighbouring rows and columns,
+the range of the data, and how many points are masked."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from pyspec.executor import CompiledExecutor
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
+from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement
 from pyspec.model.source import source_of
 
@@ -100,19 +102,9 @@ class CoarseFit(FitResult):
         assert self._means.data is not None
         return self._means.data
 
-    @property
-    def keep(self) -> npt.NDArray[np.bool_]:
-        assert self._means.keep is not None
-        return self._means.keep
-
-    @property
-    def sigma(self) -> Array | None:
-        return self._means.sigma(self.fit)
-
     def moving(self) -> Moving | None:
         """The parameters that move, at one time of each cell."""
-        given = self.problem, self.theta, self.stderr, self.correl
-        return moving_parameters(*given, every=self.points[0])
+        return moving_parameters(self.problem, self.ending, every=self.points[0])
 
 
 def drawn(result: FitResult) -> FitResult:
@@ -163,7 +155,7 @@ def _of_rows(
     measurement, executor = problem.measurement, problem.executor
     assert isinstance(executor, CompiledExecutor)
     assert measurement.data is not None
-    window = Measurement(rows=rows, columns=(columns.start, columns.stop))
+    window = measurement.without_data(rows, (columns.start, columns.stop))
     model = CompiledExecutor(executor.plan, window, packed=executor.packed)
     place = slice(*rows), columns
     fit = model.run(theta, problem.fixed)
@@ -184,3 +176,23 @@ def _of_rows(
 def _sums(array: Array, step: int, axis: int) -> Array:
     """Sums over `step` neighbours along an axis, of those left over at its end."""
     return np.asarray(np.add.reduceat(array, range(0, array.shape[axis], step), axis=axis))
+
+
+def range_of(result: FitResult) -> tuple[float, float]:
+    """The smallest and the largest value of the data of a FitResult that count."""
+    measurement = result.problem.measurement
+    if source_of(measurement.data) is not None:
+        return measurement.survey.low, measurement.survey.high
+    data = np.asarray(result.data)[result.keep]
+    return (float(data.min()), float(data.max())) if data.size else (np.nan, np.nan)
+
+
+def masked_points(result: FitResult | SliceResults) -> int:
+    """How many points of the window of a result are masked."""
+    measurement = result.measurement
+    if measurement.keep is None:
+        return 0
+    if source_of(measurement.keep) is None:
+        return int(np.count_nonzero(~result.keep))
+    assert measurement.data is not None
+    return int(measurement.window(measurement.data).size - measurement.survey.n_points)

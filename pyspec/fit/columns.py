@@ -20,9 +20,7 @@ from pyspec.fit.diagnose import explain_slopes, refusal
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.solve.covariance import fisher_weight, jacobian
 from pyspec.fit.solve.native import root_of
-from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model
-from pyspec.passes import classify_columns
 
 Array = npt.NDArray[np.float64]
 
@@ -80,19 +78,18 @@ class Columns(ABC):
 
     def information(
         self, theta: Array, bounds: Sequence[tuple[float, float]]
-    ) -> tuple[Array, Array]:
-        """(m, n_free) matrix whose Gram matrix is the information, and (n_free,) Jᵀr, the direction
-        in which chi² falls."""
+    ) -> tuple[Array, Array | None]:
+        """(n_free + 1, n_free + 1) triangular R with RᵀR = [J r]ᵀ[J r], and of counts the root of
+        the information, which is another than that of J."""
         free = list(range(len(self.names)))
         if self.in_c:
             factor = unpack(self.executor.normal(theta, self.fixed, "factor"), symmetric=False)
-            root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
         else:
-            columns = -self.derivatives(theta, bounds)
-            root, downhill = columns.T, columns @ self.plain_residual(theta)
-        if self.is_poisson:
-            root = self.slopes(theta, bounds, free)
-        return root, downhill
+            rows = (*-self.derivatives(theta, bounds), self.plain_residual(theta))
+            factor = np.zeros((len(rows), len(rows)))
+            known = np.linalg.qr(np.stack(rows, axis=1), mode="r")
+            factor[: len(known)] = known
+        return factor, self.slopes(theta, bounds, free) if self.is_poisson else None
 
     def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
         """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
@@ -143,8 +140,10 @@ class Columns(ABC):
     def refuse(self, theta: Array) -> NoReturn:
         """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is
         not, and why."""
-        why = self._steep(theta) or self.explain(theta)
-        raise refusal(self.label, self.evaluations.count, why, self.names, theta.tolist())
+        steep = self._steep(theta)
+        what, why = ("a derivative", steep) if steep else ("the residual", self.explain(theta))
+        count = self.evaluations.count
+        raise refusal(self.label, count, (what, why), self.names, theta.tolist())
 
     def _steep(self, theta: Array) -> str:
         """One sentence on derivatives that are not finite where the residual is, else ""."""
@@ -156,10 +155,10 @@ class Columns(ABC):
                 return explain_slopes(self.names, self.derivatives(theta, bounds))
         return ""
 
-    @cached_property
+    @property
+    @abstractmethod
     def column_kinds(self) -> tuple[str, ...]:
         """The class of each Jacobian column, see :class:`pyspec.passes.Column`."""
-        return tuple(column.kind for column in classify_columns(build_graph(self.model)))
 
     @cached_property
     def _switched_off(self) -> list[int]:

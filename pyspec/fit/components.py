@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 
 def spectrum_components(
-    model: Model, values: dict[str, float], columns: tuple[int, int] | None
+    model: Model, values: dict[str, float], measurement: Measurement
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """(peaks, backgrounds), name → (n_columns,), of a model of one spectrum.
 
@@ -34,7 +34,7 @@ def spectrum_components(
             "components are drawn for one spectrum, not for a time series; in 2D "
             "they are result.eval_components()"
         )
-    window = slice_of(columns)
+    window, grid = slice_of(measurement.columns), measurement.grid(model.energy)
     total = np.zeros(model.energy.size)
     peaks: dict[str, Array] = {}
     grounds: dict[str, Array] = {}
@@ -42,8 +42,12 @@ def spectrum_components(
     peaks_by_name = {one.name for one in model.components if one.op.kind == "PEAK"}
     for component in reversed(as_seen(model.components)):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
-        fed = [total] if component.op.spectrum_fed else []
-        curve = np.asarray(function_of(component.op, model.inputs)(model.energy, *numbers, *fed))
+        op, function = component.op, function_of(component.op, model.inputs)
+        curve: Any
+        if op.spectrum_fed:
+            curve = grid.read(op, function, model.energy, numbers, total)
+        else:
+            curve = np.asarray(function(model.energy, *numbers))
         if curve.ndim == 2:
             curve = model.aux_weights @ curve
         curve = np.broadcast_to(curve, total.shape)
@@ -124,7 +128,7 @@ def _run(
         part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
     known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
     part.set_values(known)
-    window = Measurement(rows=measurement.rows, columns=measurement.columns)
+    window = measurement.without_data(measurement.rows, measurement.columns)
     return np.asarray(make_executor(part, window, backend).run(part.theta()))
 
 

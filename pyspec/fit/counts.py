@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -68,8 +70,8 @@ def far_from_expected(
     redchi: float,
     n_free: float,
     is_scaled: bool,
-) -> list[str]:
-    """A sentence where the reduced χ² of declared noise is not what is expected."""
+) -> list[Finding]:
+    """The finding where the reduced χ² of declared noise is not what is expected."""
     mean, is_near_enough = 1.0, is_scaled
     if problem.is_poisson:
         found = expected_of(problem, problem.theta_of(values))
@@ -84,33 +86,9 @@ def far_from_expected(
     share = redchi / mean
     if is_expected(share, n_free, is_near_enough):
         return []
-    return [
-        f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {_why(problem, share)}"
-        f"{'' if is_scaled else _in_errors(share, problem.is_poisson)}"
-    ]
-
-
-def _why(problem: FitProblem, share: float) -> str:
-    """What makes a reduced χ² so large or small, in units of the expected one."""
-    if share > 1.0:
-        return (
-            "the model misses what the data show (look at the residual), or their noise is "
-            "larger than declared"
-        )
-    scale = "; a unit of the data may stand for several counts, which scale= of the noise says"
-    return f"the noise of the data is smaller than declared{scale if problem.is_poisson else ''}"
-
-
-def _in_errors(share: float, is_poisson: bool) -> str:
-    """What that means for standard errors that follow from the declared noise."""
-    if not share > 0.0:
-        return ""
-    side, factor = ("if it is the noise, ", share) if share > 1.0 else ("", 1.0 / share)
-    remedy = "" if is_poisson else ", which scale_covar=True makes up for"
-    return (
-        f"; {side}standard errors are too {'small' if share > 1.0 else 'large'} by a factor of "
-        f"about {factor**0.5:.2g}{remedy}"
-    )
+    numbers = {"redchi": redchi, "expected": mean, "scaled": is_scaled}
+    kind = Kind.MISFIT if share > 1.0 else Kind.NOISE_OVERSTATED
+    return [Finding(kind, (), {**numbers, "counts": problem.is_poisson})]
 
 
 class Expected(NamedTuple):
@@ -150,18 +128,15 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
     return Expected(mean, variance, n_points) if mean > 0.0 else None
 
 
-def negative(problem: FitProblem, theta: Array) -> list[str]:
-    """A sentence where a model of counts is negative."""
+def negative(problem: FitProblem, theta: Array) -> list[Finding]:
+    """The finding where a model of counts is negative."""
     model = _model(problem, theta) if problem.is_poisson else None
     if model is None:
         return []
     count = int(np.count_nonzero(model * problem.measurement.loss_scale < BELOW))
     if not count:
         return []
-    return [
-        f"the model is negative at {count} of {model.size} points, which counts are not: where "
-        "there are none, nothing holds it at 0; give heights and backgrounds a bound, min 0"
-    ]
+    return [Finding(Kind.NEGATIVE_COUNTS, (), {"count": count, "points": model.size})]
 
 
 def at_zero(problem: FitProblem, theta: Array) -> list[str]:

@@ -10,19 +10,16 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
-from pyspec.fit.doubts.finished import MIXED, no_mixing
+from pyspec.fit.findings.finished import MIXED, no_mixing
 from pyspec.formula import scheme_of
 from pyspec.functions import holds, outside
 from pyspec.model import Model
-from pyspec.model.outline import outline_of
+from pyspec.model.outline import Outline
 from pyspec.plan import ScheduledPlan
 from pyspec.plan.scheduled import ADD_SLOT
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-#: How a sentence on derivatives begins.
-_SLOPE = "that of the residual by"
 
 
 def explain_nonfinite(model: Model, theta: Array) -> str:
@@ -51,20 +48,19 @@ def explain_slopes(names: Sequence[str], slopes: Array) -> str:
         return ""
     points = int(bad[list(names).index(lost[0])].sum())
     return (
-        f"{_SLOPE} {lost[0]} is too large at {points} of {slopes.shape[1]} points, though the "
-        f"residual itself is finite; hold {' and '.join(lost)} fixed, narrow the window, or change "
-        "the values that make it so large"
+        f"that of the residual by {lost[0]} is too large at {points} of {slopes.shape[1]} points, "
+        f"though the residual itself is finite; hold {' and '.join(lost)} fixed, narrow the "
+        "window, or change the values that make it so large"
     )
 
 
 def refusal(
-    label: str, count: int, why: str, names: Sequence[str], theta: Sequence[float]
+    label: str, count: int, found: tuple[str, str], names: Sequence[str], theta: Sequence[float]
 ) -> FitError:
-    """The error of a fit whose residual, or a derivative of it, is not finite at its evaluation
-    number `count`."""
+    """The error of a fit at its evaluation number `count`: what is not finite, and why."""
     when = "at the start" if count == 1 else f"at evaluation {count}"
     values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, theta, strict=True))
-    what = "a derivative" if why.startswith(_SLOPE) else "the residual"
+    what, why = found
     return FitError(f"{label}: {what} is not finite {when}: {why}. Free parameters there: {values}")
 
 
@@ -146,10 +142,10 @@ def _expressions(model: Model, plan: ScheduledPlan, traces: Array) -> str:
 
 def _mixings(model: Model, plan: ScheduledPlan, traces: Array) -> str:
     """A line whose Gaussian grows without end, as its mixing is none."""
-    for name in outline_of(model).mixings:
+    for name in Outline(model).mixings:
         value = traces[plan.row_names.index(name)]
         if not -MIXED <= float(value.min()) <= float(value.max()) <= 1.0 + MIXED:
-            return no_mixing(name, float(value[np.argmax(np.abs(value))]))
+            return str(no_mixing(name, float(value[np.argmax(np.abs(value))])))
     return ""
 
 

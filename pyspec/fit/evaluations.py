@@ -1,9 +1,12 @@
-"""The account of one fit: how many evaluations, the best point so far, and when to stop."""
+"""The account of one fit: how many evaluations, the best point so far, when to stop, and how far an
+evaluation is whose data come in chunks."""
 
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.executor import CompiledExecutor, Executor, JointExecutor
+from pyspec.executor.source import SourceExecutor
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.progress import StopFit
+from pyspec.fit.progress import Silent, StopFit
 
 Array = npt.NDArray[np.float64]
 
@@ -109,3 +114,35 @@ class Evaluations:
         self.best = chisqr
         self.best_theta = theta.copy()
         return True
+
+
+def told_of_rows(
+    executor: Executor, progress: Silent, hold: Hold
+) -> AbstractContextManager[None] | None:
+    """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
+    together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. None for data in
+    memory, of which there is nothing to tell."""
+    if type(executor) is CompiledExecutor:  # thousands of slices: no time for more
+        return None
+    files = executor.executors if isinstance(executor, JointExecutor) else (executor,)
+    read = [one for one in files if isinstance(one, SourceExecutor)]
+    return _told(read, progress, hold) if read else None
+
+
+@contextmanager
+def _told(read: list[SourceExecutor], progress: Silent, hold: Hold) -> Iterator[None]:
+    total = sum(one.window.shape[0] for one in read)
+
+    def watch(before: int, done: int) -> None:
+        hold.check()
+        progress.rows(before + done, total)
+
+    before = 0
+    for one in read:
+        one.watch = partial(watch, before)
+        before += one.window.shape[0]
+    try:
+        yield
+    finally:
+        for one in read:
+            one.watch = None

@@ -3,85 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
-from pyspec.fit.table import ParameterTable
+from pyspec.fit.findings.found import plain_findings
+from pyspec.fit.table import need_xarray
 
 if TYPE_CHECKING:
-    from pyspec.fit.linear.amplitudes import Amplitudes
     from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
 
-def need_xarray() -> Any:
-    """The module xarray. Raises :class:`FitError` without it."""
-    try:
-        return import_module("xarray")
-    except ImportError:
-        raise FitError(
-            "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec[io]'"
-        ) from None
+def _facts(result: FitResult) -> dict[str, Any]:
+    """What was fitted, and how."""
+    return {
+        "model": result.model_name,
+        "fit_type": result.fit_type,
+        "file": result.file_name,
+        "method": result.method,
+        "backend": result.backend,
+    }
 
 
-def dataset_of(
-    arrays: Mapping[str, npt.NDArray[Any]],
-    time: Array | None,
-    energy: Array | None,
-    table: ParameterTable,
-    facts: Mapping[str, Any],
-    linear: Amplitudes | None = None,
-) -> Any:
-    """An ``xarray.Dataset`` of one fit.
-
-    Parameters
-    ----------
-    arrays : name → (n_time, n_energy), or the one axis that there is
-    time, energy : the axes of these, None where there is none
-    table : the parameters; value, stderr and init become variables along ``parameter``
-    facts : the attributes of the Dataset
-    linear : spectra or traces that were free, as ``linear`` and ``linear_stderr``
-    """
-    xarray = need_xarray()
-    axes = {name: axis for name, axis in (("time", time), ("energy", energy)) if axis is not None}
+def fit_dataset(result: FitResult, fit: Array) -> Any:
+    """What ``FitResult.to_xarray`` returns; `fit` is NaN where it is not known. value, stderr and
+    init are variables along ``parameter``, spectra or traces that were free along ``amplitude``."""
+    facts = _facts(result) | {
+        "success": int(result.success),
+        "findings": "\n".join(map(str, result.findings)),
+        "model_text": result.problem.model.text,
+    }
+    facts |= {name: getattr(result, name) for name in ("message", "nfev", "chisqr", "redchi")}
+    energy = None if result.is_trace else result.energy
+    table, linear = result.table, result.linear
+    known = {"time": result.time, "energy": energy}
+    axes = {name: axis for name, axis in known.items() if axis is not None}
+    coords = {**axes, "parameter": list(table.names)}
+    arrays = {"data": np.array(result.data), "fit": fit, "residual": result.residual}
     variables: dict[str, Any] = {name: (tuple(axes), array) for name, array in arrays.items()}
     for name in ("value", "stderr", "init"):
         column = [np.nan if value is None else value for value in table[name]]
         variables[name] = (("parameter",), np.array(column, dtype=np.float64))
-    coords = {**axes, "parameter": list(table.names)}
     if linear is not None:
         coords["amplitude"] = list(linear.names)
         for name, values in (("linear", linear.known), ("linear_stderr", linear.stderr)):
             variables[name] = (("amplitude", linear.axis), np.array(list(values.values())))
-    return xarray.Dataset(variables, coords=coords, attrs=dict(facts))
-
-
-def fit_dataset(result: FitResult, fit: Array) -> Any:
-    """What ``FitResult.to_xarray`` returns; `fit` is NaN where it is not known."""
-    facts = {
-        "model": result.model_name,
-        "file": result.file_name,
-        "fit_type": result.fit_type,
-        "method": result.method,
-        "backend": result.backend,
-        "success": int(result.success),
-        "message": result.message,
-        "nfev": result.nfev,
-        "chisqr": result.chisqr,
-        "redchi": result.redchi,
-        "cautions": "\n".join(result.cautions),
-        "model_text": result.problem.model.text,
-    }
-    fitted = np.array(result.data), fit, result.residual
-    arrays = dict(zip(("data", "fit", "residual"), fitted, strict=True))
-    energy = None if result.is_trace else result.energy
-    found = dataset_of(arrays, result.time, energy, result.table, facts, result.linear)
+    found = need_xarray().Dataset(variables, coords=coords, attrs=facts)
     return labelled(found, result.labels, result.units)
 
 
@@ -120,11 +91,7 @@ def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
 def plain_fit(result: FitResult) -> dict[str, Any]:
     """What ``FitResult.to_dict`` returns."""
     return {
-        "model": result.model_name,
-        "fit_type": result.fit_type,
-        "file": result.file_name,
-        "method": result.method,
-        "backend": result.backend,
+        **_facts(result),
         "success": result.success,
         "interrupted": result.interrupted,
         "message": result.message,
@@ -136,7 +103,8 @@ def plain_fit(result: FitResult) -> dict[str, Any]:
         "chisqr": result.chisqr,
         "redchi": result.redchi,
         "degenerate": result.degenerate,
-        "cautions": list(result.cautions),
+        "level": result.level,
+        "findings": plain_findings(result),
         "at_bound": dict(result.at_bound),
         "intervals": {name: list(ends) for name, ends in result.intervals.items()},
         "without_effect": list(result.without_effect),

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
@@ -227,7 +228,8 @@ def begin_worker() -> None:
     """In a worker process: Ctrl-C reaches it too, and its parent says when to end. A parent that
     was killed says nothing; the worker ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(RuntimeError):  # no thread can be started: the worker works all the same
+        threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:

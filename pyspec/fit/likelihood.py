@@ -34,14 +34,18 @@ from scipy.special import erf, erfinv, fdtr, fdtri
 
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
-from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import Evaluations
+from pyspec.fit.findings.caution import warn
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.intervals import Intervals, Pairs
 from pyspec.fit.progress import Steps
 from pyspec.fit.solve.covariance import left_by_others
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
 from pyspec.fit.solve.native import TOLERANCE
+from pyspec.fit.solve.robust import refuse_robust
 
 if TYPE_CHECKING:
     from pyspec.fit.result import FitResult
@@ -57,13 +61,6 @@ MOST_STEPS = 40
 #: Where chi² falls below that of the fit by more than this part of the variance of a point, the
 #: fit was not at its optimum.
 BELOW = 1e-3
-
-#: How the caution of a fit begins that is not at its best optimum.
-BESIDE = "there is a better optimum"
-
-#: (probability, value) from the far lower end over the best value, of probability 0, to the far
-#: upper one.
-Pairs = list[tuple[float, float]]
 
 
 def probabilities(sigmas: Any) -> list[float]:
@@ -95,6 +92,7 @@ class ProfileLikelihood:
     """
 
     def __init__(self, result: FitResult, scaled: bool) -> None:
+        refuse_robust(result, "confidence intervals")
         self.problem = problem = result.problem
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
@@ -132,8 +130,9 @@ class ProfileLikelihood:
         2 g d + S d², with the slope g of half of chi² and the curvature S that the others leave; a
         tenth of the value where chi² has neither."""
         bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
-        root, downhill = self.problem.information(self.best, bounds)
-        slope = abs(float(downhill[k]))
+        factor, fisher = self.problem.information(self.best, bounds)
+        slope = abs(float(factor[:, k] @ factor[:, -1]))
+        root = factor[:, :-1] if fisher is None else fisher
         (curvature,) = left_by_others(root, [k], self.held).tolist()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             size = self.unit / (slope + np.sqrt(slope**2 + self.unit * curvature))
@@ -272,7 +271,7 @@ def confidence_intervals(
     wanted, levels = _wanted(p_names, names, result.expressions), probabilities(sigmas)
     problem, account = result.problem, result.problem.evaluations
     steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
-    found: dict[str, Pairs] = {}
+    found = Intervals()
     traces: dict[str, dict[str, Array]] = {}
     problem.evaluations = Evaluations(len(problem.names))
     try:
@@ -289,21 +288,16 @@ def confidence_intervals(
         problem.rest()
         steps.close()
     if profile.better is not None:
-        _tell(result, profile, *profile.better)
+        found.findings = (_better(profile, *profile.better),)
     return (found, traces) if trace else found
 
 
-def _tell(result: Any, profile: ProfileLikelihood, chisqr: float, theta: Array) -> None:
-    """Warns that the fit is not at its best optimum, of which it keeps a caution."""
-    sentence = (
-        f"{BESIDE}: conf_interval found χ² {chisqr:.8g}, and the fit has {profile.chisqr:.8g}; "
-        "intervals are about the values of the fit, and hold the other optimum only where no "
-        "higher χ² lies between; see whether it makes sense: fit again, from there: "
-        f"{profile.listed(theta)}; or give bounds that exclude it"
-    )
-    if not any(text.startswith(BESIDE) for text in result._cautions):
-        result._cautions = (*result._cautions, sentence)
-    warn(profile.label, [sentence])
+def _better(profile: ProfileLikelihood, chisqr: float, theta: Array) -> Finding:
+    """The finding that the fit is not at its best optimum, with a warning."""
+    numbers = {"chisqr": chisqr, "of_fit": profile.chisqr, "values": tuple(theta.tolist())}
+    found = Finding(Kind.BETTER_OPTIMUM, profile.names, numbers)
+    warn(profile.label, [found])
+    return found
 
 
 def _wanted(

@@ -5,66 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
-from pyspec.fit.linear import Amplitudes, LinearProblem
-from pyspec.fit.linear.parts import linear_components
+from pyspec.fit.ending import Ending
+from pyspec.fit.linear import LinearProblem
+from pyspec.fit.linear.predict import linear_components
 from pyspec.fit.mcmc import sample
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import need_fitted
 from pyspec.fit.samples import MC, MCMCResult
-from pyspec.fit.solve.outcome import Ended, NativeOutcome
 from pyspec.fit.solve.stages import minimizer_of
-from pyspec.model import Measurement, Model
+from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]
-
-#: Draws a result, ``plotter(result, **options)``; registered by what can, so that this room needs
-#: no pictures.
-_PLOTTERS: list[Callable[..., Any]] = []
-
-
-def register_plotter(function: Callable[..., Any]) -> None:
-    """Makes `function` (result, options) what :meth:`FitResult.plot` calls."""
-    _PLOTTERS[:] = [function]
-
-
-class Result(Protocol):
-    """What these names need of a result. What it caches is cached here too: to Pyright a plain
-    property is another type, and it would know none of these names."""
-
-    problem: FitProblem
-    start: dict[str, float]
-    model_name: str
-    method: str
-    backend: str
-
-    @cached_property
-    def theta(self) -> Array: ...
-    @property
-    def lmfit(self) -> Any: ...
-    @property
-    def is_trace(self) -> bool: ...
-    @property
-    def fit(self) -> Array: ...
-    @property
-    def data(self) -> npt.NDArray[Any]: ...
-    @property
-    def values(self) -> dict[str, float]: ...
-    @property
-    def free_names(self) -> tuple[str, ...]: ...
-    @cached_property
-    def model(self) -> Model: ...
-    @property
-    def measurement(self) -> Measurement: ...
-    @cached_property
-    def linear(self) -> Amplitudes | None: ...
-    def curve(self, at: str = "best") -> Array: ...
 
 
 class LmfitNames:
@@ -72,17 +30,28 @@ class LmfitNames:
     are asked for: they take longer than the fit of one spectrum."""
 
     problem: FitProblem
+    ending: Ending
     _outcome: Any
     _minimizer: Any
     _of_many: bool
-    _message: str | Ended
+    _message: str
     nfev: int
     settings: dict[str, Any]
 
     @cached_property
     def message(self) -> str:
         """How the fit ended."""
-        return self._message if isinstance(self._message, str) else f"{self._message.text}."
+        return self._message or f"{self.ending.text}."
+
+    @property
+    def chisqr(self) -> float:
+        """The sum of the squared (weighted) residuals; of counts their deviance."""
+        return float(self.ending.chisqr)
+
+    @property
+    def redchi(self) -> float:
+        """The same over the degrees of freedom."""
+        return float(self.ending.redchi)
 
     @property
     def _scale_covar(self) -> bool:
@@ -91,10 +60,10 @@ class LmfitNames:
     @property
     def lmfit(self) -> Any:
         """The fit as an ``lmfit.MinimizerResult``."""
-        if isinstance(self._outcome, NativeOutcome):
-            from pyspec.fit.solve.native_result import NativeResult
+        if self._outcome is None:
+            from pyspec.fit.units import Found
 
-            self._outcome = NativeResult(self._outcome, self.nfev)
+            self._outcome = Found(self)
         return self._outcome
 
     @property
@@ -139,15 +108,15 @@ class LmfitNames:
 
         Returns
         -------
-        dict
+        a dict that prints as a table
             name → [(probability, value), ...] from the far lower end over (0.0, best value) to the
             far upper end, as of :func:`lmfit.conf_interval`. An end at a bound is the bound; it is
             infinite where chi² never rises so much. With `trace` also name → {parameter: values,
             "prob": probabilities}.
 
         Where a better optimum turns up on the way, intervals stay those about the values of the
-        fit, and hold the other one where no higher chi² parts them. A :class:`ModelWarning`, and
-        from then on a caution of the fit, says where it is.
+        fit, and hold the other one where no higher chi² parts them. A :class:`ModelWarning` says
+        where it is, and so do the ``findings`` of the dict.
 
         Raises :class:`FitError` for one file of a joint fit, and where a fit without success is not
         at its best optimum, :class:`CallError` for a name that is not free."""
@@ -186,27 +155,31 @@ class LmfitNames:
         return samples
 
     @property
-    def best_fit(self: Result) -> Array:
+    def best_fit(self: Any) -> Array:
         """:attr:`fit` under lmfit's name."""
-        return self.fit
+        found: Array = self.fit
+        return found
 
     @property
-    def best_values(self: Result) -> dict[str, float]:
+    def best_values(self: Any) -> dict[str, float]:
         """:attr:`values` under lmfit's name."""
-        return self.values
+        found: dict[str, float] = self.values
+        return found
 
     @property
-    def init_values(self: Result) -> dict[str, float]:
+    def init_values(self: Any) -> dict[str, float]:
         """:attr:`start` under lmfit's name."""
-        return self.start
+        found: dict[str, float] = self.start
+        return found
 
     @property
-    def init_fit(self: Result) -> Array:
+    def init_fit(self: Any) -> Array:
         """The model at the start values: ``curve("start")``."""
-        return self.curve("start")
+        found: Array = self.curve("start")
+        return found
 
     @property
-    def weighted_residual(self: Result) -> Array:
+    def weighted_residual(self: Any) -> Array:
         """What the fit minimises, of the shape of `data`: ``(data - fit) / sigma``, for counts the
         signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
         need_fitted(self)
@@ -214,7 +187,7 @@ class LmfitNames:
         return residual.reshape(self.data.shape)
 
     @property
-    def chain(self: Result) -> Array:
+    def chain(self: Any) -> Array:
         """(n_steps, n_walkers, n_free) the samples of ``method="emcee"``, parameters in the order
         of `free_names`. Raises :class:`FitError` for other methods."""
         chain = getattr(self.lmfit, "chain", None)
@@ -223,13 +196,13 @@ class LmfitNames:
         places = [self.lmfit.var_names.index(name) for name in self.free_names]
         return np.asarray(chain)[..., places]
 
-    def fit_report(self: Result, **options: Any) -> str:
+    def fit_report(self: Any, **options: Any) -> str:
         """The report of :func:`lmfit.fit_report`, with its `options`."""
         import lmfit
 
         return str(lmfit.fit_report(self.lmfit, **options))
 
-    def eval_components(self: Result) -> dict[str, Array]:
+    def eval_components(self: Any) -> dict[str, Array]:
         """Every component on its own, name → an array of the shape of `fit`, in file order; they
         add up to `fit`, within rounding.
 
@@ -245,9 +218,7 @@ class LmfitNames:
             return linear_components(self.problem, self.theta, self.linear)
         return every_component(self.model, self.values, self.measurement, self.backend)
 
-    def plot(self: Result, **options: Any) -> Any:
+    def plot(self: Any, **options: Any) -> Any:
         """Data, fit and residual; returns the Figure. Options as of
         :func:`pyspec.plot.plot_fit`."""
-        if not _PLOTTERS:
-            raise FitError("no pictures are loaded; import pyspec.plot first")
-        return _PLOTTERS[0](self, **options)
+        return handed("plot_fit", "pyspec.plot")(self, **options)

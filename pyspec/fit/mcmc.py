@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError, TooLargeError
-from pyspec.fit.doubts.caution import warn
+from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
 from pyspec.fit.samples import LNSIGMA, MC, MCMCResult
+from pyspec.fit.solve.robust import refuse_robust
 from pyspec.fit.statistics import not_converged
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Posterior:
 def sample(result: FitResult, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
+    refuse_robust(result, "samples of a posterior")
     if result._of_many:
         raise FitError(
             f"{result.model_name}: this is one file of a joint fit, and its posterior that of all "
@@ -227,6 +230,7 @@ def _run(
         else:
             from multiprocessing import get_context
 
+            refuse_many("workers", mc.workers)
             with get_context("spawn").Pool(mc.workers, begin_worker) as pool:
                 sampler = run(pool)
     finally:
@@ -247,4 +251,4 @@ def need_emcee() -> Any:
     try:
         return import_module("emcee")
     except ImportError:
-        raise FitError("samples need emcee: pip install 'pyspec[mcmc]'") from None
+        raise FitError("samples need emcee: pip install 'pyspec-fit[mcmc]'") from None

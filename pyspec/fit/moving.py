@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
+from pyspec.fit.ending import Ending
+from pyspec.fit.predict import differences
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.solve.covariance import jacobian
-from pyspec.fit.spread import known_errors, propagated
-from pyspec.model.sizes import Sizes
 
 Array = npt.NDArray[np.float64]
 
@@ -39,12 +38,10 @@ class Moving:
 
 def moving_parameters(
     problem: FitProblem,
-    theta: Array,
-    stderr: Mapping[str, float | None],
-    correl: Mapping[str, Mapping[str, float]],
+    ending: Ending,
     every: int = 1,
 ) -> Moving | None:
-    """The parameters that move at `theta`, at every n-th time; None for the fit of one spectrum.
+    """The parameters that move, at every n-th time; None for the fit of one spectrum.
 
     Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
     free parameters. Raises :class:`FitError` where the model cannot be compiled.
@@ -70,8 +67,8 @@ def moving_parameters(
     def traces(at: Array) -> Array:
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
 
-    values = traces(theta)
-    errors = _errors(traces, problem, theta, stderr, correl) if rows else None
+    values = traces(ending.theta)
+    errors = _errors(traces, problem, ending) if rows else None
     return Moving(
         np.asarray(model.time[window]),
         {name: values[k] for k, name in enumerate(rows)},
@@ -82,22 +79,13 @@ def moving_parameters(
 def _errors(
     traces: Callable[[Array], Array],
     problem: FitProblem,
-    theta: Array,
-    stderr: Mapping[str, float | None],
-    correl: Mapping[str, Mapping[str, float]],
+    ending: Ending,
 ) -> Array | None:
     """(n_traces, n_time) standard errors; None where no parameter has one."""
     names = problem.names
-    known = known_errors(names, stderr)
+    known = ending.places.tolist()
     if not known or len(names) > MAX_FREE:
         return None
-    own, sizes = [problem.model.parameters[name] for name in names], Sizes(problem.model)
-    columns = jacobian(
-        traces,
-        theta,
-        [(par.min, par.max) for par in own],
-        [names.index(name) for name in known],
-        [sizes.of(par) for par in own],
-    )
-    slopes = {name: columns[:, k] for k, name in enumerate(known)}
-    return propagated(slopes, known, correl)
+    own = [problem.model.parameters[name] for name in names]
+    columns = differences(traces, problem.model, own, ending.theta, known)
+    return ending.propagated({place: columns[:, k] for k, place in enumerate(known)})

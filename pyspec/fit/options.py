@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from pyspec.calls import is_whole
-from pyspec.errors import CallError, FitError, shortened, suggest
+from pyspec.errors import CallError, FitError, suggest
+from pyspec.ir import GraphIR
 from pyspec.model import Measurement, Model
 
 #: Arguments of intervals and samples, which scripts of trspecfit give to a fit: no part of it, see
@@ -140,15 +140,6 @@ def check_options(label: str, options: Mapping[str, Any]) -> None:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")
 
 
-def check_scale(scale_covar: object) -> None:
-    """Raises :class:`FitError` for a `scale_covar` that is neither None nor a flag."""
-    if scale_covar is None or isinstance(scale_covar, (bool, np.bool_)):
-        return
-    if not is_whole(scale_covar, 0) or scale_covar not in (0, 1):
-        given = shortened(scale_covar)
-        raise FitError(f"scale_covar must be True, False, or None, not {given}")
-
-
 def need_model(call: str, model: object) -> None:
     """Raises :class:`CallError` where this is no Model."""
     if not isinstance(model, Model):
@@ -158,9 +149,11 @@ def need_model(call: str, model: object) -> None:
         )
 
 
-def need_pair(call: str, model: object, measurement: object) -> None:
-    """Raises :class:`CallError` where these are no Model and Measurement."""
-    if isinstance(model, Model) and isinstance(measurement, Measurement):
+def need_pair(
+    call: str, model: object, measurement: object, kinds: tuple[type, ...] = (Model,)
+) -> None:
+    """Raises :class:`CallError` where these are no Model, or one of `kinds`, and Measurement."""
+    if isinstance(model, kinds) and isinstance(measurement, Measurement):
         return
     if isinstance(model, Measurement) and isinstance(measurement, Model):
         raise CallError(
@@ -184,7 +177,8 @@ def need_pairs(parts: object) -> None:
     for part in parts:
         if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
             raise CallError(f"{wanted}, not {_shown(part)}; put each model beside its measurement")
-        need_pair("fit_joint", *part)
+        model, measurement = part
+        need_pair("fit_joint", model, measurement, (Model, GraphIR))
 
 
 def _shown(given: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor
+from pyspec.fit.ending import Ending
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.covariance import jacobian
-from pyspec.fit.spread import known_errors, propagated
-from pyspec.model import Model
+from pyspec.model import Model, Par
 from pyspec.model.sampling import Term, terms
 from pyspec.model.sizes import Sizes
 
@@ -43,7 +43,7 @@ class Prediction:
         if self.stderr is None:
             raise FitError(
                 "the fit has no standard errors, so its prediction has no band; see the message "
-                "and the cautions of the result"
+                "and the findings of the result"
             )
         return self.value - self.stderr, self.value + self.stderr
 
@@ -59,24 +59,22 @@ class Prediction:
 
 def predict(
     problem: FitProblem,
-    theta: Array,
-    stderr: Mapping[str, float | None],
-    correl: Mapping[str, Mapping[str, float]],
+    ending: Ending,
     energy: npt.ArrayLike | None,
     time: npt.ArrayLike | None,
 ) -> Prediction:
-    """The prediction of a fit that ended at `theta`; axes that are None are those of the data.
+    """The prediction of a fit; axes that are None are those of the data.
 
     Parameters without a standard error are taken to be known. Raises :class:`DataError` as
     :func:`pyspec.model.sampling.terms` does.
     """
     names = problem.names
-    spread = known_errors(names, stderr)
+    known = [names[k] for k in ending.places.tolist()]
     value: Array | None = None
     slopes: dict[str, Array] = {}
     parts = terms(problem.model, energy, time)
     for term in parts:
-        own, columns = _term(term, problem, dict(zip(names, theta, strict=True)), spread)
+        own, columns = _term(term, problem, dict(zip(names, ending.theta, strict=True)), known)
         value = own if value is None else value + own
         for name, column in columns.items():
             slopes[name] = slopes[name] + column if name in slopes else column
@@ -87,7 +85,9 @@ def predict(
         None if on.model.is_time_model else _target(grids[0], on.energy),
         _target(grids[1], on.time),
         value,
-        propagated(slopes, spread, correl) if spread else None,
+        ending.propagated({names.index(name): one for name, one in slopes.items()})
+        if known
+        else None,
     )
 
 
@@ -96,10 +96,12 @@ def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | Non
 
 
 def _term(
-    term: Term, problem: FitProblem, values: Mapping[str, float], spread: Mapping[str, float]
+    term: Term, problem: FitProblem, values: Mapping[str, float], known: Collection[str]
 ) -> tuple[Array, dict[str, Array]]:
     """The value of one part of the prediction and, by parameter, its slopes."""
-    executor = make_executor(term.model, None, problem.backend)
+    reads = any(one.op.spectrum_fed for one in term.model.components)  # on the axis of the data
+    window = problem.measurement.without_data() if reads else None
+    executor = make_executor(term.model, window, problem.backend)
     names = executor.opt_param_names
     theta = np.array([values[name] for name in names])
     fixed = None
@@ -107,7 +109,7 @@ def _term(
         own = set(executor.fixed_names)
         fixed = {name: value for name, value in problem.fixed.items() if name in own}
     value = np.asarray(executor.run(theta, fixed))
-    wanted = [k for k, name in enumerate(names) if name in spread]
+    wanted = [k for k, name in enumerate(names) if name in known]
     slopes: dict[str, Array] = {}
     if wanted:
         columns = model_slopes(term.model, executor, theta, fixed, wanted)
@@ -132,10 +134,23 @@ def model_slopes(
         exact = -executor.jacobian(theta, fixed, known_only=True)
         found = {k: exact[k] for k in wanted}
     if unknown:
-        own, known = [model.parameters[n] for n in executor.opt_param_names], Sizes(model)
-        bounds, sizes = [(par.min, par.max) for par in own], [known.of(par) for par in own]
-        columns = jacobian(
-            lambda at: np.ravel(executor.run(at, fixed)), theta, bounds, unknown, sizes
+        own = [model.parameters[n] for n in executor.opt_param_names]
+        columns = differences(
+            lambda at: np.ravel(executor.run(at, fixed)), model, own, theta, unknown
         )
         found.update(zip(unknown, columns.T, strict=True))
     return np.array([found[k] for k in wanted])
+
+
+def differences(
+    function: Callable[[Array], Array],
+    model: Model,
+    own: Sequence[Par],
+    theta: Array,
+    wanted: Sequence[int],
+) -> Array:
+    """(…, n_wanted) derivatives of a function of theta, whose parameters are these of the model,
+    by some of them: central differences within their bounds."""
+    sizes = Sizes(model)
+    bounds, units = [(par.min, par.max) for par in own], [sizes.of(par) for par in own]
+    return jacobian(function, theta, bounds, wanted, units)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -11,96 +12,84 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor import Executor, Executors, make_executor, make_plan
-from pyspec.executor.laid import Arrays, FitLayout
+from pyspec.executor import Executor, executor_of
+from pyspec.executor.laid import Arrays, FitLayout, lay_out, layout_of
+from pyspec.executor.protocol import PartsInMemory
 from pyspec.executor.team import threads_for
 from pyspec.fit.columns import Columns
 from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite
-from pyspec.fit.doubts.bounds import at_the_bound
-from pyspec.fit.doubts.caution import cautions
-from pyspec.fit.doubts.finished import doubts
 from pyspec.fit.evaluations import OUTSIDE, Evaluations
-from pyspec.fit.following import Followers, Following
-from pyspec.fit.known import Known, jumps_of
-from pyspec.fit.parameters import FitParameters, start_parameters
+from pyspec.fit.findings.bounds import at_the_bound
+from pyspec.fit.findings.caution import cautions
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.finished import doubts
+from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
-from pyspec.fit.refusals import check_registered, refuse_idle
+from pyspec.fit.refusals import check_registered
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch
-from pyspec.fit.solve.places import Places
+from pyspec.fit.solve.search import Search
+from pyspec.fit.solve.settled import Settled
 from pyspec.fit.sums import sums_of
-from pyspec.ir import build_graph
-from pyspec.model import Measurement, Model, Par
+from pyspec.model import Measurement, Par
+from pyspec.model.check import refuse_idle
 from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
 from pyspec.model.measurement import square_of
-from pyspec.model.outline import Outline, outline_of
+from pyspec.model.outline import Outline
 from pyspec.model.source import source_of
-from pyspec.passes import linear_parameters
-from pyspec.plan import ScheduledPlan, lower
+from pyspec.model.windows import slice_of
+from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan.following import Followers
+from pyspec.plan.places import Places
+from pyspec.plan.start import start_parameters
 
 Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
-_MADE_AGAIN = {
-    "_executor", "_executors", "_known", "_layout", "outline", "progress",
-    "_params", "_gather", "_kept",
-}  # fmt: skip
+_MADE_AGAIN = ("_executor", "compiled", "_layout", "progress", "_params", "_gather", "_kept")
 
 _UNIT = attrgetter("unit")
 
 
 class FitProblem(Columns):
-    """Model, measurement and backend, callable with lmfit.Parameters.
+    """A compiled model, a measurement and a backend, callable with lmfit.Parameters.
 
     `evaluations` counts them and keeps the best point. Values that are not finite are refused by
-    naming the parameter. Pickles without its executor, which is made again on first use.
+    naming the parameter. Pickles with its model, but without its executor and without the compiled
+    model, which are made again on first use.
 
-    `executor` is one made before, for many measurements of one model, and `like` a problem of the
-    same model, from which this takes what the model alone decides, such as its `parameters`; with
-    `known` the model is that of other fits, too;
-    `fixed` holds values of fixed parameters that differ from those of the model; `without` names
-    classes of Jacobian columns that are switched off, for comparison: nothing is made of what is
-    known of them, they are finite differences at every step.
+    `executor` is one made before; `fixed` holds values of fixed parameters that differ from those
+    of the model; `without` names classes of Jacobian columns that are finite differences at every
+    step, for comparison; `checksum` is that of the data where they were fitted before.
     """
 
     def __init__(
         self,
-        model: Model,
+        compiled: CompiledModel,
         measurement: Measurement,
         backend: str,
         executor: Executor | None = None,
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
-        like: FitProblem | Known | None = None,
-        outline: Outline | None = None,
-        known: Known | None = None,
+        checksum: int | None = None,
     ) -> None:
         self.without = checked_classes(without) if without else frozenset()
-        self._known = known
-        if known is not None:
-            self.outline = known.outline
-            self._executors = known.executors
-            self._layout = None if self.without else known.layout_of(measurement)
-            like = known
-        if outline is not None:
-            self.outline = outline
-        if like is not None:
-            self.parameters, self.followers = like.parameters, like.followers
-            if known is None and isinstance(like, FitProblem) and "linear_names" in vars(like):
-                self.linear_names = like.linear_names
-        self.model = model
+        self.compiled = compiled
+        self.model = compiled.model
         self.measurement = measurement
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
         self._executor: Executor | None = executor
-        if known is not None and self._layout is not None:
-            self.names: tuple[str, ...] = known.names
-        else:
-            self.names = tuple(self.executor.opt_param_names)
+        if executor is None and backend == "compiled" and not self.without and fixed is None:
+            self._layout = layout_of(compiled, measurement)
+        laid = self._layout is not None
+        self.names: tuple[str, ...] = compiled.names if laid else self.executor.opt_param_names
         #: Of the data as they are now: what is saved later must be what was fitted. The executor
         #: has refused other shapes by now, before the data are read.
-        if self._layout is not None:  # an array
+        if checksum is not None:
+            self.data_checksum = checksum
+        elif self._layout is not None:  # an array
             self.data_checksum, self.data_square = checksum_and_square(measurement)
         else:
             self.data_checksum = checksum_of(measurement)
@@ -109,13 +98,12 @@ class FitProblem(Columns):
 
     def make_executor(self) -> Executor:
         """The executor of this problem."""
-        if self._known is not None:
-            return self._known.executor(self.measurement)
-        if self._executors is not None:
-            return self._executors(self.measurement)
         if self.outline.calls_python:
             check_registered(self.model, self.parameters)
-        return Executors(self.model, self.backend, self.parameters, self.outline)(self.measurement)
+        executor = executor_of(self.compiled, self.measurement, self.backend)
+        if self.fixed is None:
+            lay_out(self.compiled, executor)
+        return executor
 
     progress: Silent = Silent()
     _params: Any = None
@@ -125,13 +113,10 @@ class FitProblem(Columns):
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._executor, self._known = None, None
+        self._executor = None
         self.__dict__.update(state)
 
     # what is fitted
-
-    #: What makes executors of a model that other fits have too.
-    _executors: Executors | None = None
 
     #: How the structures of C are laid out, where an earlier fit has shown that, and the arrays
     #: that they lead to: the loop then needs no executor.
@@ -150,24 +135,31 @@ class FitProblem(Columns):
         return self._executor
 
     @cached_property
-    def parameters(self) -> dict[str, Par]:
+    def compiled(self) -> CompiledModel:
+        """All that a fit needs of the model."""
+        return compile_model(self.model)
+
+    @property
+    def parameters(self) -> Mapping[str, Par]:
         """All parameters by name, as they are when the fit begins."""
-        return self.model.parameters
+        return self.compiled.parameters
 
-    @cached_property
+    @property
     def outline(self) -> Outline:
-        """What the model has in common with others of its structure, while a fit runs."""
-        return outline_of(self.model)
+        """What the model has in common with others of its structure."""
+        outline = self.compiled.outline
+        assert outline is not None
+        return outline
 
-    @cached_property
+    @property
     def followers(self) -> Followers:
         """The expression parameters, as they are when the fit begins."""
-        return Following.of(self.parameters, self.outline.followers)
+        return self.compiled.followers
 
     @property
     def is_plain(self) -> bool:
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
-        return self._layout is not None and self._known is not None and not self._known.jumps
+        return self._layout is not None and not self.compiled.jumps
 
     rivals: list[Array] | None = None  # starts to other optima nearly as good; None: not looked for
 
@@ -177,9 +169,8 @@ class FitProblem(Columns):
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
-        self._known = self._layout = None
+        self._layout = None
         self._kept = {}
-        self.__dict__.pop("outline", None)
         if self._executor is not None:
             self._executor.rest()
 
@@ -212,11 +203,24 @@ class FitProblem(Columns):
         return self.measurement.loss == "poisson"
 
     @property
+    def is_trace(self) -> bool:
+        """Whether values against time are fitted: then there is no energy axis."""
+        return self.model.is_time_model
+
+    def axis(self, name: str) -> Array | None:
+        """(n,) the "energy" or "time" of the fit window; None where the data have none."""
+        is_energy = name == "energy"
+        values = self.model.energy if is_energy else self.model.time
+        if values is None or (is_energy and self.is_trace):
+            return None
+        given = self.measurement
+        return values[slice_of(given.columns if is_energy or self.is_trace else given.rows)]
+
+    @property
     def n_residuals(self) -> int:
         """Points of the window, masked ones included."""
-        data = self.measurement.data
-        assert data is not None
-        return int(self.measurement.window(data).size)
+        assert self.measurement.data is not None
+        return int(self.measurement.window(self.measurement.data).size)
 
     @cached_property
     def data_square(self) -> float:
@@ -243,48 +247,33 @@ class FitProblem(Columns):
     ) -> tuple[FitParameters, tuple[str, ...]]:
         """The parameters to start from, and the names moved off a bound."""
         if self.outline.is_idle:
-            refuse_idle(self.model, self.parameters)
+            laws = [par.dynamics.components for par in self.parameters.values() if par.dynamics]
+            refuse_idle(self.model.components, *laws)
         given = {**(self.fixed or {}), **(seeds or {})}
-        if self._known is not None and not given:
-            params, moved, self.sizes = self._known.start(self.measurement.glimpse)
-        else:
+        shared = None if given else self.compiled.start
+        start = shared
+        if start is None:
             known = self.model, self.parameters, given
-            params, moved = start_parameters(*known, self.measurement.glimpse)
-            self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
-        return params, moved
+            start = start_parameters(*known, self.measurement.glimpse)
+            self.sizes = list(map(_UNIT, map(start.limits.__getitem__, self.names)))
+        else:
+            self.sizes = start.units
+        params = FitParameters(dict(start.values), start.values, start.limits, shared)
+        return params, start.moved
 
-    def expressions(self, names: Iterable[str]) -> dict[str, str]:
-        """The texts of expression parameters."""
-        return {n: one.text for n in names if (one := self.parameters[n].formula) is not None}
-
-    def cautions(self, values: Mapping[str, float]) -> list[str]:
+    def cautions(self, values: Mapping[str, float]) -> list[Finding]:
         """What may mislead at these values."""
-        return cautions(self.model, self.outline, self.parameters, values, self.measurement)
+        return cautions(self, values)
 
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[str]:
+    ) -> list[Finding]:
         """What to doubt in a finished fit; `sides` are the bounds that parameters ended at,
         `chisqr` that of the fit, if it is known."""
-        found = self.chisqr_at if chisqr is None else lambda at: chisqr
-        known = self.model, self.outline, self.parameters
-        said = doubts(*known, values, self.measurement, lambda: found(theta), sides)
-        return said + negative(self, theta)
+        return doubts(self, theta, values, sides, chisqr) + negative(self, theta)
 
-    def said_of(
-        self, values: Mapping[str, float], chisqr: float
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Both of a fit that ended within all bounds; and what may mislead alone."""
-        outline, warned = self.outline, []
-        if outline.sampled or outline.is_time_model:
-            warned = self.cautions(values)
-        known = self.model, outline, self.parameters
-        found = doubts(*known, values, self.measurement, lambda: chisqr, {})
-        return (*found, *warned), (*warned,)
-
-    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
-        """A sentence about a parameter that ended at a bound; `gain` in χ², of χ², in units of the
-        variance of a point."""
+    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> Finding:
+        """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
         return at_the_bound(name, self.model, side, limit, *gain)
 
     # what an optimizer calls
@@ -295,8 +284,8 @@ class FitProblem(Columns):
 
     def bounds_of(self, params: FitParameters) -> tuple[Array, Array]:
         """(n_free,) lower and upper bounds, in the order of the plan."""
-        if self._known is not None:
-            return self._known.bounds
+        if params.start is not None:
+            return params.start.lower, params.start.upper
         bounds = np.array([params.limits[name][:2] for name in self.names])
         return bounds[:, 0], bounds[:, 1]
 
@@ -326,7 +315,7 @@ class FitProblem(Columns):
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes."""
-        executor = make_executor(self.model, None, self.backend) if whole else self.executor
+        executor = executor_of(self.compiled, None, self.backend) if whole else self.executor
         return np.asarray(executor.run(theta, self.fixed))
 
     @property
@@ -335,6 +324,11 @@ class FitProblem(Columns):
         if self._layout is not None:
             return True
         return self.executor.capabilities.in_c and not (self.without and self._switched_off)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the loop in C evaluates by itself."""
+        return self._layout is not None or (self.in_c and self.executor.capabilities.in_parts)
 
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""
@@ -346,52 +340,56 @@ class FitProblem(Columns):
 
     def jumps(self) -> Mapping[str, Places]:
         """Free parameters that move a jump over the samples → the values where they do."""
-        if self._known is not None:
-            return self._known.jumps
-        return jumps_of(self.plan, self.model, self.outline, self.fixed)
+        return self.compiled.jumps if self.fixed is None else self.compiled.jumps_at(self.fixed)
 
     def jump_parameters(self) -> Collection[str]:
         """All free parameters that move a jump, directly or through expressions."""
-        return lower(self.model, outline=self.outline).jump_parameters(self.model)
+        return self.compiled.jump_parameters
 
-    @property
-    def plan(self) -> ScheduledPlan:
-        """The plan of the model."""
-        plan = self.executor.plan
-        return make_plan(self.model) if plan is None else plan
-
-    def solve(self, solver: NativeSolver, watch: Watch, each: bool = False) -> None:
+    def solve(self, solver: NativeSolver | Search, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
-        Python. `each` says whether every evaluation is watched, or one now and then."""
-        each = each or self.progress.each or self.evaluations.max_seconds is not None
-        if self._layout is not None:
-            layout, arrays = self._layout
-            n_threads, laid = threads_for(layout.size), layout.take(arrays)
-            try:
-                if n_threads == 1:
-                    solver.run_parts(laid, watch, each)
-                    return
-                with layout.shared(laid, n_threads):
-                    solver.run_parts(laid, watch, each)
-            finally:
-                layout.give_back(laid)
-            return
-        if self.in_c and self.executor.capabilities.in_parts:
-            with self.executor.parts(self.fixed) as parts:
+        Python. Every evaluation is watched where that is asked for, else one now and then."""
+        each = self.progress.each or self.evaluations.max_seconds is not None
+        if self.in_memory:
+            with self._parts() as parts:
                 solver.run_parts(parts, watch, each)
             return
         with sums_of(self, solver.bounds) as evaluate:
             solver.run(evaluate, watch)
 
-    @cached_property
+    def judge(self, solver: NativeSolver) -> Settled:
+        """What C says of the ending of a solver that has settled, after a closer look."""
+        with self._parts() as parts:
+            return solver.judge(parts, np.array(self.sizes, dtype=np.float64))
+
+    @contextmanager
+    def _parts(self) -> Iterator[PartsInMemory]:
+        """What C evaluates, inside of the `with` block."""
+        if self._layout is None:
+            with self.executor.parts(self.fixed) as parts:
+                yield parts
+            return
+        layout, arrays = self._layout
+        n_threads, laid = threads_for(layout.size), layout.take(arrays)
+        try:
+            with nullcontext() if n_threads == 1 else layout.shared(laid, n_threads):
+                yield laid
+        finally:
+            layout.give_back(laid)
+
+    @property
+    def column_kinds(self) -> tuple[str, ...]:
+        return self.compiled.column_kinds
+
+    @property
     def linear_names(self) -> tuple[str, ...]:
         """The free parameters that the model is linear in together."""
-        return linear_parameters(build_graph(self.model)).names
+        return self.compiled.linear
 
     def of_squares(self) -> FitProblem:
         """The same with residuals that are not those of counts."""
         plain = replace(self.measurement, loss="squares")
-        return FitProblem(self.model, plain, self.backend, fixed=self.fixed)
+        return FitProblem(self.compiled, plain, self.backend, fixed=self.fixed)
 
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""

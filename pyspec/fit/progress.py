@@ -76,6 +76,10 @@ class Line(Silent):
         if time.perf_counter() - self.shown >= self.interval:
             self._tell(f"{self._so_far}, {rows_text(done, total)}")
 
+    def step(self, done: int, total: int) -> None:
+        """So many parts of a job are done."""
+        self._tell(f"{done} of {total}")
+
     def _tell(self, text: str) -> None:
         now = time.perf_counter()
         self.last = f"{self.label}: {text}, {now - self.start:.1f} s"
@@ -91,12 +95,14 @@ class Line(Silent):
 
 
 class Bar(Silent):
-    """A tqdm bar without a total: evaluations, rate and the best χ²."""
+    """A tqdm bar. Of evaluations it has no total, and shows the rate and the best χ²."""
 
     each = True
 
-    def __init__(self, label: str, tqdm: Any) -> None:
-        self.bar = tqdm(desc=label, unit=" evaluations", leave=True, file=sys.stderr)
+    def __init__(
+        self, label: str, tqdm: Any, unit: str = "evaluations", total: int | None = None
+    ) -> None:
+        self.bar = tqdm(desc=label, total=total, unit=f" {unit}", leave=True, file=sys.stderr)
         self._best, self._shown = "", time.perf_counter()
 
     def update(self, nfev: int, chisqr: float, best: float) -> None:
@@ -110,6 +116,10 @@ class Bar(Silent):
             self._shown = now
             shown = filter(None, (self._best, rows_text(done, total)))
             self.bar.set_postfix_str(", ".join(shown), refresh=True)
+
+    def step(self, done: int, total: int) -> None:
+        """So many parts of a job are done."""
+        self.bar.update(done - self.bar.n)
 
     def close(self) -> None:
         self.bar.close()
@@ -134,7 +144,7 @@ class Steps:
         self.callback = progress if callable(progress) else None
         self.show = progress is True
         self.label = label
-        self.line: Any = None
+        self.line: Line | Bar | None = None
 
     def update(self, done: int, total: int) -> None:
         """So many of the parts are done."""
@@ -143,38 +153,13 @@ class Steps:
         if not self.show:
             return
         if self.line is None:
-            self.line = _steps(self.label, total, self.unit)
+            self.line = _line(self.label, self.unit, total)
         self.line.step(done, total)
 
     def close(self) -> None:
         """The job is over."""
         if self.line is not None:
             self.line.close()
-
-
-class StepLine(Line):
-    """The line of :class:`Steps` without tqdm."""
-
-    def step(self, done: int, total: int) -> None:
-        self._tell(f"{done} of {total}")
-
-
-class StepBar(Silent):
-    """The tqdm bar of :class:`Steps`."""
-
-    def __init__(self, label: str, total: int, unit: str, tqdm: Any) -> None:
-        self.bar = tqdm(desc=label, total=total, unit=f" {unit}", leave=True, file=sys.stderr)
-
-    def step(self, done: int, total: int) -> None:
-        self.bar.update(done - self.bar.n)
-
-    def close(self) -> None:
-        self.bar.close()
-
-
-def _steps(label: str, total: int, unit: str) -> StepLine | StepBar:
-    tqdm = _tqdm()
-    return StepLine(label) if tqdm is None else StepBar(label, total, unit, tqdm)
 
 
 def _tqdm() -> Any:
@@ -195,5 +180,9 @@ def make_progress(progress: bool | Callback | None, label: str) -> Silent:
         return Silent()
     if callable(progress):
         return Custom(progress)
+    return _line(label, "evaluations")
+
+
+def _line(label: str, unit: str, total: int | None = None) -> Line | Bar:
     tqdm = _tqdm()
-    return Line(label) if tqdm is None else Bar(label, tqdm)
+    return Line(label) if tqdm is None else Bar(label, tqdm, unit, total)

@@ -1,4 +1,4 @@
-"""Models that are refused before a fit: what has nothing to read, and functions that fail."""
+"""Models that are refused before a fit: functions that fail."""
 
 from __future__ import annotations
 
@@ -12,32 +12,8 @@ from pyspec.errors import ModelError
 from pyspec.model import Component, Model, Par
 from pyspec.model.check import movers
 from pyspec.model.inputs import function_of
-from pyspec.model.outline import is_idle
 
 Array = npt.NDArray[np.float64]
-
-
-def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
-    """Raises :class:`ModelError` for a component that reads what stands below it, where nothing
-    does: a Shirley at the end of a model, a kernel at the end of its dynamics."""
-    groups: list[Sequence[Component]] = [model.components]
-    for par in parameters.values():
-        if par.dynamics is not None:
-            groups.append(par.dynamics.components)
-    for components in groups:
-        if not is_idle(components):
-            continue
-        last = components[-1]
-        fed = last.op.spectrum_fed
-        does = "reads" if fed else "convolves"
-        above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
-        above = above or components[0]
-        remedy = "add what it is to read below it"
-        if above is not last:
-            remedy = f"move it above {above.name}" + (f" ({above.where})" if above.where else "")
-        raise ModelError(
-            f"{last.where}: {last.name}: {does} what stands below it, and nothing does; {remedy}"
-        )
 
 
 def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -13,25 +13,25 @@ import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.errors import FitError
-from pyspec.fit.by_reference import fit_of, residual_of, squares_of
+from pyspec.fit.by_reference import fit_of, residual_of
 from pyspec.fit.components import spectrum_components
-from pyspec.fit.doubts.when_asked import when_asked
+from pyspec.fit.ending import Ending
 from pyspec.fit.export import fit_dataset, plain_fit
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.found import Found
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.linear.predict import predict_linear
 from pyspec.fit.lmfit_names import LmfitNames
+from pyspec.fit.measured import Measured
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
-from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.solve.outcome import Ended
-from pyspec.fit.spread import Correlated, correlation_matrix, covariance_of
-from pyspec.fit.statistics import TOGETHER, goodness, state_of, title_of
-from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
+from pyspec.fit.statistics import TOGETHER, goodness, squares_of, state_of, title_of
+from pyspec.fit.table import Correlated, CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
 
@@ -39,8 +39,8 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FitResult(LmfitNames, SlotNames):
-    """One finished (or stopped) fit.
+class FitResult(Found, LmfitNames, Measured):
+    """One finished (or stopped) fit. Its numbers are read from its `ending`.
 
     Attributes
     ----------
@@ -52,11 +52,7 @@ class FitResult(LmfitNames, SlotNames):
         parameter, and how it ended
     interrupted : True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit
         that had just ended (`success` says which)
-    degenerate : True if the data do not determine some free parameters, `without_effect`
-    at_bound : name → "min" or "max" for parameters that ended at a bound: no standard error
-    without_effect : free parameters that the data do not determine at all
-    intervals : name → (low, high] for parameters that move a jump over the samples, such as an
-        onset without an instrument: all that the data say, in place of a standard error
+    ending : how the fit ended, in arrays, see :class:`pyspec.fit.ending.Ending`
     started_from : where the start values come from, such as "the baseline fit"; "" if not known
     starts : tuple of :class:`pyspec.fit.starts.Start`, how fits from several starts ended
         (`n_starts=`)
@@ -64,14 +60,12 @@ class FitResult(LmfitNames, SlotNames):
         "2d", "trace", "sbs" or ""
     target : what a trace shows, such as the name of a parameter
     spent : how long an evaluation on a cluster took, in the sums and outside; None without one
-    chisqr, redchi : sum of the squared (weighted) residuals; the same over the degrees of freedom
-    n_data, n_free : points that count; free parameters, amplitudes free along an axis included
     """
 
     problem: FitProblem
-    _outcome: Any
+    ending: Ending
     _params: FitParameters
-    _message: str | Ended
+    _message: str
     method: str
     backend: str
     settings: dict[str, Any]
@@ -80,96 +74,100 @@ class FitResult(LmfitNames, SlotNames):
     nfev: int
     success: bool
     interrupted: bool = False
-    degenerate: bool = False
-    at_bound: dict[str, str] = field(default_factory=dict)
-    without_effect: tuple[str, ...] = ()
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     started_from: str = ""
     starts: tuple[Any, ...] = ()
     fit_type: str = ""
     file_name: str = ""
     target: str = ""
     spent: Any = None
-    _cautions: tuple[str, ...] = ()
-    _warned: tuple[str, ...] = ()
+    _findings: tuple[Finding, ...] = ()
+    _warned: tuple[Finding, ...] = ()
     _minimizer: Any = None
     _of_many: bool = False
-    #: Where it is not `redchi`: that of all files of a joint fit, NaN where nothing scatters.
-    _variance: float | None = None
+    _outcome: Any = None  # what a method of lmfit returned
     _fit: Array | None = field(default=None, init=False)
     _raw: float | None = field(default=None, init=False)
 
-    def __post_init__(self) -> None:
-        problem, outcome = self.problem, self._outcome
-        self.chisqr, self.redchi = float(outcome.chisqr), float(outcome.redchi)
-        self.n_data = int(outcome.ndata)
-        self.n_free = len(problem.names) + problem.n_linear
-        self.model_name: str = problem.model.name
+    # how it ended
 
-    @cached_property
+    @property
+    def n_data(self) -> int:
+        """Points that count."""
+        return self.ending.n_points
+
+    @property
+    def n_free(self) -> int:
+        """Free parameters, amplitudes free along an axis included."""
+        return len(self.problem.names) + self.problem.n_linear
+
+    @property
+    def model_name(self) -> str:
+        """What the model is called; of several files all names."""
+        return self.problem.label
+
+    @property
     def theta(self) -> Array:
         """(n_free,) the best values of the free parameters, read-only."""
-        theta = self.problem.theta_of(self._params.value)
-        theta.flags.writeable = False
-        return theta
+        return self.ending.theta
+
+    @property
+    def at_bound(self) -> dict[str, str]:
+        """Name → "min" or "max" for parameters that ended at a bound: no standard error."""
+        return {self.problem.names[k]: side for k, side in self.ending.sides.items()}
+
+    @property
+    def without_effect(self) -> tuple[str, ...]:
+        """The free parameters that the data do not determine."""
+        return tuple([self.problem.names[k] for k in self.ending.lost])
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the data leave a free parameter undetermined."""
+        return bool(self.ending.lost)
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Name → (low, high] of parameters that move a jump, such as an onset that no instrument
+        smears: all that the data say."""
+        return {self.problem.names[k]: ends for k, ends in self.ending.intervals.items()}
 
     @cached_property
     def expressions(self) -> dict[str, str]:
         """Name → text of the expression that a parameter follows."""
-        return dict(self._params.expressions)
+        own, parameters = self._params.began, self.problem.parameters
+        return {
+            name: formula.text
+            for name in self._params.value
+            if name not in own and (formula := parameters[name].formula) is not None
+        }
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("linear", "model", "theta", "_fit")
+        made = ("linear", "model", "_fit")
         return {name: one for name, one in self.__dict__.items() if name not in made}
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What to know before these numbers are used, such as noise that differs along an axis.
-        Some are worked out when they are first asked for."""
-        return (*self._cautions, *self._when_asked)
-
-    @cautions.setter
-    def cautions(self, sentences: tuple[str, ...]) -> None:
-        self._cautions, self._when_asked = tuple(sentences), ()
-
-    @cached_property
-    def _when_asked(self) -> tuple[str, ...]:
-        return when_asked(self)
 
     @property
     def is_trace(self) -> bool:
         """Whether values against time were fitted: then there is no energy axis."""
-        return self.problem.model.is_time_model and not isinstance(self.problem, LinearProblem)
+        return self.problem.is_trace
 
     @property
     def energy(self) -> Array:
         """(n_columns,) energies of the fit window. Raises :class:`FitError` for a trace."""
-        energy = self.problem.model.energy
-        if energy is None or self.is_trace:
+        energy = self.problem.axis("energy")
+        if energy is None:
             raise FitError(f"{self.model_name} is a trace against time, without energies; see time")
-        columns = self.problem.measurement.columns
-        return energy if columns is None else energy[slice(*columns)]
+        return energy
 
     @property
     def time(self) -> Array | None:
         """(n_rows,) times of the fit window, None for one spectrum."""
-        time, measurement = self.problem.model.time, self.problem.measurement
-        window = measurement.columns if self.is_trace else measurement.rows
-        return time if time is None or window is None else time[slice(*window)]
+        return self.problem.axis("time")
 
     @property
     def axis(self) -> Array:
         """The last axis of the data: energies, or times for a trace."""
         time = self.time
         return time if self.is_trace and time is not None else self.energy
-
-    @property
-    def keep(self) -> npt.NDArray[np.bool_]:
-        """False where a point of the window is masked."""
-        keep = self.problem.measurement.keep
-        if keep is None:
-            return np.ones(self.data.shape, dtype=bool)
-        return self.problem.measurement.window(keep)
 
     @property
     def data(self) -> npt.NDArray[Any]:
@@ -196,8 +194,7 @@ class FitResult(LmfitNames, SlotNames):
         """The model at the "best" or the "start" values, over the fit window, or over the whole
         axes of the data.
 
-        Raises :class:`FitError` for another word, or where the start is not known.
-        """
+        Raises :class:`FitError` for another word, or where the start is not known."""
         if at not in ("best", "start"):
             raise FitError(f"at must be 'best' or 'start', not {at!r}")
         if at == "best" and not whole:
@@ -212,22 +209,17 @@ class FitResult(LmfitNames, SlotNames):
         """Whether the start values of all free parameters are known."""
         return all(name in self.start for name in self.problem.names)
 
-    @property
-    def sigma(self) -> Array | None:
-        """The declared σ of each point of the window: 1 / weight, or for counts the root of what
-        the fit expects; None where no noise was declared."""
-        return self.problem.measurement.sigma(self.fit)
-
     def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
         """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`. `whole`
         takes all energies, (n_energy,)."""
-        columns = None if whole else self.problem.measurement.columns
-        return spectrum_components(self.problem.model, self.values, columns)
+        measurement = self.problem.measurement
+        seen = measurement.without_data() if whole else measurement
+        return spectrum_components(self.problem.model, self.values, seen)
 
     def moving(self) -> Moving | None:
         """The parameters that move in time over the fit window, with one standard error each;
         None for the fit of one spectrum. See :class:`pyspec.fit.moving.Moving`."""
-        return moving_parameters(self.problem, self.theta, self.stderr, self.correl)
+        return moving_parameters(self.problem, self.ending)
 
     def predict(
         self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
@@ -238,8 +230,8 @@ class FitResult(LmfitNames, SlotNames):
         with free traces at other energies only."""
         if isinstance(self.problem, LinearProblem):
             need_same(self.problem)
-            return predict_linear(self, self.problem, energy, time)
-        return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
+            return predict_linear(self.problem, self.ending, energy, time)
+        return predict(self.problem, self.ending, energy, time)
 
     @cached_property
     def linear(self) -> Amplitudes | None:
@@ -249,17 +241,7 @@ class FitResult(LmfitNames, SlotNames):
         if not isinstance(problem, LinearProblem):
             return None
         need_same(problem)
-        return amplitudes_of(self, problem)
-
-    def _lost(self) -> list[int]:
-        """The places of the parameters that the data do not determine."""
-        return [k for k, name in enumerate(self.problem.names) if name in self.without_effect]
-
-    def _spread(self) -> tuple[Array, float]:
-        """The covariance of the parameters, and the variance of a point of weight 1."""
-        covariance = covariance_of(self.problem.names, self.stderr, self.correl)
-        variance = self.redchi if self._variance is None else self._variance
-        return covariance, variance if self._scale_covar else 1.0
+        return amplitudes_of(problem, self.ending)
 
     # what was fitted
 
@@ -274,16 +256,6 @@ class FitResult(LmfitNames, SlotNames):
     def measurement(self) -> Measurement:
         """Data, window, noise, mask, labels and units."""
         return self.problem.measurement
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """What "energy", "time" and "data" are, as the data say: "binding energy"."""
-        return self.problem.measurement.labels
-
-    @property
-    def units(self) -> Mapping[str, str]:
-        """Their units: "eV"."""
-        return self.problem.measurement.units
 
     # numbers
 
@@ -300,24 +272,34 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return Named({name: self._params.error(name) for name in self.problem.parameters})
+        return Named({name: self._errors.get(name) for name in self.problem.parameters})
+
+    @cached_property
+    def _errors(self) -> dict[str, float | None]:
+        """Name → standard error of free parameters, and of what follows them."""
+        names, followers = self.problem.names, self.problem.followers
+        errors = self.ending.stderr.tolist()
+        found: dict[str, float | None] = {names[k]: errors[k] for k in self.ending.places.tolist()}
+        if len(self._params.value) == len(self._params.began):
+            return found
+        return found | self.ending.followed(names, followers.gradients(self._params.value))
 
     @property
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
-        rows = []
+        rows, held = [], self.at_bound
         for name, own in self.problem.parameters.items():
             rows.append(
                 ParameterRow(
                     name=name,
                     value=self._params.value[name],
-                    stderr=self._params.error(name),
+                    stderr=self._errors.get(name),
                     vary=name in self._params.limits,
                     min=float(own.min),
                     max=float(own.max),
                     expr=self.expressions.get(name),
                     init=self.start.get(name),
-                    at_bound=self.at_bound.get(name, ""),
+                    at_bound=held.get(name, ""),
                 )
             )
         return ParameterTable(rows)
@@ -325,29 +307,31 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def correl(self) -> Mapping[str, Mapping[str, float]]:
         """Correlations of the free parameters: ``correl[a][b]``."""
-        correl = self._params.correl
-        return Named({one: Correlated(one, correl(one)) for one in self.problem.names})
+        names, own = self.problem.names, self.ending.places.tolist()
+        found = self.ending.correlations.tolist()
+        rows = {k: {names[j]: found[k][j] for j in own if j != k} for k in own}
+        return Named({name: Correlated(name, rows.get(k, {})) for k, name in enumerate(names)})
 
     @property
     def correlations(self) -> CorrelationTable:
         """Correlations of the free parameters that have a standard error, as a table."""
-        names = [name for name in self.problem.names if name in self._params.stderr]
-        return CorrelationTable(names, correlation_matrix(names, self.correl))
+        own = self.ending.places
+        names = [self.problem.names[k] for k in own.tolist()]
+        matrix = self.ending.correlations[np.ix_(own, own)]
+        np.fill_diagonal(matrix, 1.0)
+        return CorrelationTable(names, matrix)
 
     @property
     def statistics(self) -> dict[str, float]:
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
-        return self._goodness(*squares_of(self))
-
-    def _goodness(self, raw: float, total: float) -> dict[str, float]:
-        return goodness(self, raw, total)
+        return goodness(self, *squares_of(self))
 
     def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and
         units where these are known; value, stderr, init of the parameters; facts of the fit and
-        its cautions as attributes."""
+        its findings as attributes."""
         return fit_dataset(self, open_fit(self, np.array(self.fit)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -357,7 +341,7 @@ class FitResult(LmfitNames, SlotNames):
     # for people
 
     def _lines(self) -> list[str]:
-        state = state_of(self.success, self.without_effect, self.message)
+        state = state_of(self.success, self.without_effect)
         origin = f", from {self.started_from}" if self.started_from else ""
         time = f" in {self.seconds:.3g} s" if np.isfinite(self.seconds) else ""  # a stored slice
         if self.starts:
@@ -371,18 +355,14 @@ class FitResult(LmfitNames, SlotNames):
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
             *([TOGETHER] if self._of_many else []),
             *([] if self.spent is None else [str(self.spent)]),
-            *(f"Caution: {text}" for text in self._told()),
+            *self.finding_lines(),
         ]
-
-    def _told(self) -> Sequence[str]:
-        """The cautions as people read them."""
-        return self.cautions
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), str(self.table)])
 
     def __repr__(self) -> str:
-        state = state_of(self.success, self.without_effect, self.message).lower()
+        state = state_of(self.success, self.without_effect).lower()
         return (
             f"<FitResult {self.model_name} {self.fit_type or self.method}: {state}, "
             f"redchi {self.redchi:.6g}, nfev {self.nfev}>"

@@ -16,7 +16,6 @@ from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
-    from pyspec.fit.result import FitResult
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
 SAME, ROUNDING = 1e-6, 1e-12
@@ -53,17 +52,12 @@ def need_same(problem: FitProblem) -> None:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
 
 
-def need_fitted(result: Any) -> None:
+def need_fitted(result: Any, found: float | None = None) -> None:
     """Raises :class:`DataError` where data were changed since a fit, or weights or a mask, of which
-    it takes no checksum: χ² at its values is another one then. It costs one evaluation."""
-    need_same(result.problem)
-    need_chisqr(result, None)
-
-
-def need_chisqr(result: FitResult, found: float | None) -> None:
-    """Raises :class:`DataError` where χ² at the values of a fit, which is evaluated if None is
-    given, is not that of the fit. A fit by samples of the posterior is not asked."""
+    it takes no checksum: χ² at its values, one evaluation where it was not `found` already, is
+    another one then. A fit by samples of the posterior is not asked for that."""
     problem, chisqr = result.problem, float(result.chisqr)
+    need_same(problem)
     if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
         return
     found = problem.chisqr_at(result.theta) if found is None else found

@@ -236,7 +236,7 @@ class MCMCResult:
         bad = {name: int(np.sum(~np.isfinite(self.of(name)))) for name in self.followers}
         return (
             *self._notes,
-            *short,
+            *map(str, short),
             *(
                 f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles "
                 "may be nan; give bounds that keep its expression defined"

@@ -1,35 +1,48 @@
-"""fit_model: one model fitted to one measurement."""
+"""fit_model: one model fitted to one measurement. fit_trace: values against time, without an energy
+axis, such as data of one channel or the trace of a parameter."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import FitError
+from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
-from pyspec.fit.doubts.caution import warn
 from pyspec.fit.evaluations import check_limits
+from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.known import known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
-from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.plain import judged
+from pyspec.fit.options import MethodOptions, StagedOptions, check_options, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import NATIVE, RANDOM, How, fit_stages, without_intervals
+from pyspec.fit.solve.conclude import result_of
+from pyspec.fit.solve.methods import (
+    NATIVE,
+    RANDOM,
+    How,
+    check_scale,
+    fit_stages,
+    without_intervals,
+)
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import check_seeds, check_starts, with_fixed
-from pyspec.model import Measurement, Model
+from pyspec.ir import GraphIR, model_of
+from pyspec.model import Measurement, Model, load_time_model
 from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
+from pyspec.model.taken import check_sigma
+from pyspec.model.windows import index_range
+from pyspec.plan import CompiledModel, compile_model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,7 +51,7 @@ if TYPE_CHECKING:
 @answered
 @held
 def fit_model(
-    model: Model,
+    model: Model | CompiledModel | GraphIR,
     measurement: Measurement,
     backend: str | None = "compiled",
     method: str | None = None,
@@ -64,7 +77,8 @@ def fit_model(
 
     Parameters
     ----------
-    model : with its axes set; it is not changed
+    model : with its axes set; it is not changed. Or one that was compiled before, by
+        ``pyspec.plan.compile_model(model)``, or a graph, by way of :func:`pyspec.ir.model_of`
     measurement : data, window, weights
     backend : "compiled", "interpreted", "tree" or "compare" (or a name of trspecfit such as
         "fit_model_gir"); None tries the first three in that order and warns why it fell back
@@ -85,7 +99,7 @@ def fit_model(
         "structured" or both; columns of these classes are finite differences at every step
         (see ``pyspec explain --jacobian``)
     n_starts : number of starts, the given one and random ones; the best fit is returned.
-        `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
+        `result.starts` lists them, and `result.findings` say where they disagree. Limits are those
         of each fit
     seed : of the random starts, and of methods that draw random numbers (differential_evolution,
         basinhopping, dual_annealing, ampgo, emcee): the same one gives the same fit
@@ -97,10 +111,9 @@ def fit_model(
     chunks : rows of a series that are evaluated at a time, with the same bits; besides the data
         only a few chunks are held in memory. Data by reference are read in blocks of 4 MiB by
         default. Such fits do not begin on a part of the rows (docs/solver.md)
-    options : passed on to the (last) method; "native" takes `tolerance`, in standard errors, and
-        ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
-        that the model is linear in (heights, offsets, slopes), whose start values then do not
-        matter; the result is that of any fit
+    options : passed on to the (last) method. "native" takes `tolerance`, in standard errors, and
+        ``linear="eliminate"``: heights, offsets and slopes are solved for at each point, and their
+        start values do not matter. The result is that of any fit
 
     Returns
     -------
@@ -113,54 +126,54 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
-    if type(model) is not Model or type(measurement) is not Measurement:
-        need_pair("fit_model", model, measurement)
+    if isinstance(model, GraphIR):
+        model = model_of(model)
+    own = model.model if isinstance(model, CompiledModel) else model
+    if type(own) is not Model or type(measurement) is not Measurement:
+        need_pair("fit_model", own, measurement)
     if options:
-        check_options(model.name, options)
-    if scale_covar is not None:
-        check_scale(scale_covar)
+        check_options(own.name, options)
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
     methods: tuple[str, ...] = (NATIVE,)
     if method not in (None, NATIVE) or (fit_alg_1, fit_alg_2, stages) != (None, None, 1):
         methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    if scale_covar is not None:
+        check_scale(own.name, methods, scale_covar, (measurement,))
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts != 1:
         n_starts, seed = check_starts(n_starts, seed)
     if n_workers is not None:
-        check_workers(model.name, client, n_workers)
+        check_workers(own.name, client, n_workers)
     if seeds:
-        check_seeds(model, seeds)
-        model = with_fixed(model, seeds)
+        check_seeds(own, seeds)
     if not RANDOM.isdisjoint(methods):
         given = {"seed": seed, **given}
     how = How(methods, given, max_nfev, max_seconds, scale_covar)
     given_data = measurement
     if chunks is not None:
-        refuse_shared(model.name, client, n_workers)
+        refuse_shared(own.name, client, n_workers)
         measurement = in_chunks(measurement, chunks)
     if type(measurement.data) is not np.ndarray:
-        _check_source(model, measurement, methods)
+        _check_source(own, measurement, methods)
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     if rows_on is not None:
-        measurement = on_workers(rows_on, model, measurement)
-    known = known_of(model) if backend == "compiled" and n_starts == 1 else None
-    own = model.copy() if known is None else known.model
-    if known is None or measurement.data is None:
-        problem = make_problem(own, measurement, backend, jacobian_without)
-    else:
-        problem = FitProblem(own, measurement, "compiled", without=jacobian_without, known=known)
+        measurement = on_workers(rows_on, own, measurement)
+    compiled = model if isinstance(model, CompiledModel) else compile_model(own)
+    if seeds:
+        compiled = with_fixed(compiled, seeds)
+    problem = make_problem(compiled, measurement, backend, jacobian_without)
 
     def whole() -> FitResult:
         """The fit, or the best of several."""
         if n_starts == 1:
-            reporter = Silent() if progress is None else make_progress(progress, model.name)
-            result = judged(run_fit(problem, how, reporter, seeds))
+            reporter = Silent() if progress is None else make_progress(progress, own.name)
+            result = result_of(run_fit(problem, how, reporter, seeds))
         else:
-            fits = _Fits(how, own, measurement, backend, jacobian_without)
+            fits = _Fits(how, compiled, measurement, backend, jacobian_without)
             fits.problem = problem
-            pool = make_pool(model.name, client, n_workers) if apart else None
+            pool = make_pool(own.name, client, n_workers) if apart else None
             result = best_from_starts(fits, seeds, n_starts, seed, pool, hold, progress)
         if result._warned:
             warn(problem.label, result._warned)
@@ -184,17 +197,17 @@ def fit_model(
 class _Fits(FromStarts):
     """Fits of one model to one measurement."""
 
-    model: Model
+    compiled: CompiledModel
     measurement: Measurement
     backend: str | None
     without: Collection[str]
 
     def first_problem(self) -> FitProblem:
-        return make_problem(self.model, self.measurement, self.backend, self.without)
+        return make_problem(self.compiled, self.measurement, self.backend, self.without)
 
     def next_problem(self) -> FitProblem:
         first = self.problem
-        known = first.model, self.measurement, first.backend, first.executor
+        known = self.compiled, self.measurement, first.backend, first.executor
         return problem_of(*known, without=self.without)
 
 
@@ -208,3 +221,87 @@ def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]
             f"{model.name}: {others[0]} needs all residuals at once, the data are by reference; "
             f"use {NATIVE}, the default, or give np.asarray(data)"
         )
+
+
+@answered
+@held
+def fit_trace(
+    model_yaml: str | Path | Model,
+    model: str | Sequence[str] | None,
+    time: npt.ArrayLike,
+    values: npt.ArrayLike,
+    sigma: npt.ArrayLike | None = None,
+    *,
+    target: str = "",
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    time_limits: Sequence[float | None] | None = None,
+    measurement: Measurement | None = None,
+    **options: Unpack[StagedOptions],
+) -> FitResult:
+    """Fits a model of time laws to values against time.
+
+    Parameters
+    ----------
+    model_yaml, model : a model file (or YAML text) and the name of a model of time laws in it;
+        or a Model made of time laws, and None
+    time : (n,), rising
+    values : (n,)
+    sigma : one standard error of the values, a number or (n,); the errors of the parameters are
+        then not scaled by the reduced chi² (``scale_covar=True`` scales them)
+    target : what the values are, for tables and pictures
+    inputs : further arrays (n,) that laws by formula read, by name
+    time_limits : (low, high), fit only these times, both ends included; None leaves a side open
+    measurement : mask, window, and weights or counts in place of sigma; its data are `values`
+    options : as of :func:`pyspec.fit.fit_model`
+
+    Returns a :class:`FitResult` with `fit_type` "trace".
+    """
+    chosen = time_model(model_yaml, model).copy()
+    if _rises(values) and not (_rises(time) or _rises(np.asarray(time)[::-1])):
+        raise DataError(
+            "the values rise all the way, as times do, and the times do not: exchange them, "
+            "fit_trace(file, model, time, values)"
+        )
+    chosen.set_axes(time=time, inputs=inputs)
+    if chosen.time is None:
+        raise DataError("a trace needs its times; give time=, one value for each of `values`")
+    data = np.asarray(values)
+    if data.shape != chosen.time.shape:
+        raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
+    own = measurement or Measurement()
+    if sigma is not None and (own.weight is not None or own.loss != "squares"):
+        raise CallError(
+            "fit_trace: sigma= and the measurement both say what the noise is; give one of them"
+        )
+    measurement = replace(own, data=data)
+    if sigma is not None:
+        noise = np.asarray(check_sigma(sigma, data.shape, own.keep))
+        measurement = replace(measurement, weight=1.0 / noise)
+    if time_limits is not None:
+        window = index_range(chosen.time, time_limits, "time")
+        measurement = replace(measurement, columns=window)
+    given: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
+    with Hold() as hold:
+        result = hold.mark(fit_model(chosen, measurement, **given))
+        result.fit_type, result.target = "trace", target
+        return result
+
+
+def _rises(given: npt.ArrayLike) -> bool:
+    """Whether this can be an axis of times."""
+    array = np.asarray(given)
+    if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "fiu":
+        return False
+    return bool((np.diff(array) > 0).all())
+
+
+def time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:
+    """The model of time laws that a call names. Raises :class:`FitError` for another."""
+    if isinstance(source, Model):
+        if not source.is_time_model:
+            raise FitError(f"{source.name} is a model of energies; a trace needs time laws alone")
+        return source
+    names = [name] if isinstance(name, str) or name is None else list(name)
+    if len(names) != 1 or names[0] is None:
+        raise FitError(f"name one model of time laws in the file, not {name!r}")
+    return load_time_model(source, names[0])

@@ -12,17 +12,23 @@ import numpy as np
 
 from pyspec.calls import meant, whole
 from pyspec.errors import CallError, FitError, shortened
-from pyspec.fit.frequencies import evenly, frequencies_of
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.model import Model
+from pyspec.model.parts import groups_of_laws
+from pyspec.plan import CompiledModel
 
 ResultT = TypeVar("ResultT", bound=FitResult)
 
 #: Starts agree where their chi² differ by less than this, in units of the variance of a point, or
 #: of their own size where that is rounding.
 SAME, ROUNDING = 1e-2, 1e-9
+
+#: chi² below this share of the squares of the data is rounding.
+EXACT = 1e-16
 
 #: Values that differ by more standard errors than this are another optimum of the same chi².
 APART = 1.0
@@ -33,6 +39,14 @@ DECADE = 10.0
 #: The spread of a start around the given one, in units of the interval of its bounds, or of its
 #: own size without bounds.
 NEAR, OPEN = 0.15, 0.5
+
+#: Laws with a frequency, f. χ² has an optimum in it about every 1 / T, with the length T of the
+#: times, and a fit ends at the one beside its start: starts at random leave gaps, and fall beside
+#: the same optimum again.
+OSCILLATING = ("sinFun", "dampedSinFun", "sinDivX")
+
+#: Multiples of the golden section, without their whole parts, are spread evenly at any number.
+GOLDEN = (5.0**0.5 - 1.0) / 2.0
 
 
 @dataclass(frozen=True)
@@ -108,24 +122,17 @@ def check_numbers(label: str, seeds: Mapping[str, Any]) -> None:
             )
 
 
-def with_fixed(model: Model, seeds: Mapping[str, float]) -> Model:
-    """The model, or a copy where `seeds` name fixed parameters: these are fixed at other values."""
-    parameters = model.parameters
+def with_fixed(compiled: CompiledModel, seeds: Mapping[str, float]) -> CompiledModel:
+    """The model, with other values of the fixed parameters that `seeds` name."""
     fixed = {
-        name: float(value)
+        name: value
         for name, value in seeds.items()
-        if name in parameters
-        and not parameters[name].vary
-        and parameters[name].free is None
-        and parameters[name].value != value
+        if (par := compiled.parameters.get(name)) is not None
+        and not par.vary
+        and par.free is None
+        and par.value != value
     }
-    if not fixed:
-        return model
-    copied = model.copy()
-    parameters = copied.parameters
-    for name, value in fixed.items():
-        parameters[name].value = value
-    return copied
+    return compiled.at(fixed) if fixed else compiled
 
 
 def drawn_starts(
@@ -143,8 +150,8 @@ def drawn_starts(
     if n_starts == 1:
         return
     swings = {
-        name: evenly(generator, *params.limits[name][:2])
-        for name in frequencies_of(problem)
+        name: _evenly(generator, *params.limits[name][:2])
+        for name in _frequencies_of(problem)
         if all(map(math.isfinite, params.limits[name][:2]))
     }
     for index in range(1, n_starts):
@@ -164,6 +171,24 @@ def drawn_starts(
         yield found
 
 
+def _frequencies_of(problem: FitProblem) -> list[str]:
+    """The free parameters that are a frequency of an oscillation, in the order of the others."""
+    found = set()
+    for own, names in problem.named_files:
+        groups = groups_of_laws(own.model, own.parameters)
+        laws = [law for group in groups for law in group if law.op.name in OSCILLATING]
+        found |= {names.get(p.name) for law in laws for p in law.parameters if p.argument == "f"}
+    return [name for name in problem.names if name in found]
+
+
+def _evenly(generator: np.random.Generator, low: float, high: float) -> Iterator[float]:
+    """Places between two bounds without end, spread evenly from a first one at random."""
+    place = generator.uniform()
+    while True:
+        yield float(low + (high - low) * place)
+        place = (place + GOLDEN) % 1.0
+
+
 def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
     if low > 0.0 and high / low >= DECADE:
         return float(np.exp(generator.uniform(np.log(low), np.log(high))))
@@ -177,13 +202,15 @@ class Ended:
     Attributes
     ----------
     start : how it ended
-    variance : of a point, by which its chi² is compared with that of others
+    tolerance : how far a chi² may be from this one to be the same
+    interrupted : whether Ctrl-C ended it
     nfev : its evaluations
     error : what it raised
     """
 
     start: Start
-    variance: float = math.nan
+    tolerance: float = math.nan
+    interrupted: bool = False
     nfev: int = 0
     error: FitError | None = None
 
@@ -195,25 +222,22 @@ class Ended:
         final = {name: values[name] for name in names}
         ended = Start(start, final, result.chisqr, result.success, result.message)
         variance = result.redchi if result._scale_covar else 1.0
-        return cls(ended, variance, result.nfev)
+        rounding = max(ROUNDING * result.chisqr, EXACT * result.problem.data_square)
+        tolerance = max(SAME * variance, rounding)
+        return cls(ended, tolerance, result.interrupted, result.nfev)
 
     @classmethod
     def failed(cls, given: Mapping[str, float], error: FitError) -> Ended:
         """Of a fit that could not be made."""
         return cls(Start(given, {}, math.nan, False, str(error)), error=error)
 
-    @property
-    def tolerance(self) -> float:
-        """How far a chi² may be from this one to be the same."""
-        return max(SAME * self.variance, ROUNDING * self.start.chisqr)
-
     def is_better(self, other: Ended | None) -> bool:
-        """Whether this is a better fit than another, or none."""
+        """Whether this is a better fit than an earlier one, or none. Of two with the same chi² the
+        earlier one stays: the first start is the user's, whose order of equal parts is meant."""
         if other is None or self.error is not None:
             return self.error is None
-        same = abs(self.start.chisqr - other.start.chisqr) <= other.tolerance
-        if same and self.start.success != other.start.success:
-            return self.start.success
+        if abs(self.start.chisqr - other.start.chisqr) <= other.tolerance:
+            return self.start.success and not other.start.success
         return self.start.chisqr < other.start.chisqr
 
 
@@ -250,7 +274,7 @@ def best_of(
     seed: int,
 ) -> ResultT:
     """The fit of the lowest chi² from `n_starts` starts; its `starts` lists all of them, and its
-    cautions say where they disagree.
+    findings say where they disagree.
 
     Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
     """
@@ -292,31 +316,28 @@ def with_starts(
     best.starts = tuple(
         replace(one.start, agrees=abs(one.start.chisqr - at) <= tolerance) for one in ended
     )
-    best._cautions = (*best._cautions, *_disagreement(best))
+    finished = [at for at, one in zip(best.starts, ended, strict=True) if not one.interrupted]
+    best._findings = (*best._findings, *_disagreement(best, finished, drawn["n_starts"]))
     return best
 
 
-def _disagreement(best: FitResult) -> list[str]:
-    """Sentences about starts that ended elsewhere, and about other values of the same chi²."""
-    found, n = [], len(best.starts)
-    others = [one for one in best.starts if not one.agrees]
-    if others:
+def _disagreement(best: FitResult, finished: Sequence[Start], n_starts: int) -> list[Finding]:
+    """Findings about starts that ended elsewhere or did not finish, and about other values of the
+    same chi²."""
+    found, n = [], len(finished)
+    others = [one for one in finished if not one.agrees]
+    if others or n < n_starts:
         ended = [one.chisqr for one in others if math.isfinite(one.chisqr)]
-        nearest = f", the best of them at χ² {min(ended):.6g}" if ended else ""
-        found.append(
-            f"{n - len(others)} of {n} starts agree on this optimum, χ² {best.chisqr:.6g}; the "
-            f"others ended elsewhere{nearest}: see result.starts"
-        )
+        counts = {"agree": n - len(others), "finished": n, "all": n_starts}
+        nearest = {"nearest": min(ended)} if ended else {}
+        numbers = {**counts, "chisqr": best.chisqr, **nearest}
+        found.append(Finding(Kind.STARTS_DISAGREE, (), numbers))
     apart: dict[str, None] = {}
     for one in best.starts:
         if one.agrees and one.success:
             apart.update(dict.fromkeys(_other_values(one, best)))
     if apart:
-        found.append(
-            "starts with the same χ² ended at other values of " + ", ".join(apart) + ": equal "
-            "parts of the model may have changed places; bounds that do not overlap, or an "
-            "expression, tell them apart"
-        )
+        found.append(Finding(Kind.PARTS_EXCHANGED, (*apart,)))
     return found
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from importlib import import_module
+from math import isfinite, isinf
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import meant
+from pyspec.calls import Named, meant
 from pyspec.errors import FitError, NoSuchKeyError, suggest
 from pyspec.model.show import html_table
 
@@ -43,13 +44,6 @@ class ParameterRow:
 
 
 COLUMNS = tuple(field.name for field in fields(ParameterRow))
-
-
-#: What scripts ask of a DataFrame, and a table of its own does not have.
-FRAME_ATTRIBUTES = (
-    *("at", "iloc", "loc", "set_index", "reset_index", "sort_values", "query", "values", "shape"),
-    *("to_csv", "to_numpy", "iterrows", "itertuples", "head", "tail", "merge", "groupby"),
-)
 
 
 class ParameterTable(Sequence[ParameterRow]):
@@ -91,14 +85,6 @@ class ParameterTable(Sequence[ParameterRow]):
     def __contains__(self, key: object) -> bool:
         return any(key in (row, row.name) for row in self.rows)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in FRAME_ATTRIBUTES:
-            raise AttributeError(
-                f"a ParameterTable has no {name!r}, as a DataFrame has; for DataFrames "
-                "pip install 'pyspec[io]', then use to_dataframe()"
-            )
-        raise AttributeError(f"a ParameterTable has no {name!r}")
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the rows, in order."""
@@ -124,8 +110,8 @@ class ParameterTable(Sequence[ParameterRow]):
                 row.name,
                 *format_value(row.value, row.stderr),
                 row.kind + (f" (at {row.at_bound})" if row.at_bound else ""),
-                "" if np.isinf(row.min) else f"{row.min:.6g}",
-                "" if np.isinf(row.max) else f"{row.max:.6g}",
+                "" if isinf(row.min) else f"{row.min:.6g}",
+                "" if isinf(row.max) else f"{row.max:.6g}",
                 row.expr or "",
             ]
             for row in self.rows
@@ -140,6 +126,20 @@ class ParameterTable(Sequence[ParameterRow]):
 
     def _repr_html_(self) -> str:
         return html_table(self._cells(), self.title)
+
+
+class Correlated(Named[float]):
+    """Correlations of the parameter `name` with others, by their names; as lmfit has them, that
+    with itself is not among them."""
+
+    def __init__(self, name: str, found: Mapping[str, float]) -> None:
+        super().__init__(found)
+        self.name = name
+
+    def __missing__(self, key: object) -> float:
+        if key == self.name:
+            raise NoSuchKeyError(f"{key} is correlated with itself by 1; ask for another parameter")
+        return super().__missing__(key)
 
 
 class CorrelationTable:
@@ -185,9 +185,46 @@ class CorrelationTable:
         return html_table(self._cells())
 
 
+#: Slices that a table shows: the first and the last of more.
+MOST_ROWS = 20
+
+
+class SliceTable:
+    """What a person reads of slices, those of an archive too: as text and in a notebook."""
+
+    def __init__(self, slices: Any) -> None:
+        self._slices = slices
+
+    def __str__(self) -> str:
+        return text_table(self._cells(), ">" * (len(self._slices.free_names) + 2) + "<")
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells())
+
+    def _cells(self) -> list[list[str]]:
+        slices = self._slices
+        head = ["time", *slices.free_names, "redchi", "status"]
+        shown = list(range(len(slices)))
+        if len(shown) > MOST_ROWS:
+            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
+        values, errors, redchi = slices.values, slices.stderr, slices.redchi
+        rows = []
+        for k in shown:
+            if k < 0:
+                rows.append(["…"] * len(head))
+                continue
+            cells = []
+            for name in slices.free_names:
+                error = errors[name][k]
+                text, shown_error = format_value(values[name][k], None if error != error else error)
+                cells.append(f"{text} ± {shown_error}" if shown_error else text)
+            rows.append([f"{slices.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", slices.status[k]])
+        return [head, *rows]
+
+
 def format_value(value: float, stderr: float | None) -> tuple[str, str]:
     """Value and standard error as text, the value to two digits of the error."""
-    if stderr is None or not np.isfinite(stderr) or stderr <= 0 or not np.isfinite(value):
+    if stderr is None or not isfinite(stderr) or stderr <= 0 or not isfinite(value):
         return f"{value:.7g}", "" if stderr is None else f"{stderr:.2g}"
     # Of the rounded error: 0.0996 is 0.10, to two digits as 0.10 is.
     digits = 1 - int(f"{stderr:.1e}".partition("e")[2])
@@ -198,7 +235,7 @@ def format_value(value: float, stderr: float | None) -> tuple[str, str]:
 
 def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
     """Rows of cells in columns; the first row is the head; `align` has one of <> a column."""
-    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(
             f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True)
@@ -209,11 +246,32 @@ def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def columns_of(fits: Any, others: Sequence[str]) -> dict[str, Any]:
+    """Name → column over many fits, or slices: each parameter and its ``_stderr``, and `others`."""
+    errors, found = fits.stderr, dict[str, Any]()
+    for name, values in fits.values.items():
+        found[name], found[f"{name}_stderr"] = values, errors[name]
+    for name in others:
+        column = getattr(fits, name)
+        found[name] = list(column) if isinstance(column, tuple) else column
+    return found
+
+
 def need_pandas() -> Any:
     """The module pandas. Raises :class:`FitError` without it."""
     try:
         return import_module("pandas")
     except ImportError:
         raise FitError(
-            "a DataFrame needs pandas: pip install 'pyspec[io]', or use table['value']"
+            "a DataFrame needs pandas: pip install 'pyspec-fit[io]', or use table['value']"
+        ) from None
+
+
+def need_xarray() -> Any:
+    """The module xarray. Raises :class:`FitError` without it."""
+    try:
+        return import_module("xarray")
+    except ImportError:
+        raise FitError(
+            "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
         ) from None

@@ -16,8 +16,13 @@ import math
 from typing import Any
 
 import lmfit
+import numpy as np
+import numpy.typing as npt
 
+from pyspec.fit.ending import information_criteria
 from pyspec.fit.parameters import FitParameters
+
+Array = npt.NDArray[np.float64]
 
 
 class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
@@ -121,31 +126,78 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return str(plain.dumps(**options))
 
 
-def lmfit_parameters(params: FitParameters) -> UnitParameters:
-    """The same parameters as objects of lmfit. Fixed ones have no bounds there: lmfit would clip a
-    value to them without a word."""
+def lmfit_parameters(params: FitParameters, result: Any = None) -> UnitParameters:
+    """The same parameters as objects of lmfit, with what a result says of them. Fixed ones have no
+    bounds there: lmfit would clip a value to them without a word."""
     made = UnitParameters()
-    made.add_many(*(_lmfit_parameter(params, name) for name in params.value))
+    for name, value in params.value.items():
+        limits = params.limits.get(name)
+        if limits is not None:
+            made[name] = UnitParameter(name, value, limits.unit, min=limits.low, max=limits.high)
+        else:
+            made[name] = lmfit.Parameter(name, value, vary=False)
+        made[name].init_value = params.began.get(name, value)
+    if result is not None:
+        _complete(made, result)
     return made
 
 
-def _lmfit_parameter(params: FitParameters, name: str) -> lmfit.Parameter:
-    value, limits, text = params.value[name], params.limits.get(name), params.expressions.get(name)
-    if limits is not None:
-        made = UnitParameter(name, value, limits.unit, min=limits.low, max=limits.high)
-    else:
-        kind = lmfit.Parameter if text is None else Follower
-        made = kind(name, value, vary=False, user_data=text)
-    made.init_value = params.began.get(name, value)
-    made.stderr, made.correl = params.error(name), params.correl(name)
-    return made
+def _complete(made: Any, result: Any) -> None:
+    """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
+    that follow others."""
+    params, texts, correl = result._params, result.expressions, result.correl
+    for name, text in texts.items():
+        made[name] = Follower(name, params.value[name], vary=False, user_data=text)
+        made[name].init_value = params.value[name]
+    for name, par in made.items():
+        par.stderr = result._errors.get(name)
+        par.correl = None
+        if name in correl and par.stderr is not None:
+            par.correl = dict(correl[name])
 
 
-def complete(outcome: Any, known: FitParameters, nfev: int) -> None:
-    """Writes what is `known` into the outcome of a method of lmfit: all evaluations of the fit, and
-    of its parameters errors, correlations, and those that follow others."""
-    outcome.nfev, params = nfev, outcome.params
-    for name, par in params.items():
-        par.stderr, par.correl = known.error(name), known.correl(name)
-    missing = [name for name in known.value if name not in params]
-    params.add_many(*(_lmfit_parameter(known, name) for name in missing))
+def complete(outcome: Any, result: Any) -> None:
+    """Writes what is known into the outcome of a method of lmfit: all evaluations of the fit, its
+    statistics, covariance and parameters."""
+    ending, names = result.ending, list(outcome.var_names)
+    order = [result.problem.names.index(name) for name in names]
+    outcome.nfev, outcome.chisqr, outcome.redchi = result.nfev, ending.chisqr, ending.redchi
+    outcome.ndata, outcome.nvarys, outcome.nfree = ending.n_points, len(names), ending.n_free
+    is_known = result.problem.is_weighted and not result._scale_covar
+    counted = ending.chisqr, ending.n_points, len(names) + ending.n_linear, is_known
+    outcome.aic, outcome.bic = information_criteria(*counted)
+    outcome.errorbars = bool(ending.places.size)
+    outcome.covar = ending.covariance[np.ix_(order, order)] if outcome.errorbars else None
+    _complete(outcome.params, result)
+
+
+class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
+    """What a fit found as lmfit has it; the residual is computed when it is asked for."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        params, (end, distance) = result._params, result.ending.end
+        self._residual: Array | None = None
+        self._problem, self._theta = result.problem, result.theta
+        self.method = result.method.rsplit(" then ", 1)[-1]
+        self.var_names, self.call_kws = list(params.limits), dict[str, Any]()
+        self.params = lmfit_parameters(params)
+        self.init_vals = [params.began[name] for name in self.var_names]
+        self.init_values = dict(zip(self.var_names, self.init_vals, strict=True))
+        self.end, self.distance = end, distance
+        self.success = end in ("converged", "exact") or (not end and result.success)
+        self.aborted = not end and not result.success
+        self.message = result.ending.text or result.message
+        complete(self, result)
+
+    @property
+    def residual(self) -> Array:
+        """(n_residuals,) at the best fit."""
+        if self._residual is None:
+            problem = self._problem
+            self._residual = np.array(problem.executor.residual(self._theta, problem.fixed))
+        return self._residual
+
+    @residual.setter
+    def residual(self, values: Array) -> None:
+        self._residual = values

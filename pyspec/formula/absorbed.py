@@ -3,8 +3,8 @@
 The slopes of ``A * exp(-((x - x0) / w) ** 2)`` share a height, signs and powers of a width. They
 are gathered into one number for each slope and row, by which the points are multiplied once. The
 value itself keeps its order of operations: its bits are those of the formula as it is written.
-Elsewhere there is nothing to absorb: heights are arguments of components, what only scales a peak
-is a fact that `classify` finds, and traces leave the sums of a fit where `separable` holds.
+Elsewhere there is nothing to absorb. Heights are arguments of components, `classify` finds
+parameters that only scale a peak, and `separable` takes traces out of the sums of a fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trees compiled by Numba, an optional library: ``pip install 'pyspec[jit]'``.
+"""Trees compiled by Numba, an optional library: ``pip install 'pyspec-fit[jit]'``.
 
 Each node becomes a function from the values so far, a tuple, to these and its own. Numba compiles
 the chain of these functions as one, for the types that it is called with.
@@ -46,8 +46,8 @@ def _compiled(tree: Tree) -> Callable[[tuple[Any, ...]], Any]:
         numba = import_module("numba")
     except ImportError:
         raise BackendError(
-            "trees are compiled by Numba, which is not installed: pip install 'pyspec[jit]'; or "
-            "leave out the flag 'jit'"
+            "trees are compiled by Numba, which is not installed: "
+            "pip install 'pyspec-fit[jit]'; or leave out the flag 'jit'"
         ) from None
     place = {node: k for k, node in enumerate(tree.inputs)}
     chain = numba.njit(lambda values: values)

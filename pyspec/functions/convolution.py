@@ -2,7 +2,7 @@
 
 Their scale does not count: :func:`pyspec.functions.quadrature.convolve` normalises them. Each has
 its masses: the integral of g over |d| >= away on the side of earlier samples (d > 0) and on that
-of later ones (d < 0).
+of later ones (d < 0); one with an edge has their means over a step, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions import special
-from pyspec.functions.masses import masses
+from pyspec.functions.masses import masses, means
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -32,6 +32,19 @@ def _box(away: Array, width: float) -> Array:
 
 
 def _nothing(away: Array, parameter: float) -> Array:
+    return np.zeros(np.shape(away))
+
+
+def _exponential_mean(away: Array, step: Array, tau: float) -> Array:
+    return np.asarray(-_exponential(away, tau) * np.expm1(-step / tau) * tau / step)
+
+
+def _box_mean(away: Array, step: Array, width: float) -> Array:
+    inside = np.minimum(step, _box(away, width))  # the part of the step that the box covers
+    return np.asarray(inside / step * (_box(away, width) + _box(away + step, width)) / 2)
+
+
+def _no_mean(away: Array, step: Array, parameter: float) -> Array:
     return np.zeros(np.shape(away))
 
 
@@ -60,10 +73,12 @@ def expSymCONV(d: Array, tau: Value) -> Array:
 
 
 @masses(_exponential, _nothing)
+@means(_exponential_mean, _no_mean)
 def expDecayCONV(d: Array, tau: Value) -> Array:
     """Exponential decay: ``exp(-d / tau)`` for d >= 0, else 0.
 
-    It smears a signal to later times: nothing is seen before it happens.
+    It smears a signal to later times: nothing is seen before it happens. The straight lines between
+    the samples are integrated exactly.
 
     Parameters
     ----------
@@ -74,10 +89,12 @@ def expDecayCONV(d: Array, tau: Value) -> Array:
 
 
 @masses(_nothing, _exponential)
+@means(_no_mean, _exponential_mean)
 def expRiseCONV(d: Array, tau: Value) -> Array:
     """Exponential rise: ``exp(d / tau)`` for d <= 0, else 0.
 
-    It smears a signal to earlier times: a step begins to rise before it happens.
+    It smears a signal to earlier times: a step begins to rise before it happens. The straight lines
+    between the samples are integrated exactly.
 
     Parameters
     ----------
@@ -88,8 +105,12 @@ def expRiseCONV(d: Array, tau: Value) -> Array:
 
 
 @masses(_box, _box)
+@means(_box_mean, _box_mean)
 def boxCONV(d: Array, width: Value) -> Array:
     """Box: 1 for ``|d| <= width / 2``, else 0.
+
+    The straight lines between the samples are integrated exactly, so that the width need not be a
+    number of steps.
 
     Parameters
     ----------

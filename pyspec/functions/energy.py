@@ -16,6 +16,7 @@ from pyspec.functions import special
 from pyspec.functions.doniach import DS as DS
 from pyspec.functions.doniach import DSBinding as DSBinding
 from pyspec.functions.fermi import FermiEdge as FermiEdge
+from pyspec.functions.grid import shirley_shares
 from pyspec.functions.heights import scaled
 from pyspec.functions.inelastic import StaticShirley as StaticShirley
 from pyspec.functions.inelastic import Tougaard as Tougaard
@@ -215,11 +216,11 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
 def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value) -> Array:
     """The line LA with damped tails: ``A / (1 + 4 (d / W)^2)^(p + (d / w)^2)``, ``d = x - x0``.
 
-    ``p = alpha`` for x <= x0, and ``p = beta`` above, so that the side of the tail is that of `LA`.
-    At a distance w the exponent has grown by 1, and so on with the square: the smaller w, the
-    sooner a tail is gone. A wide w gives LA. CasaXPS describes its LF(alpha, beta, w, m) as LA with
-    tails that w forces to the background, but does not print the function that does so: numbers of
-    w there mean something else, those of alpha and beta the same.
+    ``p = alpha`` for x <= x0, and ``p = beta`` above, so that the side of the tail is that of
+    `LA`. At a distance w the exponent has grown by 1, and so on with the square: the smaller w,
+    the sooner a tail is gone. A wide w gives LA. CasaXPS describes its LF(alpha, beta, w, m) as
+    LA with tails forced to the background by w. The function of w is not printed: numbers of
+    alpha and beta mean the same there, numbers of w do not.
 
     Parameters
     ----------
@@ -359,19 +360,30 @@ def PowerBack(x: Array, A: Value, x0: Value, r: Value) -> Array:
 
 
 def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:
-    """Background of inelastically scattered electrons: ``pShirley sum_{j >= i} S_j``.
+    """Background of inelastically scattered electrons: ``pShirley sum_{j >= i} S_j w_j``.
 
     The sum runs over the points with a higher index, the own point included: on an axis of
-    ascending kinetic energy the background rises towards lower energies. It is a plain sum,
-    without step width and without iteration.
+    ascending kinetic energy the background rises towards lower energies. There is no iteration.
+
+    On an axis with even steps w is 1. On any other each point counts by its step, half of the way
+    to both neighbours, over the mean step of the whole axis; the own point counts half of the way
+    to the next and half of a mean step. So the background is pShirley over the mean step, times
+    the area above. Files that share pShirley share the loss per eV: in each of them it is
+    multiplied by the file's mean step over that of the first.
 
     Parameters
     ----------
-    x : (n_energy,) energies; only their order counts
-    pShirley : fraction per point
+    x : (n_energy,) energies, in order, all of the axis
+    pShirley : fraction per point of an even axis, per mean step of any other
     spectrum : (n_energy,) or (n_time, n_energy), the spectrum summed before
 
     Source: D. A. Shirley, Phys. Rev. B 5, 4709 (1972), in its one-pass form.
     """
-    from_above = np.cumsum(np.asarray(spectrum)[..., ::-1], axis=-1)[..., ::-1]
-    return np.asarray(pShirley * from_above)
+    shares = shirley_shares(x)
+    spectrum = np.asarray(spectrum)
+    below, own = (1.0, 1.0) if shares is None else shares.T
+    from_here = np.cumsum((below * spectrum)[..., ::-1], axis=-1)[..., ::-1]
+    if shares is not None:
+        above = np.concatenate([from_here[..., 1:], np.zeros_like(from_here[..., :1])], axis=-1)
+        from_here = above + own * spectrum
+    return np.asarray(pShirley * from_here)

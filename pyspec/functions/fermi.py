@@ -26,8 +26,8 @@ def FermiEdge(
 ) -> Array:
     """Fermi edge: ``[(A + mBelow d) f + mAbove d (1 - f)]`` under a Gaussian of width SD.
 
-    ``d = x - x0`` and ``f = 1 / (1 + exp(d / (kB T)))``: straight lines of occupied states below
-    x0 and of what is left above, which the temperature mixes and the resolution blurs. Both lines
+    ``d = x - x0`` and ``f = 1 / (1 + exp(d / (kB T)))``. Occupied states below x0 and the rest
+    above are straight lines. The temperature mixes them and the resolution blurs them. Both lines
     go on without an end: no end of the axis is seen. SD = 0 gives the bare Fermi function, T far
     below SD / kB the error function. On an axis of binding energies the occupied states lie above
     x0: give A < 0 and an Offset.

@@ -8,6 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.functions.grid import between_ends
+
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 
@@ -15,18 +17,17 @@ Value: TypeAlias = float | Array
 def Tougaard(x: Array, B: Value, C: Value, spectrum: Array) -> Array:
     """Inelastic background by the two-parameter universal cross-section, ``B T / (C + T^2)^2``.
 
-    With S the spectrum below it and J = S + background all that is measured, the background obeys
+        S is the spectrum below it and J = S + background the whole spectrum. The background obeys
     Tougaard's equation ``background(i) = sum_{j > i} K(|x_j - x_i|) J_j w_j``: electrons that have
     lost energy lose it again. The sum runs over the points with a higher index, as of
     ``Shirley``: on an axis of ascending kinetic energy, or descending binding energy, losses
-    lie below the line. ``w_j`` is the trapezoidal rule of the axis. What lies beyond the upper end
-    of the axis is not known and counts as 0: let the axis begin above the line, and write what is
-    no part of the lines (an Offset) above this background in the file.
+    lie below the line. ``w_j`` is the trapezoidal rule of the axis. Signal beyond the
+    upper end of the axis is not known and counts as 0: let the axis begin above the line. Write
+    an Offset, which is no part of the lines, above this background in the file.
 
     The cost grows with the square of the number of energies. On an axis with even steps a spectrum
-    of 1,000 energies takes 0.15 ms and one of 10,000 16 ms, on any other 0.6 and 140 ms; with the
-    derivatives by B and C three to five times that, and every other one adds about as much as the
-    value.
+        of 1,000 energies takes 0.15 ms, one of 10,000 16 ms; on any other axis 0.6 and 140 ms. The
+    derivatives by B and C take three to five times that, every other one as much as the value.
 
     Parameters
     ----------
@@ -60,12 +61,15 @@ def Tougaard3(x: Array, B: Value, C: Value, D: Value, spectrum: Array) -> Array:
     return _background(x, spectrum, lambda T: B * T / ((C - T**2) ** 2 + D * T**2))
 
 
+@between_ends
 def StaticShirley(x: Array, left: Value, right: Value, spectrum: Array) -> Array:
     """Step between two intensities in proportion to the area above: ``right + (left - right) f``.
 
     ``f = area(j >= i) / area(all)`` of the spectrum below it by the trapezoidal rule, 1 at the
-    first and 0 at the last energy: the background meets `left` and `right` there. It is the
-    Shirley background of iterative programs, whose end points are the data's; here the lines of
+    first and 0 at the last energy: the background meets `left` and `right` there. In a fit window
+    these are the first and the last energy of the window, and the area is that of the window;
+    outside of it the background keeps the value of the nearer end. Iterative
+    programs have the same Shirley background with the end points of the data. Here the lines of
     the model decide its shape, and both ends may be fitted, moved in time or held. Where the area
     is 0, a straight line. Unlike ``Shirley`` it does not grow with the lines, only its shape
     follows them. The cost is one sum over the energies.
@@ -77,7 +81,7 @@ def StaticShirley(x: Array, left: Value, right: Value, spectrum: Array) -> Array
 
     Parameters
     ----------
-    x : (n_energy,) energies, eV, in order
+    x : (n_energy,) energies of the window, eV, in order
     left : the background at the first energy, in units of the data
     right : the background at the last energy, in units of the data
     spectrum : (n_energy,) or (n_time, n_energy), the spectrum summed before

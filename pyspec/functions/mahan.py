@@ -25,12 +25,12 @@ _FROM = 12.0
 def Mahan(x: Array, A: Value, x0: Value, SD: Value, alpha: Value, xi: Value) -> Array:
     """Line of a metal after Mahan, convolved with a Gaussian.
 
-    ``A int_0^inf g(s) N(x - x0 + sign(xi) s; SD) ds`` with ``g(s) = s^(alpha - 1) exp(-s / |xi|) /
-    (Gamma(alpha) |xi|^alpha)``, which has the area 1, and N the normal density. The electron loses
-    an energy s to electrons at the Fermi edge, so that the tail lies below x0 on an axis of kinetic
-    energies; on one of binding energies give xi < 0, and it lies above. Bare, the line diverges at
-    x0. alpha = 0 and xi = 0 give a Gaussian, alpha = 1 an exponential tail. It has a value for
-    -0.5 <= alpha <= 4: a fit may pass 0, below which there is no line.
+    ``A int_0^inf g(s) N(x - x0 + sign(xi) s; SD) ds`` with ``g(s) = s^(alpha - 1) exp(-s / |xi|)
+    / (Gamma(alpha) |xi|^alpha)``, which has the area 1, and N the normal density. The electron
+    loses an energy s to electrons at the Fermi edge: on an axis of kinetic energies the tail lies
+    below x0. On an axis of binding energies give xi < 0, and it lies above. Bare, the line
+    diverges at x0. alpha = 0 and xi = 0 give a Gaussian, alpha = 1 an exponential tail. It has a
+    value for -0.5 <= alpha <= 4: a fit may pass 0, below which there is no line.
 
     Parameters
     ----------

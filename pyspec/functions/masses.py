@@ -13,9 +13,15 @@ Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 Kernel: TypeAlias = Callable[[Array, Value], Array]
 Mass: TypeAlias = Callable[[Array, float], Array]
+Mean: TypeAlias = Callable[[Array, Array, float], Array]
 
 #: The masses of each kernel, on the left (d > 0) and on the right.
 MASSES: dict[str, tuple[Mass, Mass]] = {}
+
+
+#: Of kernels with an edge the mean of the mass over a step, on both sides: functions of ``away``,
+#: the step and the parameter.
+MEANS: dict[str, tuple[Mean, Mean]] = {}
 
 
 def masses(left: Mass, right: Mass) -> Callable[[Kernel], Kernel]:
@@ -23,6 +29,17 @@ def masses(left: Mass, right: Mass) -> Callable[[Kernel], Kernel]:
 
     def give(kernel: Kernel) -> Kernel:
         MASSES[kernel.__name__] = (left, right)
+        return kernel
+
+    return give
+
+
+def means(left: Mean, right: Mean) -> Callable[[Kernel], Kernel]:
+    """Gives a kernel with an edge the means of its masses from ``away`` to ``away + step``, both
+    (n,), and so has it read the straight lines between samples."""
+
+    def give(kernel: Kernel) -> Kernel:
+        MEANS[kernel.__name__] = (left, right)
         return kernel
 
     return give

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import DataError, LibraryError, suggest
 from pyspec.functions import reference
-from pyspec.functions.masses import MASSES, Mass
+from pyspec.functions.masses import MASSES, MEANS, Mass
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def mass_right(name: str, b: Array, parameter: float) -> Array:
 
 
 def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
-    """Convolution of `y` with a kernel on the axis `t`, as plain quadrature.
+    """Convolution of `y` with a kernel on the axis `t`.
 
     With trapezoidal weights w_j and K_ij = g(t_i - t_j) w_j::
 
@@ -66,6 +66,9 @@ def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
     The signal goes on with its edge values outside of the axis, and every row is normalised: a
     constant stays what it is, and a kernel far narrower than the steps changes nothing, as any
     kernel on a single point.
+
+    A kernel with an edge (expDecayCONV, expRiseCONV, boxCONV) is no quadrature: a sum over samples
+    is of first order there. It integrates the straight lines between the samples exactly.
 
     Parameters
     ----------
@@ -92,6 +95,26 @@ def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
     return np.asarray(convolution_matrix(kernel, t, *params) @ y)
 
 
+def reach_of(kernel: OpDef, *params: float) -> tuple[Array, tuple[Array, Array]]:
+    """How far a kernel reaches beyond an end of the axis.
+
+    Returns
+    -------
+    Distances from the end, (33,), and the shares of the kernel, (33,) each, that lie further away
+    than these: of what is before the first time, and after the last.
+    """
+    if kernel.own is not None:
+        own = cast(OwnKernel, kernel.own)
+        away = np.linspace(0.0, max(own.reaches(*params)), 33)
+        before, after = own.mass(0, away, *params), own.mass(1, away, *params)
+    else:
+        away = np.linspace(0.0, 8.0 * params[0], 33)
+        before = mass_left(kernel.name, away, *params)
+        after = mass_right(kernel.name, -away, *params)
+    total = before[0] + after[0]
+    return away, (before / total, after / total)
+
+
 def _name(kernel: str | OpDef) -> str:
     return kernel if isinstance(kernel, str) else kernel.name
 
@@ -108,12 +131,16 @@ def convolution_matrix(kernel: str | OpDef, t: Array, *params: float) -> Array:
     steps = np.diff(t)
     if not (np.all(np.isfinite(t)) and np.all(steps > 0)):
         raise DataError(f"{name}: a convolution needs a finite, strictly increasing time axis")
+    kernel_shape = reference(kernel)  # whose module gives masses and means
+    if name in MEANS:
+        with np.errstate(all="ignore"):
+            return _of_lines(name, t, *params)
     weight = np.zeros(t.size)
     weight[:-1] += steps / 2
     weight[1:] += steps / 2
     lag = t[:, None] - t[None, :]
     with np.errstate(all="ignore"):
-        shape = reference(kernel)(lag, *params)
+        shape = kernel_shape(lag, *params)
     if isinstance(kernel, OpDef) and kernel.own is not None:
         own = cast(OwnKernel, kernel.own)
         left, right = own.mass(0, t - t[0], *params), own.mass(1, t[-1] - t, *params)
@@ -125,3 +152,21 @@ def convolution_matrix(kernel: str | OpDef, t: Array, *params: float) -> Array:
     matrix[:, 0] += left
     matrix[:, -1] += right
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def _of_lines(name: str, t: Array, parameter: float) -> Array:
+    """The operator of a kernel with an edge. By parts, y' - y is a sum over the steps between
+    samples: the change of y, times the mean over the step of the share of the kernel beyond. Steps
+    before the sample count with a minus."""
+    before, after = _masses(name)
+    total = before(np.zeros(1), parameter) + after(np.zeros(1), parameter)
+    step, lag = np.diff(t), t[:, None] - t[None, :]
+    lies_before = lag[:, 1:] >= 0  # (n_time, n_steps): the step ends at the sample, or before it
+    left, right = MEANS[name]
+    share = np.where(
+        lies_before,
+        -left(np.maximum(lag[:, 1:], 0), step, parameter),
+        right(np.maximum(-lag[:, :-1], 0), step, parameter),
+    )
+    changes = np.diff(np.eye(t.size), axis=0)
+    return np.asarray(np.eye(t.size) + share / total @ changes)

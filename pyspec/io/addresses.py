@@ -11,6 +11,7 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.optional import need
+from pyspec.io.readers.hdf5 import opened
 from pyspec.io.source import ArraySource, HDF5Source, as_source, by_reference
 from pyspec.model import Measurement
 from pyspec.model.beside import Beside, Kept, Weights
@@ -107,19 +108,32 @@ def _address(source: Source) -> dict[str, str]:
     return {"kind": "", "path": whole.name, "key": ""}
 
 
+def _local(what: str, path: str, is_store: bool, say: str) -> Path:
+    """The path of a file, or of the folder of a store, on this machine. An archive may come from
+    elsewhere: what it says opens no address."""
+    if "://" in path or "::" in path or path.startswith(("//", "\\\\")):
+        raise DataError(f"{what} stood at {path}, an address that is not opened; {say}")
+    place = Path(path).resolve()
+    if not (place.is_dir() if is_store else place.is_file()):
+        raise DataError(f"{what} stood in {path}, where no such file is; {say}")
+    return place
+
+
 def _open(reference: Mapping[str, Any]) -> Source:
     kind, path, key = (str(reference[name]) for name in ("kind", "path", "key"))
     what = "the data" if reference["what"] == "data" else f"the {reference['what']}"
     say = "hand them over: refit(data)" if what == "the data" else "fit them again from your script"
     if not kind:
         raise DataError(f"{what} were by reference ({path}), and no file is known; {say}")
+    place = _local(what, path, kind == "zarr", say)
     try:
         if kind == "hdf5":
-            return HDF5Source(Path(path), key)
+            with opened(place):  # refuses what reads from files elsewhere
+                return HDF5Source(place, key)
         if kind == "npy":
-            return by_reference(np.load(path, mmap_mode="r", allow_pickle=False))
+            return by_reference(np.load(place, mmap_mode="r", allow_pickle=False))
         zarr = need("zarr", f"{path}: a store of zarr", "zarr")
-        found = zarr.open(path, mode="r")
+        found = zarr.open(str(place), mode="r")
         return by_reference(found[key] if key else found)
     except Exception as error:
         raise DataError(

@@ -6,33 +6,50 @@ import hashlib
 import os
 import re
 import socket
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyspec.errors import DataError, shortened
 
-try:
+if sys.platform == "win32":
+    import _winapi
+else:
     import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
 
-#: The longest name of a file on the file systems in use, in bytes.
+#: The longest name of a file on the file systems in use, in bytes; on Windows in letters.
 _NAME_BYTES = 255
+
+#: Names that Windows gives to devices, with any ending.
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3])\s*(\..*)?", re.I
+)
+
+#: PROCESS_QUERY_LIMITED_INFORMATION; ERROR_INVALID_PARAMETER, the answer where no process is.
+_QUERY, _NO_SUCH_PROCESS = 0x1000, 87
+
+#: OPEN_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE; ERROR_SHARING_VIOLATION, the answer where another has it.
+_OPEN_ALWAYS, _DELETE_ON_CLOSE, _IN_USE = 4, 0x04000000, 32
+
+#: For so many seconds a file is tried again that another program holds, as virus scanners do.
+_PATIENCE = 1.0
 
 
 def plain_path(path: object) -> Path:
     """A path that the file system can have, "~" resolved.
 
     Raises :class:`DataError` for what is no path, for NUL, characters that no file name can hold,
-    and names of more than 255 bytes.
+    names of more than 255 bytes, and on Windows for what it does not take as the name of a file.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DataError(f"{shortened(path)} is no path; give the path of a file")
     shown = shortened(os.fspath(path))
     try:
         found = Path(path).expanduser()
-        sizes = [len(os.fsencode(part)) for part in found.parts]
+        sizes = [_length(part) for part in found.parts]
     except UnicodeEncodeError:
         raise DataError(
             f"the path {shown} has a character that no file name can hold; choose another"
@@ -46,14 +63,37 @@ def plain_path(path: object) -> Path:
             f"the path {shown} has a name of {max(sizes)} bytes; a file name has at most "
             f"{_NAME_BYTES}; choose a shorter one"
         )
+    if sys.platform == "win32":
+        for name in found.parts[bool(found.anchor) :]:
+            if reason := windows_refuses(name):
+                raise DataError(f"the path {shown}: the name {name!r} {reason}; choose another")
     return found
+
+
+def _length(name: str) -> int:
+    """As the system counts it; raises UnicodeEncodeError for what it cannot count."""
+    return len(name.encode("utf-16-le")) // 2 if sys.platform == "win32" else len(os.fsencode(name))
+
+
+def windows_refuses(name: str) -> str:
+    """Why Windows takes no file of that name; "" if it does."""
+    if _DEVICES.fullmatch(name):
+        return "is that of a device of Windows"
+    if wrong := re.search(r'[<>:"|?*\x01-\x1f]', name):
+        return f"has the character {wrong[0]!r}, which Windows does not allow"
+    if name.strip(".") and name[-1] in " .":
+        return "ends with a space or a dot, which Windows leaves out"
+    return ""
 
 
 def file_name(text: str) -> str:
     """A text as the name of a file in one folder: without separators and characters that cannot
-    be in it, and short enough."""
+    be in it, and short enough, on any system."""
     name = re.sub(r'[/\\:*?"<>|\x00-\x1f\x7f\ud800-\udfff]', "_", text)
     name = re.sub(r"^\.+", lambda dots: "_" * len(dots[0]), name)
+    name = re.sub(r"[. ]$", "_", name)
+    if _DEVICES.fullmatch(name):
+        name = f"_{name}"
     data = name.encode()
     if len(data) <= _NAME_BYTES:
         return name
@@ -70,38 +110,44 @@ def replacing(path: str | Path) -> Iterator[Path]:
     The file is synced before it is renamed. On an error it is removed, and what stood at `path`
     stays. Files that a killed process left are removed by the next one on the same machine.
 
-    Raises :class:`DataError` where the folder is missing or cannot be written to.
+    Raises :class:`DataError` where the folder is missing or cannot be written to, or another
+    program holds the file for longer than a second.
     """
     target = plain_path(path).resolve()
     _check_target(target)
     _remove_stale(target)
-    part = target.with_name(f"{_prefix(target)}{os.getpid()}.part")
+    part = target.with_name(f"{_prefix(target)}{os.getpid()}-{threading.get_native_id()}.part")
     try:
         yield part
         with part.open("rb+") as stream:
             os.fsync(stream.fileno())
-        part.replace(target)
+        _rename(part, target)
         _sync_folder(target.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"{target}: cannot be written ({reason}); choose another place") from error
     finally:
-        part.unlink(missing_ok=True)
+        _remove(part)
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes a text file (UTF-8, "\\n") as a whole or not at all."""
+    """Writes a text file (UTF-8, "\\n") as a whole or not at all. What no UTF-8 can be, such as
+    bytes in the name of a file, is an escape."""
     with replacing(path) as part:
-        part.write_text(text, encoding="utf-8", newline="\n")
+        part.write_bytes(text.encode(errors="backslashreplace"))
 
 
 @contextmanager
 def folder_lock(path: str | Path) -> Iterator[None]:
-    """Waits until no other process changes files in the folder of `path`. It ends with the
-    process, however that ends; where the system has no such locks, nothing is waited for."""
+    """Waits until no other process or thread changes files in the folder of `path`. The lock ends
+    with the process, however that ends. Where the file system has no locks, it does not wait."""
     folder = plain_path(path).resolve().parent
-    if fcntl is None or not folder.is_dir():
+    if not folder.is_dir():
         yield
+        return
+    if sys.platform == "win32":
+        with _lock_file(folder / f".{_host()[:40]}.pyspec-lock"):
+            yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -110,6 +156,38 @@ def folder_lock(path: str | Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def _lock_file(path: Path) -> Iterator[None]:
+        """Holds a file that nobody else can open, and that goes when it is closed, also by the end
+        of the process: Windows cannot lock a folder."""
+        handle = _open_alone(path)
+        try:
+            yield
+        finally:
+            _winapi.CloseHandle(handle)
+
+    def _open_alone(path: Path) -> int:
+        """Waits for whoever has the file open. While Windows removes it, access is denied for a
+        moment; after a second of that it is an error."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return _winapi.CreateFile(
+                    str(path), _winapi.GENERIC_WRITE, 0, 0, _OPEN_ALWAYS, _DELETE_ON_CLOSE, 0
+                )
+            except OSError as error:
+                if error.winerror == _IN_USE:
+                    end = time.monotonic() + _PATIENCE
+                elif time.monotonic() > end:
+                    raise DataError(
+                        f"{path.parent}: cannot be written to ({error.strerror}); choose another "
+                        "place"
+                    ) from error
+            time.sleep(0.01)
 
 
 def _check_target(target: Path) -> None:
@@ -126,7 +204,7 @@ def _host() -> str:
 def _prefix(target: Path) -> str:
     """How temporary files of `target` begin: with as much of its name as there is room for."""
     host = _host()[:40]
-    room = _NAME_BYTES - len(host) - len(".-0123456789.part")
+    room = _NAME_BYTES - len(host) - len(".-0123456789-0123456789.part")
     name = os.fsencode(target.name)
     if len(name) > room:
         short = hashlib.sha256(name).hexdigest()[:16]
@@ -139,14 +217,42 @@ def _remove_stale(target: Path) -> None:
     for part in target.parent.iterdir():
         if not (part.name.startswith(prefix) and part.name.endswith(".part")):
             continue
-        owner = part.name[len(prefix) : -len(".part")]
+        owner = part.name[len(prefix) : -len(".part")].partition("-")[0]
         if owner.isdigit() and int(owner) != os.getpid() and not _alive(int(owner)):
-            part.unlink(missing_ok=True)
+            _remove(part)
+
+
+def _rename(part: Path, target: Path) -> None:
+    """Windows refuses while another program has one of the two open; most end soon."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            part.replace(target)
+            return
+        except PermissionError as error:
+            if time.monotonic() > end:
+                raise DataError(
+                    f"{target}: cannot be replaced ({error.strerror}); close it in other programs, "
+                    "or choose another place"
+                ) from error
+        time.sleep(0.02)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file unless another program holds it; then the next one that writes does."""
+    with suppress(PermissionError):
+        path.unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:
-    if os.name != "posix":
-        return True
+    if sys.platform == "win32":
+        try:
+            process = _winapi.OpenProcess(_QUERY, False, pid)
+        except OSError as error:
+            return error.winerror != _NO_SUCH_PROCESS
+        code = _winapi.GetExitCodeProcess(process)
+        _winapi.CloseHandle(process)
+        return code == _winapi.STILL_ACTIVE
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -157,7 +263,7 @@ def _alive(pid: int) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
+    if sys.platform == "win32":
         return
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

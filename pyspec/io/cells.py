@@ -16,6 +16,8 @@ from pyspec.io.found import monotonic
 from pyspec.io.units import is_unit
 
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
+#: What spreadsheets write in place of a value, in several languages: #NV, #N/A, #DIV/0!, #WERT!.
+_NO_VALUE = re.compile(r"#(N/?[ABDVK]!?|[¡¿]?[^\W\d_][\w/]*[!?])(?=[\s,;|]|$)")
 _FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: A cell of these characters alone is a number that was not understood, never a label.
 _LIKE_A_NUMBER = re.compile(r"(?=\D*\d)[\d\s.,'()<>~≈=+*ijeE%-]*")
@@ -33,13 +35,18 @@ _NUMBERS, _LINES = 2, 3
 def number(cell: str) -> float | None:
     """A cell as a number, NaN where it says that a value is missing, None for any other text."""
     word = cell.strip()
-    if word.lower() in MISSING:
+    if word.lower() in MISSING or is_no_value(word):
         return math.nan
     try:
         return None if "_" in word else float(word)
     except ValueError:
         fortran = _FORTRAN.match(word)
         return float(f"{fortran[1]}e{fortran[2]}") if fortran else None
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a text begins with what spreadsheets write in place of a value, such as #NV."""
+    return text.startswith("#") and _NO_VALUE.match(text) is not None
 
 
 def numbers_of(path: Path, at: int, line: str) -> list[float]:

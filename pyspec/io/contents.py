@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,9 @@ from pyspec.fit import (
     ParameterTable,
     SliceResults,
 )
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.linear import LinearProblem
+from pyspec.fit.statistics import goodness
 from pyspec.io.addresses import is_left_out
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs
@@ -30,7 +34,7 @@ from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
-#: The parts of :attr:`LinearProblem.left`.
+#: The parts of :class:`pyspec.fit.ending.Determined`.
 _LEFT = ("covariance", "directions")
 
 
@@ -81,7 +85,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "rows": slices.rows,
         "status": list(slices.status),
         "message": [text.replace("\x00", "") for text in slices.message],
-        "cautions": [_lines(() if one.result is None else one.result.cautions) for one in slices],
+        "findings": [_lines(() if one.result is None else one.result.findings) for one in slices],
         "started_from": slices.started_from,
         "statistics": _slice_statistics([one.result for one in slices]),
         "covariance": _slice_covariances([one.result for one in slices]),
@@ -91,9 +95,9 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
     }
 
 
-def _lines(cautions: Sequence[str]) -> str:
-    """Texts as one, each a line of its own."""
-    return "\n".join(" ".join(text.replace("\x00", "").split()) for text in cautions)
+def _lines(findings: Sequence[Finding]) -> str:
+    """Findings as JSON, each a line of its own."""
+    return "\n".join(json.dumps(one.to_dict()) for one in findings)
 
 
 def _common(model: Model, measurement: Measurement) -> dict[str, Any]:
@@ -121,8 +125,11 @@ def _columns(table: ParameterTable) -> dict[str, Any]:
 
 
 def _settings(result: FitResult) -> dict[str, Any]:
-    """How the fit was run; options that are no plain values are left out."""
+    """How the fit was run; a function that is the loss is known by its name, and other options that
+    are no plain values are left out."""
     options = dict(result.settings)
+    if callable(options.get("loss")):
+        options["loss"] = getattr(options["loss"], "__name__", "function")
     methods, scale = options.pop("methods"), options.pop("scale_covar")
     plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
     return {
@@ -160,12 +167,8 @@ def _measurement(measurement: Measurement) -> dict[str, Any]:
 
 
 def _covariance(result: FitResult) -> Array | None:
-    covar = getattr(result._outcome, "covar", None)
-    names = list(getattr(result._outcome, "var_names", ()))
-    if covar is None or set(names) != set(result.problem.names):
-        return None
-    order = [names.index(name) for name in result.problem.names]
-    return np.array(covar, dtype=np.float64)[np.ix_(order, order)]
+    ending = result.ending
+    return np.array(ending.covariance) if ending.places.size else None
 
 
 def _slice_covariances(results: Sequence[FitResult | None]) -> Array | None:
@@ -178,9 +181,11 @@ def _slice_covariances(results: Sequence[FitResult | None]) -> Array | None:
 
 
 def _left(result: FitResult) -> dict[str, Array] | None:
-    """What a joint fit leaves undetermined of this file, where free amplitudes need it."""
-    left = getattr(result.problem, "left", None)
-    return None if left is None else dict(zip(_LEFT, left, strict=True))
+    """What the data leave undetermined, where free amplitudes need it."""
+    ending = result.ending
+    if not isinstance(result.problem, LinearProblem) or not (ending.lost or ending.left):
+        return None
+    return dict(zip(_LEFT, ending.determined(), strict=True))
 
 
 def left_of(contents: Mapping[str, Array] | None) -> tuple[Array, Array] | None:
@@ -203,7 +208,7 @@ def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
         "followers": list(samples.followers),
         "derived": np.asarray(samples.derived, dtype=np.float64),
         "interrupted": samples.interrupted,
-        "notes": _lines(samples._notes),
+        "notes": "\n".join(" ".join(text.split()) for text in samples._notes),
     }
 
 
@@ -235,9 +240,10 @@ def _statistics(result: FitResult) -> dict[str, Any]:
     }
     facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
     facts |= {"without_effect": list(result.without_effect), "degenerate": result.degenerate}
-    facts |= {"cautions": _lines(result.cautions), "started_from": result.started_from}
+    facts |= {"findings": _lines(result.findings), "level": result.level}
+    facts |= {"started_from": result.started_from}
     if result._of_many:
-        facts["variance"] = result._variance
+        facts["variance"] = result.ending.variance
     return {**_goodness(result), **facts}
 
 
@@ -246,7 +252,7 @@ def _goodness(result: FitResult) -> dict[str, float]:
     try:
         return dict(result.statistics)
     except DataError:
-        return dict(result._goodness(math.nan, math.nan))
+        return dict(goodness(result, math.nan, math.nan))
 
 
 def _slice_statistics(results: Sequence[FitResult | None]) -> dict[str, Array]:

@@ -259,7 +259,7 @@ def _fit_of(
         **common,
         status=tuple(contents["status"]),
         message=tuple(contents["message"]),
-        warned=tuple(contents.get("cautions") or [""] * len(contents["status"])),
+        findings_text=tuple(contents.get("findings") or [""] * len(contents["status"])),
         ends=ends_of(contents, len(contents["status"])),
         started_from=str(contents.get("started_from", "")),
         statistics=dict(contents.get("statistics") or {}),

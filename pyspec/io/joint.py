@@ -8,6 +8,8 @@ from typing import Any
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit import JointResult, fit_joint
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.io.restored import REFIT_FROM, moved
 from pyspec.io.stored import StoredFit, StoredSlices
 
@@ -29,7 +31,7 @@ def refit_joint(
     start : "best", or "initial" for the start values of the saved fit
     options : of :func:`pyspec.fit_joint`; they override the settings that were saved
 
-    Returns a :class:`JointResult`. Its cautions say where values have moved, as they do where other
+    Returns a :class:`JointResult`. Its findings say where values have moved, as they do where other
     files took part in the saved fit.
 
     Raises :class:`DataError` for fewer than two fits, for fits without data, and for those of
@@ -62,11 +64,8 @@ def refit_joint(
         for name in moved(one.values, one.stderr, part)
     }
     if gone:
-        joint.joint.cautions = (
-            *joint.joint.cautions,
-            f"{', '.join(sorted(gone))} ended elsewhere than in the archive: were these all the "
-            "files of the joint fit, and its settings?",
-        )
+        told = Finding(Kind.MOVED, tuple(sorted(gone)))
+        joint.joint._findings = (*joint.joint._findings, told)
     return joint
 
 

@@ -8,17 +8,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.cells import number
+from pyspec.io.comments import names_in_comments
 from pyspec.io.corner import SURE, has_corner, times_across
 from pyspec.io.found import Found, monotonic
 from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table
 from pyspec.io.units import axis_kind, guess_kind, holds_errors, is_unit, show_unit, split_unit
 
+Array = npt.NDArray[np.float64]
+
 #: Of more columns than this the names of the first are listed.
 SHOWN = 8
+#: So many even steps are no accident.
+MANY = 5
 LAYOUTS = ("matrix", "columns", "points", "data")
 
 
@@ -118,7 +124,7 @@ def head_of(table: Table) -> Head:
         elif len(row) == width:
             head.names = row
     if not head.names and head.axis is None:
-        head.names = _comment_names(table, width)
+        head.names = names_in_comments(table, width)
     if head.axis is not None and head.names:
         kinds = guess_kind(head.names[0]), guess_kind(head.corner)
         # "Etch time (s), 0, 30" is a row by its own name, beside "Binding energy (eV), counts, …";
@@ -149,31 +155,6 @@ def _bare(
     return bare, [number(cell) for cell in bare], show_unit(unit)
 
 
-def _comment_names(table: Table, width: int) -> list[str]:
-    """Column names in the last comment line above the numbers."""
-    if not table.comments:
-        return []
-    line = table.comments[-1]
-    words = line.split(table.separator) if table.separator else line.split()
-    words = [word.strip() for word in words]
-    if table.left_out and len(words) == width + len(table.left_out):
-        words = [word for k, word in enumerate(words) if k not in table.left_out]
-    if _says_a_value(words[:width], table.separator, may_be_two=len(words) != width or width == 2):
-        return []
-    if len(words) == width or (len(words) > width > 1 and guess_kind(words[0]) is not None):
-        return words[:width]
-    return []
-
-
-def _says_a_value(names: list[str], separator: str | None, *, may_be_two: bool) -> bool:
-    """Whether a comment says what was measured: "delay = 5 ps", or "delay 5" above two columns."""
-    first = names[0] if names and separator else " ".join(names)
-    if re.search("[=:]", first):
-        return True
-    values = [number(word) for word in [*first.split(), *names[1:]]]
-    return may_be_two and any(value is not None and value == value for value in values)
-
-
 def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: int | None) -> str:
     n_rows, width = table.values.shape
     has_energy, has_time = "energy" in sizes, "time" in sizes
@@ -187,13 +168,37 @@ def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: in
         return "data"
     if width in (3, 4) and _has_points(table, head, errors):
         return "points"
-    if head.names and width > 1 and monotonic(table.values[:, 0]):
+    if head.names and width > 1 and axis_column(table, head) is not None:
         return "columns"
     if n_rows > 2 and width > 2 and has_corner(table.values):
         return "matrix"
     if width == 2 or monotonic(table.values[:, 0]):
         return "columns"
     return "data"
+
+
+def may_be_columns(table: Table, layout: str | None) -> bool:
+    """Whether a table is an axis with columns beside it, also one that is in no order."""
+    head = head_of(table)
+    if layout is None:
+        layout = "lies" if _lies(table, head) else _guess(table, head, {}, None)
+    return layout == "columns" or (layout == "data" and bool(head.names))
+
+
+def axis_column(table: Table, head: Head) -> int | None:
+    """The axis: the first column, where it rises or falls all the way or has the name of an axis.
+    Else another one of such a name, or of even steps; None where there is none."""
+    names = head.names if len(head.names) == table.values.shape[1] else []
+    if monotonic(table.values[:, 0]) or (names and guess_kind(names[0]) is not None):
+        return 0
+    ordered = [k for k, column in enumerate(table.values.T) if monotonic(column)]
+    called = [k for k in ordered if names and guess_kind(names[k]) is not None]
+    even = [k for k in ordered if _is_even(np.diff(table.values[:, k]))]
+    return min(called or even, default=None)
+
+
+def _is_even(steps: Array) -> bool:
+    return steps.size > MANY and bool(np.allclose(steps, steps[0], rtol=0.02))
 
 
 def _lies(table: Table, head: Head) -> bool:
@@ -316,12 +321,6 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
         row = int(np.argmax(np.isnan(axis)))
         raise DataError(f"{table.at(row)}: the {kind} is missing; complete it or remove the line")
     found = Found(table.values[:, ys].T, ["column", kind], {kind: axis})
-    others = [] if monotonic(axis) else [k for k in ys if monotonic(table.values[:, k])]
-    if others:
-        other, first = (
-            f"{names[k]!r}" if head.names else str(table.numbers[k]) for k in (others[0], x)
-        )
-        found.hint = f"if column {other} is the axis, say columns=({other}, {first})"
     found.axes["column"] = np.array([table.numbers[k] for k in ys], dtype=np.float64)
     found.units[kind] = unit
     if head.names:

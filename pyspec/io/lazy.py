@@ -12,11 +12,12 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
+from pyspec.io.coding import Coding
 from pyspec.io.found import Found
 from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers import READERS
-from pyspec.io.readers.hdf5 import entries_of, opened, packing_of, unpacked
+from pyspec.io.readers.hdf5 import coding_of, entries_of, noted, opened
 from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
 from pyspec.io.source import by_reference
 
@@ -54,11 +55,13 @@ def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
     return entry if len(entry.shape) < 2 else replace(entry, load=stored)
 
 
-def _refuse_packed(path: Path, name: str, item: Any, remedy: str) -> None:
+def _refuse_coded(path: Path, name: str, coding: Coding, remedy: str) -> None:
     """Raises :class:`DataError` for numbers that stand for others: a fit would take them as they
     are."""
-    for packed in packing_of(item):
-        raise DataError(f"{path}:{name}: the values are packed ({packed}); {remedy}")
+    if coding.names:
+        raise DataError(
+            f"{path}:{name}: the values are coded ({', '.join(coding.names)}); {remedy}"
+        )
 
 
 def _hdf5(request: Request) -> Found:
@@ -66,11 +69,11 @@ def _hdf5(request: Request) -> Found:
     with opened(path) as file:
 
         def stored(name: str) -> Any:
-            _refuse_packed(path, name, file[name], "leave lazy= out")
+            _refuse_coded(path, name, coding_of(file[name]), "leave lazy= out")
             return by_reference(file[name])
 
         entries = [_in_place(one, partial(stored, one.name)) for one in entries_of(path, file)]
-        return choose(path, "HDF5", entries, request)
+        return noted(choose(path, "HDF5", entries, request), path, file)
 
 
 def _netcdf(request: Request) -> Found:
@@ -101,16 +104,17 @@ def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
     if np.dtype(array.dtype).kind not in "fiub" or not array.shape:
         return None
     attrs = dict(array.attrs)
+    coding = Coding.of(attrs)
 
     def stored() -> Any:
         opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
-        _refuse_packed(path, name, array, f"hand over what unpacks them: File(data={opened}, ...)")
+        _refuse_coded(path, name, coding, f"hand over what unpacks them: File(data={opened}, ...)")
         return by_reference(array)
 
     dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
     scales = tuple(dims) if dims else (None,) * len(array.shape)
     unit = str(attrs.get("units", ""))
     entry = Entry(
-        name, tuple(array.shape), lambda: unpacked(np.asarray(array[...]), array), unit, scales
+        name, tuple(array.shape), lambda: coding.decode(np.asarray(array[...])), unit, scales
     )
     return _in_place(entry, stored)

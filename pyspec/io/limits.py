@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 #: Wall clock that such a process gets, times its seconds of a processor: other work may have most
@@ -13,19 +14,63 @@ from pathlib import Path
 PATIENCE = 10
 
 
-def run_apart(module: str, given: bytes, seconds: float) -> subprocess.CompletedProcess[bytes]:
-    """Runs ``main()`` of a module in a Python of its own: `given` is its standard input, what it
-    prints is kept. It is to take `seconds` of a processor. Raises as :func:`subprocess.run`."""
-    places = os.pathsep.join(one for one in sys.path if one)
-    return subprocess.run(
-        [sys.executable, "-c", f"from {module} import main; main()"],
-        input=given,
-        env={**os.environ, "PYTHONPATH": places, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=PATIENCE * seconds,
-        check=False,
-    )
+#: What the child runs. Isolated (-I) and without site (-S), it has the standard library alone.
+#: That stays first: no file of the working folder, or beside the script, stands for its modules.
+#: Other modules come from where this process has them. The child says when it has begun.
+_CODE = """
+import sys
+sys.path += {places!r}
+from {module} import main
+sys.stdout.buffer.write({begun!r})
+sys.stdout.buffer.flush()
+main()
+"""
+_BEGUN = b"pyspec began\n"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How such a process ended: exit code, None where its time was over, and what it printed."""
+
+    code: int | None
+    printed: bytes
+
+
+def run_apart(module: str, given: bytes, seconds: float) -> Ended:
+    """Runs ``main()`` of a module in a Python of its own, which takes no module from the working
+    folder: `given` is its standard input. It is to take `seconds` of a processor.
+
+    Raises :class:`OSError` where the process did not come so far as to call ``main()``.
+    """
+    code = _CODE.format(places=_places(), module=module, begun=_BEGUN)
+    if not sys.executable:
+        raise OSError("this Python does not know its own path, sys.executable")
+    ended: int | None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code],
+            input=given,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            timeout=PATIENCE * seconds,
+            check=False,
+        )
+        ended, printed, errors = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        ended, printed, errors = None, error.stdout or b"", error.stderr or b""
+    begun, mark, rest = printed.partition(_BEGUN)
+    if begun or not mark:
+        last = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise OSError(last[:300] or ("no answer" if ended is None else f"exit code {ended}"))
+    return Ended(ended, rest)
+
+
+def _places() -> list[str]:
+    """Where this process has its modules from, the folder of this package last; without the working
+    folder and the folder of the script."""
+    left_out = {"", os.getcwd(), os.path.dirname(os.path.realpath(sys.argv[0]))}
+    known = [one for one in sys.path if one not in left_out]
+    return [*known, str(Path(__file__).resolve().parents[2])]
 
 
 def limit_process(memory: int, seconds: int) -> None:

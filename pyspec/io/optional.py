@@ -16,7 +16,7 @@ def need(library: str, what: str, extra: str = "io") -> Any:
     except ImportError as error:
         raise DataError(
             f"{what} needs {library}, which is not here ({error}); install it: "
-            f"pip install 'pyspec[{extra}]'"
+            f"pip install 'pyspec-fit[{extra}]'"
         ) from None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest
+from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest, visible
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.found import assemble, monotonic
@@ -187,7 +187,8 @@ def _dataset(
             warnings.simplefilter("ignore")
             found = reader.read(request)
             found.notes += notes
-            found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
+            stem = visible(file.stem)
+            found.name = stem if not found.name else f"{stem}: {found.name}"
             if not found.hint:
                 known = np.empty((0, 2)) if lazy else np.asarray(found.data)
                 found.hint = _beside(file, known) or _as_points(reader, known)

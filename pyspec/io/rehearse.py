@@ -12,7 +12,6 @@ import os
 import pickle
 import select
 import signal
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -115,12 +114,10 @@ def _be_child(work: Callable[[], object], memory: int, seconds: float) -> None:
 
 def _start(work: Callable[[], object], seconds: float, memory: int) -> str:
     try:
-        done = run_apart(__name__, pickle.dumps((work, memory, seconds)), seconds)
-    except subprocess.TimeoutExpired:
-        return _LATE
+        code = run_apart(__name__, pickle.dumps((work, memory, seconds)), seconds).code
     except (OSError, pickle.PicklingError, AttributeError, TypeError):
         return ""  # no process can be started: the file is read without
-    return _words(done.returncode)
+    return _LATE if code is None else _words(code)
 
 
 def main() -> None:

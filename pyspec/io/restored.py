@@ -3,8 +3,10 @@ what fits that are made again begin with, and what to know of them."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,18 +15,22 @@ import numpy.typing as npt
 from pyspec.calls import Named, stack_outside
 from pyspec.errors import FitError, ModelWarning, several
 from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceResults
+from pyspec.fit.ending import Determined, Ending
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.linear import LinearProblem, problem_of
-from pyspec.fit.parameters import FitParameters, Limits
+from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.slices.cases import SliceBatch
-from pyspec.fit.solve.outcome import NativeOutcome, count
-from pyspec.fit.spread import Spread
+from pyspec.io.contents import Ends
 from pyspec.io.records import NAMED
 from pyspec.model import Measurement
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
 from pyspec.model.sizes import unit_of
+from pyspec.plan import compile_model
+from pyspec.plan.start import Limits
 
 Array = npt.NDArray[np.float64]
 
@@ -41,25 +47,24 @@ def restored_fit(stored: Any, measurement: Measurement) -> FitResult:
     curves are evaluated when they are asked for. Where archives do not hold what all files of a
     joint fit leave undetermined, as at first, free amplitudes have no errors."""
     statistics, table = stored.statistics, stored.table
-    problem = problem_of(stored.model(), measurement, str(stored.settings["backend"]))
+    problem = problem_of(
+        compile_model(stored.model()), measurement, str(stored.settings["backend"])
+    )
     if isinstance(problem, LinearProblem):
         problem.n_lost = len(problem.names) + problem.n_linear - int(statistics["n_free"])
     _check_shared(problem, table, float(statistics["chisqr"]))
-    lost = tuple(statistics["without_effect"])
-    if stored.of_joint and lost and isinstance(problem, LinearProblem):
-        n = len(problem.names)
-        problem.left = stored.left or (np.full((n, n), np.nan), np.zeros((n, 0)))
-    return _result(
-        problem, table, stored.covariance, statistics, stored.settings,
+    sides = {row.name: row.at_bound for row in table if row.at_bound}
+    end = Ends(sides, tuple(statistics["without_effect"]), stored.intervals)
+    found = _result(
+        problem, table, stored.covariance, statistics, stored.settings, end,
         _of_many=stored.of_joint,
-        _variance=float(statistics.get("variance", statistics["redchi"])),
         seconds=float(statistics["seconds"]),
         interrupted=bool(statistics["interrupted"]),
-        without_effect=lost,
-        degenerate=bool(statistics.get("degenerate", lost)),
-        intervals=dict(stored.intervals),
         started_from=str(statistics.get("started_from", "")),
     )  # fmt: skip
+    if stored.left is not None:
+        found.ending = replace(found.ending, left=Determined(*stored.left))
+    return found
 
 
 def _result(
@@ -68,14 +73,15 @@ def _result(
     covariance: Array | None,
     statistics: Mapping[str, Any],
     settings: Mapping[str, Any],
+    end: Ends,
     **facts: Any,
 ) -> FitResult:
     """A FitResult of what was stored, and of `facts` as its own arguments."""
-    params = _params(table, problem.names, covariance)
+    params = _params(table)
     problem.sizes = [params.limits[name].unit for name in problem.names]
     result = FitResult(
         problem=problem,
-        _outcome=_Outcome(problem, params, statistics, settings, covariance),
+        ending=_ending(problem, params, covariance, statistics, settings, end),
         _params=params,
         _message=str(statistics["message"]),
         method=str(settings["method"]),
@@ -84,10 +90,11 @@ def _result(
         start=Named({row.name: row.init for row in table if row.init is not None}),
         nfev=int(statistics["nfev"]),
         success=bool(statistics["success"]),
-        at_bound={row.name: row.at_bound for row in table if row.at_bound},
         **facts,
     )
-    result.cautions = cautions_of(statistics)  # as they were: nothing is worked out anew
+    result._errors = {row.name: row.stderr for row in table}
+    result.level = int(statistics.get("level", 1))
+    result._tell(findings_of(statistics))  # as they were: nothing is worked out anew
     return result
 
 
@@ -119,14 +126,16 @@ def named_alike(result: Restored, stored: Any) -> Restored:
     return result
 
 
-def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """The cautions of a fit; archives did not hold them at first."""
-    return tuple(str(facts.get("cautions", "")).splitlines())
+def findings_of(facts: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """The findings of a fit; archives did not hold them at first."""
+    lines = str(facts.get("findings", "")).splitlines()
+    return tuple(Finding.from_dict(json.loads(line)) for line in lines)
 
 
 def restored_slices(stored: Any, series: Measurement) -> SliceResults:
     """The SliceResults of a StoredSlices."""
-    model, backend = stored.model(), str(stored.settings["backend"])
+    model = stored.model()
+    compiled, backend = compile_model(model), str(stored.settings["backend"])
     shared: Any = None
     fits = []
     for index, row in enumerate(stored.rows):
@@ -137,22 +146,19 @@ def restored_slices(stored: Any, series: Measurement) -> SliceResults:
             continue
         fixed = {one.name: one.value for one in table if one.kind == "fixed"}
         measurement = row_of(series, int(row))
-        problem = FitProblem(model, measurement, backend, shared, fixed or None)
+        problem = FitProblem(compiled, measurement, backend, shared, fixed or None)
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.
         problem.use(None)
         facts = {"success": status == "converged", "message": message}
         facts |= {name: getattr(stored, name)[index] for name in ("redchi", "chisqr", "nfev")}
         facts |= {"n_data": problem.n_points, "n_free": len(problem.names)}
-        facts["cautions"] = stored.warned[index]
+        facts["findings"] = stored.findings_text[index]
         covariance = _covariance_of_slice(stored, index, table, problem.names)
         result = _result(
-            problem, table, covariance, facts, stored.settings,
+            problem, table, covariance, facts, stored.settings, end,
             seconds=float("nan"),
             interrupted=status == "interrupted",
-            without_effect=end.without_effect,
-            degenerate=bool(end.without_effect),
-            intervals=dict(end.intervals),
         )  # fmt: skip
         result.fit_type = SliceBatch.fit_type
         fits.append(SliceFit(index, int(row), status, message, result))
@@ -181,16 +187,13 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**dict(settings.get("options", {})), **plain}
 
 
-def _params(table: ParameterTable, free: Sequence[str], covariance: Array | None) -> FitParameters:
-    """The parameters with their stored values, errors and correlations."""
+def _params(table: ParameterTable) -> FitParameters:
+    """The parameters with their stored values."""
     began = {row.name: row.value if row.init is None else row.init for row in table}
     return FitParameters(
         {row.name: row.value for row in table},
-        began,
+        {row.name: began[row.name] for row in table if row.kind != "expr"},
         {row.name: _limits(row, began[row.name]) for row in table if row.kind == "free"},
-        stderr={row.name: row.stderr for row in table if row.stderr is not None},
-        spread=None if covariance is None else Spread(free, covariance),
-        expressions={row.name: row.expr for row in table if row.expr is not None},
     )
 
 
@@ -198,27 +201,32 @@ def _limits(row: ParameterRow, began: float) -> Limits:
     return Limits(row.min, row.max, unit_of(began, row.min, row.max, 0.0) or 1.0)
 
 
-class _Outcome(NativeOutcome):
-    """How a stored fit ended, by the names of lmfit."""
-
-    def __init__(
-        self,
-        problem: FitProblem,
-        params: FitParameters,
-        statistics: Mapping[str, Any],
-        settings: Mapping[str, Any],
-        covariance: Array | None,
-    ) -> None:
-        self.problem, self.params = problem, params
-        self.theta = problem.theta_of(params.value)
-        self.var_names = list(problem.names)
-        self.method = str(settings["method"]).rsplit(" then ", 1)[-1]
-        self.message, self.success = str(statistics["message"]), bool(statistics["success"])
-        self.chisqr, n_linear = statistics["chisqr"], int(statistics["n_free"]) - len(problem.names)
-        is_known = problem.is_weighted and not settings["scale_covar"]
-        count(self, int(statistics["n_data"]), n_linear, is_known)
-        self.redchi = statistics["redchi"]
-        self.covar, self.errorbars = covariance, covariance is not None
+def _ending(
+    problem: FitProblem,
+    params: FitParameters,
+    covariance: Array | None,
+    statistics: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    end: Ends,
+) -> Ending:
+    """Where a stored fit ended."""
+    theta, at = problem.theta_of(params.value), problem.names.index
+    theta.flags.writeable = False
+    side = np.zeros(theta.size, np.int64)
+    for name, bound in end.at_bound.items():
+        side[at(name)] = -1 if bound == "min" else 1
+    variance = float(statistics.get("variance", statistics["redchi"]))
+    return Ending(
+        theta,
+        np.full((theta.size, theta.size), np.nan) if covariance is None else covariance,
+        variance if settings["scale_covar"] else 1.0,
+        float(statistics["chisqr"]),
+        int(statistics["n_data"]),
+        int(statistics["n_free"]) - theta.size,
+        side=side,
+        intervals={at(name): ends for name, ends in end.intervals.items()},
+        lost=tuple(map(at, end.without_effect)),
+    )
 
 
 # of fits that are made again
@@ -272,9 +280,6 @@ def caution_alone(stored: Any, result: FitResult) -> None:
     found += [name for name, par in free.items() if par.free is not None and par.free.shared]
     if not found:
         return
-    text = (
-        f"was fitted together with other files, and now alone: {several(found, SHOWN)} "
-        "are of this file, no longer of all; refit_joint(load_fits(path)) fits all together"
-    )
-    result.cautions = (*result.cautions, text)
-    warnings.warn(f"{stored.title}: {text}", ModelWarning, stack_outside())
+    told = Finding(Kind.REFITTED_ALONE, tuple(shared), {"what": several(found, SHOWN)})
+    result._findings = (*result._findings, told)
+    warnings.warn(f"{stored.title}: {told}", ModelWarning, stack_outside())

@@ -4,6 +4,7 @@ and empty ones at the end."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,10 +91,18 @@ def turned(rows: Sequence[list[str]]) -> list[list[str]] | None:
     return [names, *(list(column) for column in zip(*(row[1:] for row in rows), strict=True))]
 
 
+_HEADING = re.compile(r"\[[^\]]*\]")
+
+
 def foot(rows: Sequence[Row], width: int) -> int:
     """How many lines at the end say how was measured, below the numbers, such as "Averages: 3":
     they begin with a word, none is a row of the table with a word in it, and one is "key: value"
-    at least."""
+    at least. Below a heading in brackets, such as "[Comments]", all lines do."""
+    kept = len(rows)
+    while kept > 1 and rows[kept - 1][1] and number(rows[kept - 1][1][0]) is None:
+        kept -= 1
+    if kept < len(rows) and _HEADING.fullmatch(" ".join(rows[kept][1]).strip()):
+        return len(rows) - kept
     kept = len(rows)
     while kept > 1 and _is_remark(rows[kept - 1][1], width):
         kept -= 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -143,9 +142,7 @@ def _run_child(
         "seconds": int(seconds) + 1,
     }
     try:
-        printed = run_apart(__name__, json.dumps(asked).encode(), seconds).stdout
-    except subprocess.TimeoutExpired as error:
-        printed = error.stdout or b""
+        printed = run_apart(__name__, json.dumps(asked).encode(), seconds).printed
     except OSError as error:
         raise DataError(
             f"{path}: needs a Python process of its own to be read safely, which cannot be started "

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.cells import says_when
-from pyspec.io.layout import column_number, head_of, names_of
+from pyspec.io.layout import MANY, axis_column, column_number, head_of, names_of
 from pyspec.io.text import Table
 from pyspec.io.units import guess_kind, holds_errors
 
@@ -19,18 +19,53 @@ from pyspec.io.units import guess_kind, holds_errors
 _INDEX = ("", "index", "unnamed: 0")
 #: How pandas calls a column without a name.
 _NAMELESS = re.compile(r"\s*(unnamed: \d+)?\s*", re.IGNORECASE)
-#: So many steps that are all even are no accident.
-_MANY = 5
+#: What curves are called that were made of the data, and what the data are called beside them.
+_CURVES = (
+    "fit", "fitted", "fits", "model", "envelope", "background", "backgr", "backgnd", "bg", "bkg",
+    "baseline", "shirley", "tougaard", "residual", "residuals", "resid", "difference",
+)  # fmt: skip
+_MEASURED = re.compile(r"(?i)counts|cps|cts|intensity|intensität|signal|raw|data|measured")
 
 
-def errors_columns(table: Table) -> list[int]:
-    """The columns that hold standard errors by their names: the second of each pair behind the
-    axis, "energy, a, a_err, b, b_err"; none where one of the pairs has no such name."""
-    names = names_of(table, head_of(table))
-    pairs = list(zip(names[1::2], names[2::2], strict=False))
-    if len(names) % 2 == 0 or not all(holds_errors(error, value) for value, error in pairs):
-        return []
-    return list(range(2, len(names), 2))
+def roles_of(table: Table) -> tuple[list[int | str] | None, list[int]]:
+    """(columns, errors): the axis and the data in this order, None for all as they stand, and the
+    columns of standard errors. Names tell errors, "energy, a, a_err, b, b_err", and curves that
+    were made of the data, "fit" beside "counts". Of three columns without names the values tell
+    errors."""
+    width = table.values.shape[1]
+    head = head_of(table)
+    names = names_of(table, head)
+    axis = axis_column(table, head) or 0
+    rest = [k for k in range(width) if k != axis]
+    pairs = list(zip(rest[::2], rest[1::2], strict=False))
+    if (
+        pairs
+        and width % 2
+        and all(holds_errors(names[error], names[value]) for value, error in pairs)
+    ):
+        return [axis, *rest[::2]], rest[1::2]
+    if not head.names and width == 3 and _are_errors(*table.values[:, rest].T):
+        return [axis, rest[0]], [rest[1]]
+    errors = [k for k in rest if any(holds_errors(names[k], names[j]) for j in rest if j != k)]
+    curves = [k for k in rest if _is_curve(names[k])]
+    measured = [k for k in rest if k not in errors and k not in curves]
+    called = [k for k in measured if _MEASURED.search(names[k])] if curves else []
+    data = called if len(called) == 1 else measured
+    if len(data) == 1 and len(errors) < 2:
+        return [axis, *data], errors
+    return [axis, *rest] if axis else None, []
+
+
+def _is_curve(name: str) -> bool:
+    """Whether the name of a column is that of a curve which was made of the data."""
+    return any(word in _CURVES for word in re.split(r"[\W\d_]+", name.lower()))
+
+
+def _are_errors(values: np.ndarray, errors: np.ndarray) -> bool:
+    """Whether these are the roots of counts, or one error for all values."""
+    if not (np.all(errors > 0) and values.size >= MANY):
+        return False
+    return bool(np.all(errors == errors[0]) or np.allclose(errors**2, values, rtol=0.02))
 
 
 def without(table: Table, columns: Sequence[int], note: str) -> Table:
@@ -118,7 +153,7 @@ def _are_a_series(names: Sequence[str]) -> bool:
 def _is_axis(name: str, values: np.ndarray) -> bool:
     """Whether a column is an axis: by its name, or by many steps that are even but for rounding."""
     steps = np.diff(values)
-    many = steps.size >= _MANY and steps[0] != 0
+    many = steps.size >= MANY and steps[0] != 0
     is_even = many and np.allclose(steps, steps[0], rtol=1e-3, atol=0.0)
     return guess_kind(name) is not None or name.strip().lower() == "x" or bool(is_even)
 

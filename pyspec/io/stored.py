@@ -24,17 +24,18 @@ from pyspec.fit import (
     fit_slices,
 )
 from pyspec.fit.batch.fits import states_of
+from pyspec.fit.findings.counted import Counted, gathered, lines_of
+from pyspec.fit.findings.finding import Finding
 from pyspec.fit.predict import Prediction
-from pyspec.fit.slices.cautions import gathered
-from pyspec.fit.slices.table import SliceTable
 from pyspec.fit.statistics import TOGETHER, state_of, title_of
+from pyspec.fit.table import SliceTable
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.contents import Ends
 from pyspec.io.restored import (
     REFIT_FROM,
     caution_alone,
-    cautions_of,
+    findings_of,
     named_alike,
     restored_fit,
     restored_slices,
@@ -241,9 +242,9 @@ class StoredFit(Stored):
         return CorrelationTable([self.free_names[k] for k in kept], matrix)
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What the fit cautioned about; see :attr:`FitResult.cautions`."""
-        return cautions_of(self.statistics)
+    def findings(self) -> tuple[Finding, ...]:
+        """What the fit found out about itself; see :attr:`FitResult.findings`."""
+        return findings_of(self.statistics)
 
     def refit(
         self, data: npt.NDArray[Any] | None = None, *, start: str = "best", **options: Any
@@ -281,14 +282,14 @@ class StoredFit(Stored):
 
     def _lines(self) -> list[str]:
         lost, message = self.statistics["without_effect"], self.statistics["message"]
-        state = state_of(self.success, lost, message)
+        state = state_of(self.success, lost)
         return [
             f"{self.settings['method']} on {self.settings['backend']}: {state}. {message}",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}; "
             f"{self.statistics['n_data']} points, {self.statistics['n_free']} free parameters; "
             f"pyspec {self.versions.get('pyspec')}",
             *([TOGETHER] if self.of_joint else []),
-            *(f"Caution: {text}" for text in self.cautions),
+            *lines_of([(one.severity, str(one)) for one in self.findings]),
         ]
 
     def __repr__(self) -> str:
@@ -306,7 +307,7 @@ class StoredSlices(Stored):
     values, stderr, start : name → (n,), NaN where there is none
     redchi, chisqr, nfev : (n,)
     status, message : how each slice ended
-    warned : what each slice cautioned about, a line for each
+    findings_text : what each slice found out about itself, as JSON, a line for each finding
     ends : bounds, intervals and what has no effect in each slice
     statistics : name → (n,) of :attr:`FitResult.statistics`, n_data and n_free, NaN where a slice
         has no result; archives did not hold them at first, and then it is empty
@@ -321,7 +322,7 @@ class StoredSlices(Stored):
     nfev: Array
     status: tuple[str, ...]
     message: tuple[str, ...]
-    warned: tuple[str, ...]
+    findings_text: tuple[str, ...]
     ends: tuple[Ends, ...]
     started_from: str
     statistics: Mapping[str, Array]
@@ -336,11 +337,10 @@ class StoredSlices(Stored):
         return np.array([status == "converged" for status in self.status], dtype=bool)
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What the fits cautioned about, each kind once; see :attr:`SliceResults.cautions`."""
-        texts = [tuple(text.splitlines()) for text in self.warned]
-        found = zip(np.asarray(self.time).tolist(), texts, strict=True)
-        return gathered(found, len(self), self.table.names)
+    def findings(self) -> tuple[Counted, ...]:
+        """What the fits found out, each kind once; see :attr:`SliceResults.findings`."""
+        each = [findings_of({"findings": text}) for text in self.findings_text]
+        return gathered(zip(np.asarray(self.time).tolist(), each, strict=True), len(self))
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -393,7 +393,7 @@ class StoredSlices(Stored):
         return [
             f"{self.settings['method']} on {self.settings['backend']}: {len(self)} slices, "
             f"{states_of(self.status)}; pyspec {self.versions.get('pyspec')}",
-            *(f"Caution: {text}" for text in self.cautions),
+            *lines_of([(one.severity, str(one)) for one in self.findings]),
         ]
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.cells import common_words, number
+from pyspec.io.cells import common_words, is_no_value, number
 from pyspec.io.lines import COMMA, Lines, cells
 from pyspec.io.rows import begins, foot, n_empty, refuse_remark, turned
 
@@ -80,11 +80,14 @@ class Table:
 
 def read_text(path: Path, *, nul: bool = False) -> str:
     """The text of a file: UTF-8, UTF-16 with a mark, or else that of Windows, which is Latin-1 with
-    signs such as "…" where Latin-1 ends a line. `nul` lets NUL bytes pass.
+    signs such as "…" where Latin-1 ends a line. `nul` lets NUL bytes pass. A Ctrl-Z, with which DOS
+    ends a text, is left out.
 
     Raises :class:`DataError` for an empty file or one that is no text.
     """
     raw = path.read_bytes()
+    if raw.rstrip().endswith(b"\x1a"):
+        raw = raw.rstrip(b"\x1a\r\n\t ") + b"\n"
     if not raw.strip():
         raise DataError(f"{path}: the file is empty; check how it was exported")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -114,7 +117,7 @@ def _numeric(row: Sequence[str], words: Sequence[int] = ()) -> bool:
 def is_comment(line: str) -> bool:
     """Whether a line is one of comment or blank."""
     stripped = line.strip()
-    return not stripped or stripped.startswith(COMMENTS)
+    return not stripped or (stripped.startswith(COMMENTS) and not is_no_value(stripped))
 
 
 def _styles(
@@ -297,13 +300,13 @@ def _spaced(at: int, line: str, width: int) -> tuple[int, list[str]]:
 
 
 #: A line of numbers, and a remark behind it.
-_REMARK = re.compile(r"^([\d\s.,;+eEdD-]*(?<=\d)[\s.,;]*)#")
+_REMARK = re.compile(r"^([\d\s.,;+eEdD-]*(?<=\d)[\s.,;]*)(#.*)")
 
 
 def _without_remark(line: str) -> str:
     """A line without the remark behind its numbers: "84.5 120 # spike"."""
     found = _REMARK.match(line) if "#" in line else None
-    return found[1].rstrip() if found else line
+    return found[1].rstrip() if found and not is_no_value(found[2]) else line
 
 
 def _check_header(path: Path, header: list[tuple[int, list[str]]], width: int) -> None:

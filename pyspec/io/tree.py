@@ -293,7 +293,10 @@ class Reader:
 
     def _values(self, item: Any) -> npt.NDArray[Any]:
         """Of a dataset: numbers, bytes, or objects that are texts of variable length. Refuses
-        what the file cannot hold before anything is allocated."""
+        what the file cannot hold before anything is allocated, and what lies in other files."""
+        facts = item.get_create_plist()
+        if facts.get_external_count() or facts.get_layout() == self._h5py.h5d.VIRTUAL:
+            raise DataError("its values lie in another file, where save_fit writes none")
         shape, dtype = item.shape, item.dtype
         size = math.prod(shape) * dtype.itemsize
         if size > self._n_bytes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import DataError, suggest
+from pyspec.io.coding import Coding
 from pyspec.io.dataset import Dataset
 from pyspec.io.found import Found, assemble
 from pyspec.io.optional import need
@@ -94,12 +96,12 @@ def found_in(
     array = _along(array, lines, (energy, time), notes)
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
-    held: Any = by_reference(array) if lazy else np.asarray(array.values)
+    held: Any = by_reference(array) if lazy else _decoded(array)
     found = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
     found.name = "" if plain.startswith("__") else plain
     if spread is not None:
-        kept: Any = by_reference(spread) if lazy else np.asarray(spread.values)
+        kept: Any = by_reference(spread) if lazy else _decoded(spread)
         found.errors = kept
         found.notes.append(f"standard errors from {errors!r}")
     found.units["data"] = show_unit(str(array.attrs.get("units", "")))
@@ -125,6 +127,12 @@ def found_in(
     say = "other dimensions: energy=, time="
     found.notes.append(f"{named or 'no dimension is known'}; {say}")
     return found
+
+
+def _decoded(array: Any) -> npt.NDArray[Any]:
+    """The numbers of a variable. xarray decodes as it opens a file, and then takes the attributes
+    away that say how."""
+    return Coding.of(array.attrs).decode(np.asarray(array.values))
 
 
 def _unit_of_name(dim: str) -> str:
@@ -249,7 +257,7 @@ def _kind(array: Any, dim: str) -> str | None:
 
 
 def _values(coord: Any, where: str, dim: str, found: Found, new: str) -> Any:
-    values = np.asarray(coord.values)
+    values = _decoded(coord)
     if values.dtype.kind in "mM":
         found.units[new] = "s"
         return (values if values.dtype.kind == "m" else values - values[0]) / np.timedelta64(1, "s")

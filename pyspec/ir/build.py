@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from pyspec.calls import answered
 from pyspec.errors import ModelError
-from pyspec.formula import parse
-from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
+from pyspec.ir.builder import GraphBuilder
+from pyspec.ir.graph import Cycle, DomainKind, EdgeKind, GraphIR, NodeKind
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
 from pyspec.model.check import PROFILE, movers
-from pyspec.model.instruments import SHARE, SHIFT, argument, seen_by, share_text
-from pyspec.model.resolved import as_seen
+from pyspec.model.free import has_free_spectra
+from pyspec.model.instruments import seen_by
+from pyspec.model.resolved import resolution_of
 
 
 @answered
@@ -23,7 +22,8 @@ def build_graph(model: Model) -> GraphIR:
     """The graph of `model` on the axes it has been given.
 
     With an energy axis alone the domain is ENERGY_1D, with a time axis too it is
-    ENERGY_TIME_2D, whether or not a parameter moves. A model of time laws is TIME_1D.
+    ENERGY_TIME_2D, whether or not a parameter moves. A model of time laws is TIME_1D, but for laws
+    with spectra that are free on an energy axis.
 
     Raises
     ------
@@ -78,6 +78,8 @@ class _Builder:
                 self._references(par)
         if model.is_time_model:
             domain, energy = DomainKind.TIME_1D, None
+            if has_free_spectra(self.parameters) and model.energy is not None:
+                domain, energy = DomainKind.ENERGY_TIME_2D, model.energy
             self._combine("total", None, Dynamics("total", model.name, model.components))
         else:
             domain = DomainKind.ENERGY_1D if model.time is None else DomainKind.ENERGY_TIME_2D
@@ -92,8 +94,9 @@ class _Builder:
             model.name,
             model.aux if profiled else None,
             model.aux_weights if profiled else None,
+            model.inputs,
         )
-        verify(graph)
+        verify(graph, given=False)
         return graph
 
     def _name_apart(self) -> None:
@@ -104,12 +107,28 @@ class _Builder:
                 self.out.nodes[node.id] = replace(node, name=f"{node.name} (node)")
 
     def _parameter(self, par: Par) -> None:
-        if par.formula is not None:
-            node = self.out.node(NodeKind.EXPRESSION, par.name, expr_string=par.formula.text)
-        else:
-            kind = NodeKind.OPT_PARAM if par.vary else NodeKind.STATIC_PARAM
+        if par.free is not None:
             node = self.out.node(
-                kind, par.name, value=par.value, vary=par.vary, bounds=(par.min, par.max)
+                NodeKind.FREE_VECTOR,
+                par.name,
+                axis=par.free.axis,
+                positive=par.free.positive,
+                zero=par.free.zero,
+                scope="project" if par.free.shared else "file",
+                where=par.where,
+            )
+        elif par.formula is not None:
+            text = par.formula.text
+            node = self.out.node(NodeKind.EXPRESSION, par.name, expr_string=text, where=par.where)
+        else:
+            node = self.out.node(
+                NodeKind.OPT_PARAM if par.vary else NodeKind.STATIC_PARAM,
+                par.name,
+                value=par.value,
+                vary=par.vary,
+                bounds=(par.min, par.max),
+                scope="project" if par.vary and par.scope == "project" else "file",
+                where=par.where,
             )
         self.raw[par.name] = self.resolved[par.name] = node
 
@@ -119,15 +138,15 @@ class _Builder:
         self.resolved[par.name] = moved
 
     def _combine(self, name: str, base: int | None, dynamics: Dynamics) -> int:
-        """Laws combine in reverse file order; a kernel convolves all that stands after it, an
-        instrument replaces the laws after it by their responses."""
+        """Laws combine in reverse file order; a kernel convolves all that stands after it. An
+        instrument acts on the laws after it, once in each of its Gaussians."""
         above, rows, laws = seen_by(dynamics.components)
-        traces = [self._seen(rows, k, laws, dynamics) for k in range(len(rows))]
+        traces = [self._law(law, dynamics) for law in reversed(laws)]
+        if rows:
+            traces = [self._convolved(row, traces, dynamics) for row in rows]
         for component in reversed(above):
             if component.op.kind == "KERNEL":
-                node = self._function(component, NodeKind.CONVOLUTION)
-                self._traces(traces, node)
-                traces = [node]
+                traces = [self._convolved(component, traces, dynamics)]
             else:
                 traces.append(self._law(component, dynamics))
         moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, name)
@@ -140,81 +159,22 @@ class _Builder:
         for position, trace in enumerate(traces):
             self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
 
-    def _seen(
-        self, rows: Sequence[Component], k: int, laws: Sequence[Component], dynamics: Dynamics
-    ) -> int:
-        """Laws as one row of their instrument sees them. Of several rows each has its own copies
-        of the laws: times its share, and later by its shift."""
-        pieces = [(law, *piece) for law in reversed(laws) for piece in self._pieces(law, dynamics)]
-        row, traces = rows[k], []
-        for law, name, changes in pieces:
-            if len(rows) > 1:
-                name += f"_{row.name.removeprefix(f'{dynamics.target}_')}"
-                changes = _shared(law, changes, share_text(rows, k), argument(row, SHIFT))
-            traces.append(self._piece(law, name, changes))
-        node = self.out.node(
-            NodeKind.CONVOLUTION, row.name, function_name=row.function, package=row.op.package
-        )
-        for position, par in enumerate(row.pars):
-            if par is not None and par.argument not in (SHARE, SHIFT):  # these are in the laws
-                self.out.edge(self.resolved[par.name], node, EdgeKind.PARAM_INPUT, position)
+    def _convolved(self, component: Component, traces: Sequence[int], dynamics: Dynamics) -> int:
+        node = self._function(component, NodeKind.CONVOLUTION, _cycle(component, dynamics))
         self._traces(traces, node)
         return node
 
     def _law(self, component: Component, dynamics: Dynamics) -> int:
         """A law of a sub-cycle runs on the local time and is 0 in the other sub-cycles."""
         law = self._function(component, NodeKind.DYNAMICS_TRACE)
-        if not component.subcycle:
+        cycle = _cycle(component, dynamics)
+        if cycle is None:
             return law
-        assert self.model.time is not None
-        local, active = dynamics.cycle(self.model.time)
-        remap = self.out.node(
-            NodeKind.SUBCYCLE_REMAP, f"{component.name}_time", arrays={"time_norm": local}
-        )
+        remap = self.out.node(NodeKind.SUBCYCLE_REMAP, f"{component.name}_time", cycle=cycle)
         self.out.edge(remap, law, EdgeKind.TRACE_INPUT)
-        on = (active == component.subcycle).astype(np.float64)
-        mask = self.out.node(
-            NodeKind.SUBCYCLE_MASK, f"{component.name}_mask", arrays={"time_n_sub": on}
-        )
+        mask = self.out.node(NodeKind.SUBCYCLE_MASK, f"{component.name}_mask", cycle=cycle)
         self.out.edge(law, mask, EdgeKind.TRACE_INPUT)
         return mask
-
-    def _pieces(self, law: Component, dynamics: Dynamics) -> list[tuple[str, dict[str, str]]]:
-        """Names and changed parameters of the laws that an exact response takes for one law. A law
-        of a sub-cycle sets in in each cycle, and is taken back at the end as what it has become by
-        then. One whose onset lies behind the end is taken back at once, as it began: what it would
-        have been before its onset may be huge."""
-        if not law.subcycle or not law.op.params:  # "none" has no parameters
-            return [(law.name, {})]
-        assert self.model.time is not None
-        length = repr(dynamics.length)
-        onset = next(par for par in law.parameters if par.argument == "t0").name
-        begin = f"min(max({onset}, 0), {length})"
-        pieces = []
-        for cycle, start in enumerate(dynamics.starts(law.subcycle, self.model.time)):
-            name = f"{law.name}_cycle{cycle}"
-            pieces.append((f"{name}_on", _later(law, begin, float(start), onset, "")))
-            pieces.append((f"{name}_off", _later(law, length, float(start), onset, "-")))
-        return pieces
-
-    def _piece(self, law: Component, name: str, changes: Mapping[str, str]) -> int:
-        """The law with some parameters replaced by expressions."""
-        node = self.out.node(
-            NodeKind.DYNAMICS_TRACE, name, function_name=law.function, package=law.op.package
-        )
-        own = {par.argument: par.name for par in law.parameters}
-        for position, word in enumerate(law.op.params):
-            if word in changes:
-                text = changes[word]
-                value = self.out.node(NodeKind.EXPRESSION, f"{name}_{word}", expr_string=text)
-                for index, used in enumerate(parse(text).names):
-                    self.out.edge(self.resolved[used], value, EdgeKind.EXPR_REF, index)
-            elif word in own:
-                value = self.resolved[own[word]]
-            else:
-                continue  # an optional parameter left out
-            self.out.edge(value, node, EdgeKind.PARAM_INPUT, position)
-        return node
 
     def _profile(self, par: Par, profile: Profile) -> None:
         """What the parameter is in time, + P(aux)."""
@@ -231,75 +191,60 @@ class _Builder:
     def _references(self, par: Par) -> None:
         assert par.formula is not None
         for position, name in enumerate(par.formula.names):
-            if name not in self.resolved:
-                raise ModelError(
-                    f"{par.place}: {par.name} depends on the energy, and has a value for each; a "
-                    "fit takes such a model part by part, and there is no one graph of it"
-                )
+            if name not in self.resolved:  # the model has checked that it is the energy
+                self.resolved[name] = self.out.node(NodeKind.AXIS, name, axis=name)
             self.out.edge(self.resolved[name], self.raw[par.name], EdgeKind.EXPR_REF, position)
 
-    def _function(self, component: Component, kind: NodeKind) -> int:
+    def _function(self, component: Component, kind: NodeKind, cycle: Cycle | None = None) -> int:
         node = self.out.node(
             NodeKind.EXTERNAL if component.op.external else kind,
             component.name,
             function_name=component.function,
             package=component.op.package,
+            cycle=cycle,
+            where=component.where,
         )
         for position, par in enumerate(component.pars):
             if par is not None:
                 self.out.edge(self.resolved[par.name], node, EdgeKind.PARAM_INPUT, position)
         return node
 
-    def _averaged(self, component: Component, node: int) -> int:
-        """The node, averaged over the auxiliary axis where a parameter differs along it."""
-        names = [par.name for par in component.parameters]
+    def _averaged(self, parts: Sequence[Component], node: int) -> int:
+        """The node of the first of `parts`, averaged over the auxiliary axis where a parameter of
+        one of them differs along it."""
+        names = [par.name for component in parts for par in component.parameters]
         if not any(movers(name, self.parameters, PROFILE) for name in names):
             return node
-        average = self.out.node(NodeKind.PROFILE_AVERAGE, f"{component.name}_average")
+        average = self.out.node(NodeKind.PROFILE_AVERAGE, f"{parts[0].name}_average")
         self.out.edge(node, average, EdgeKind.ADDEND)
         return average
 
     def _spectrum(self) -> None:
-        """Components combine in reverse file order, below a resolution convolved; a Shirley reads
-        the sum before it."""
+        """Components combine in reverse file order; a Shirley reads the sum before it. A resolution
+        acts on each component after it that reads no spectrum."""
         pending: list[int] = []
-        for component in reversed(as_seen(self.model.components)):
-            if not component.op.spectrum_fed:
-                node = self._function(component, NodeKind.COMPONENT_EVAL)
-                pending.append(self._averaged(component, node))
-                continue
-            before = self.out.sum(f"before_{component.name}", pending) if pending else None
-            fed = self._function(component, NodeKind.SPECTRUM_FED_OP)
-            if before is not None:
+        plain: list[int] = []
+        components = self.model.components
+        for component in reversed(components):
+            if component.op.kind == "RESOLUTION":
+                kernel = self._function(component, NodeKind.CONVOLUTION)
+                for node in plain:
+                    self.out.edge(kernel, node, EdgeKind.KERNEL_INPUT)
+            elif not component.op.spectrum_fed:
+                above = resolution_of(components, component)
+                plain.append(self._function(component, NodeKind.COMPONENT_EVAL))
+                parts = [component] if above is None else [component, above]
+                pending.append(self._averaged(parts, plain[-1]))
+            else:
+                before = self.out.sum(f"before_{component.name}", pending)
+                fed = self._function(component, NodeKind.SPECTRUM_FED_OP)
                 self.out.edge(before, fed, EdgeKind.SPECTRUM_INPUT)
-            fed = self._averaged(component, fed)
-            pending = [fed] if before is None else [before, fed]
+                pending = [before, self._averaged([component], fed)]
         self.out.sum("total", pending)
 
 
-def _later(law: Component, at: str, start: float, onset: str, sign: str) -> dict[str, str]:
-    """The parameters that a law has from a local time on."""
-    own = {par.argument: par.name for par in law.parameters}
-    rules = dict(law.op.later)
-    found = {"t0": f"{at} + {start!r}"}
-    for word in law.op.params:
-        if word in rules or (word in law.op.linear and word in own):
-            rule = parse(rules.get(word, word))
-            known = {"s": f"max({at} - {onset}, 0)", "y0": own.get("y0", "0")}
-            negated = sign if word in law.op.linear else ""
-            found[word] = f"{negated}({rule.substitute({**own, **known})})"
-    return found
-
-
-def _shared(
-    law: Component, changes: Mapping[str, str], share: str, shift: Par | None
-) -> dict[str, str]:
-    """The parameters of a law for one of the Gaussians that see it."""
-    given = {par.argument: par.name for par in law.parameters} | dict(changes)
-    found = dict(changes)
-    for word in law.op.linear:
-        if word in given:
-            found[word] = f"({share}) * ({given[word]})"
-    if shift is not None and "t0" in given:
-        found["t0"] = f"({given['t0']}) + {shift.name}"
-    return found
+def _cycle(component: Component, dynamics: Dynamics) -> Cycle | None:
+    """The turn of a law or kernel; None for one that acts at all times."""
+    if not component.subcycle:
+        return None
+    return Cycle(dynamics.frequency, dynamics.n_subcycles, component.subcycle)

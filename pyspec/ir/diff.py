@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from typing import Any
 
-from pyspec.ir.graph import Array, GraphIR
-from pyspec.ir.text import AXES
+from pyspec.ir.frozen import Array, plain_numbers
+from pyspec.ir.graph import AXES, GraphIR
 
 
 def diff(old: GraphIR, new: GraphIR) -> list[str]:
@@ -18,10 +18,11 @@ def diff(old: GraphIR, new: GraphIR) -> list[str]:
     """
     if old == new:
         return []
-    return _contents(old, new) or _order(old, new)
+    return contents(old, new) or _order(old, new)
 
 
-def _contents(old: GraphIR, new: GraphIR) -> list[str]:
+def contents(old: GraphIR, new: GraphIR) -> list[str]:
+    """The same without numbers and source order."""
     lines = [
         f"{what}: {was} -> {now}"
         for what, was, now in (
@@ -34,6 +35,10 @@ def _contents(old: GraphIR, new: GraphIR) -> list[str]:
         before, after = getattr(old, name), getattr(new, name)
         if _plain(before) != _plain(after):
             lines.append(f"{name} axis: {_axis(before)} -> {_axis(after)}")
+    for name in sorted(old.arrays.keys() | new.arrays.keys()):
+        before, after = old.arrays.get(name), new.arrays.get(name)
+        if _plain(before) != _plain(after):
+            lines.append(f"array {name}: {_axis(before)} -> {_axis(after)}")
     before_nodes, after_nodes = _by_name(old), _by_name(new)
     for name in sorted(before_nodes.keys() | after_nodes.keys()):
         if name not in after_nodes:
@@ -66,7 +71,7 @@ def _order(old: GraphIR, new: GraphIR) -> list[str]:
 
 
 def _plain(axis: Array | None) -> str:
-    return json.dumps(None if axis is None else axis.tolist())
+    return json.dumps(plain_numbers(axis))
 
 
 def _axis(axis: Array | None) -> str:
@@ -76,14 +81,7 @@ def _axis(axis: Array | None) -> str:
 
 
 def _by_name(graph: GraphIR) -> dict[str, dict[str, Any]]:
-    return {
-        node.name: {
-            key: value
-            for key, value in node.as_dict().items()
-            if key not in ("id", "name", "source_order")
-        }
-        for node in graph.nodes
-    }
+    return {node.name: node.without("id", "name", "source_order", "where") for node in graph.nodes}
 
 
 def _edge_names(graph: GraphIR) -> Counter[str]:

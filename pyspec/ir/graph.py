@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from pyspec.formula import Formula, parse
+from pyspec.ir.frozen import Array, Frozen, plain_bounds, plain_numbers, read_only
 
-Array = npt.NDArray[np.float64]
 Key = TypeVar("Key")
 
 
@@ -46,6 +44,7 @@ class NodeKind(IntEnum):
     SUBCYCLE_REMAP = 104
     FREE_VECTOR = 200
     EXTERNAL = 201
+    AXIS = 202
 
 
 #: Nodes whose value is one number, or one number for each time.
@@ -87,6 +86,7 @@ class EdgeKind(IntEnum):
     ADDEND = 3
     SPECTRUM_INPUT = 4
     EXPR_REF = 5
+    KERNEL_INPUT = 6
 
 
 class DomainKind(IntEnum):
@@ -98,7 +98,7 @@ class DomainKind(IntEnum):
 
 
 #: The axes along which the value of a node differs, as bits; see :attr:`GraphIR.axes`.
-TIME, AUX = 1, 2
+TIME, AUX, ENERGY = 1, 2, 4
 
 #: Nodes that are the first to differ along an axis.
 _STARTS = {
@@ -107,12 +107,37 @@ _STARTS = {
     NodeKind.PROFILE_SAMPLE: AUX,
 }
 
+_ALONG: dict[str | None, int] = {"time": TIME, "energy": ENERGY}
+
+#: The axes of a graph, in the order of its text.
+AXES = ("energy", "time", "aux", "aux_weights")
+
+_NO_ARRAYS: Mapping[str, Array] = MappingProxyType({})
+
 _parsed = lru_cache(maxsize=4096)(parse)
 
 
+class Cycle(NamedTuple):
+    """The turn that a part of a law takes: the `turn`-th of `turns` in each cycle, of which there
+    are `frequency` per unit of time."""
+
+    frequency: float
+    turns: int
+    turn: int
+
+
 @dataclass(frozen=True, eq=False)
-class GraphNode:
-    """One node. Which of the payload fields are used depends on `kind`."""
+class GraphNode(Frozen):
+    """One node. Which of the payload fields are used depends on `kind`.
+
+    `scope` of a parameter is "project" where all files share it; `where` is its place in the model
+    file, of which the digests know nothing. `arrays` of sub-cycles follow from `cycle` and the time
+    axis; a graph has the one or the other.
+
+    A FREE_VECTOR is a number for each point of its `axis`, "energy" or "time", which a fit solves
+    for; it is not below 0 where it is `positive`, and 0 in the ranges `zero` of that axis. An AXIS
+    is the energy, or the time, itself.
+    """
 
     id: int
     kind: NodeKind
@@ -124,7 +149,20 @@ class GraphNode:
     expr_string: str | None = None
     vary: bool = False
     bounds: tuple[float, float] | None = None
-    arrays: Mapping[str, Array] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=lambda: _NO_ARRAYS)
+    cycle: Cycle | None = None
+    axis: str | None = None
+    positive: bool = False
+    zero: tuple[tuple[float, float], ...] = ()
+    scope: str = "file"
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        self._freeze(arrays=_own(self.arrays))
+        if self.bounds is not None and type(self.bounds) is not tuple:
+            self._freeze(bounds=tuple(self.bounds))
+        if self.zero:
+            self._freeze(zero=tuple([(begin, end) for begin, end in self.zero]))
 
     @property
     def formula(self) -> Formula:
@@ -132,25 +170,31 @@ class GraphNode:
         return _parsed(self.expr_string or "")
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields as plain data."""
+        """All fields as plain data. An end without a bound is None."""
         return {
             "id": self.id,
             "kind": self.kind.name,
             "name": self.name,
             "source_order": self.source_order,
-            "value": self.value,
+            "value": None if self.value is None else plain_numbers(float(self.value)),
             "function_name": self.function_name,
             "package": self.package,
             "expr_string": self.expr_string,
             "vary": self.vary,
-            "bounds": None if self.bounds is None else list(self.bounds),
-            "arrays": {key: self.arrays[key].tolist() for key in sorted(self.arrays)},
+            "bounds": None if self.bounds is None else plain_bounds(*self.bounds),
+            "arrays": {key: plain_numbers(self.arrays[key]) for key in sorted(self.arrays)},
+            "cycle": None if self.cycle is None else list(self.cycle),
+            "axis": self.axis,
+            "positive": self.positive,
+            "zero": [[plain_numbers(float(end)) for end in one] for one in self.zero],
+            "scope": self.scope,
+            "where": self.where,
         }
 
-    def structure(self) -> dict[str, Any]:
-        """The fields that decide which plan comes out: neither value nor bounds."""
+    def without(self, *fields: str) -> dict[str, Any]:
+        """All fields but these as plain data."""
         everything = self.as_dict()
-        return {key: everything[key] for key in everything if key not in ("value", "bounds")}
+        return {key: everything[key] for key in everything if key not in fields}
 
 
 class GraphEdge(NamedTuple):
@@ -163,8 +207,10 @@ class GraphEdge(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GraphIR:
-    """A model as a graph. `nodes[i].id == i`; edges are sorted by target, kind, position."""
+class GraphIR(Frozen):
+    """A model as a graph. `nodes[i].id == i`; edges are sorted by target, kind, position.
+
+    `arrays` are further values along the axes, by name, that functions by formula read."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
@@ -174,15 +220,29 @@ class GraphIR:
     name: str = ""
     aux: Array | None = None
     aux_weights: Array | None = None
+    arrays: Mapping[str, Array] = field(default_factory=lambda: _NO_ARRAYS)
+
+    def __post_init__(self) -> None:
+        self._freeze(arrays=_own(self.arrays))
+        for name in AXES:
+            axis = getattr(self, name)
+            if axis is not None:
+                self._freeze(**{name: read_only(axis)})
+        if type(self.nodes) is not tuple or type(self.edges) is not tuple:
+            self._freeze(nodes=tuple(self.nodes), edges=tuple(self.edges))
 
     def __repr__(self) -> str:
         given = (("energy", self.energy), ("time", self.time), ("aux", self.aux))
         axes = "".join(f"; {what} {axis.size}" for what, axis in given if axis is not None)
         return f"<GraphIR {self.name!r}: {len(self.nodes)} nodes{axes}>"
 
-    @cached_property
-    def inputs_by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
+    @property
+    def inputs_by_kind(self) -> Mapping[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
         """Node and kind of edge → such edges into it, by position."""
+        return MappingProxyType(self._by_kind)
+
+    @cached_property
+    def _by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
         return _grouped(sorted(self.edges), lambda edge: (edge.target, edge.kind))
 
     @cached_property
@@ -222,14 +282,14 @@ class GraphIR:
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
-        """The type of each node: along which of TIME and AUX it has more than one value.
+        """The type of each node: along which of TIME, AUX and ENERGY it has more than one value.
 
-        Energy is not among them: whether a value is a spectrum follows from the kind.
+        Whether a value is a spectrum follows from the kind: ENERGY is meant of parameters.
         """
         found = [0] * len(self.nodes)
         for number in self.order:
             kind = self.nodes[number].kind
-            own = _STARTS.get(kind, 0)
+            own = _STARTS.get(kind, 0) | _ALONG.get(self.nodes[number].axis, 0)
             for source in self.sources(number):
                 own |= found[source]
             found[number] = own & ~AUX if kind is NodeKind.PROFILE_AVERAGE else own
@@ -243,34 +303,41 @@ class GraphIR:
 
     def inputs(self, node: int, kind: EdgeKind) -> tuple[GraphEdge, ...]:
         """Edges of one kind into a node, by position."""
-        return self.inputs_by_kind.get((node, kind), ())
+        return self._by_kind.get((node, kind), ())
 
     def outputs(self, node: int) -> tuple[GraphEdge, ...]:
         """Edges out of a node."""
         return self._outputs.get(node, ())
+
+    @cached_property
+    def node_by_name(self) -> Mapping[str, int]:
+        """Name → id."""
+        return MappingProxyType({node.name: node.id for node in self.nodes})
 
     def of_kind(self, kind: NodeKind) -> tuple[GraphNode, ...]:
         """Nodes of one kind, in order of id."""
         return tuple(node for node in self.nodes if node.kind is kind)
 
     @cached_property
+    def is_of_laws(self) -> bool:
+        """Whether the whole is a sum of laws of time, alone or each times a spectrum."""
+        spectra = any(node.axis == "energy" for node in self.of_kind(NodeKind.FREE_VECTOR))
+        return self.domain is DomainKind.TIME_1D or spectra
+
+    @cached_property
     def result(self) -> GraphNode | None:
-        """The spectrum, in TIME_1D the trace, that nothing else consumes."""
-        kinds = SPECTRUM_KINDS
-        if self.domain is DomainKind.TIME_1D:
-            kinds = frozenset({NodeKind.PARAM_PLUS_TRACE})
+        """The spectrum, of laws the trace, that nothing else consumes."""
+        kinds = frozenset({NodeKind.PARAM_PLUS_TRACE}) if self.is_of_laws else SPECTRUM_KINDS
         ends = [n for n in self.nodes if n.kind in kinds and not self.outputs(n.id)]
         return ends[0] if len(ends) == 1 else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain, deterministically ordered data (JSON-serialisable)."""
+        """Everything as plain, deterministically ordered data, which strict JSON can hold."""
         return {
             "name": self.name,
             "domain": self.domain.name,
-            "energy": None if self.energy is None else self.energy.tolist(),
-            "time": None if self.time is None else self.time.tolist(),
-            "aux": None if self.aux is None else self.aux.tolist(),
-            "aux_weights": None if self.aux_weights is None else self.aux_weights.tolist(),
+            **{name: plain_numbers(getattr(self, name)) for name in AXES},
+            "arrays": {name: plain_numbers(self.arrays[name]) for name in sorted(self.arrays)},
             "nodes": [node.as_dict() for node in self.nodes],
             "edges": [
                 [edge.source, edge.target, edge.kind.name, edge.position]
@@ -280,19 +347,22 @@ class GraphIR:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything."""
-        return _digest(self.as_dict())
+        """SHA-256 over everything but where it is written."""
+        nodes = [node.without("where") for node in self.nodes]
+        return _digest({**self.as_dict(), "nodes": nodes})
 
     @cached_property
     def structure(self) -> str:
-        """SHA-256 without values, bounds, axis values and the name of the model: graphs that share
-        it share a plan. It covers the number of auxiliary points, which are rows of the plan, and
-        which sub-cycle each time belongs to."""
+        """SHA-256 without values, bounds, scopes, axis values, arrays and the name of the model:
+        graphs that share it share a plan. It covers the number of auxiliary points, which are rows
+        of the plan, and which sub-cycle each time belongs to."""
+        cycles = any(node.cycle is not None for node in self.nodes)
         return _digest(
             {
                 "domain": self.domain.name,
                 "n_aux": None if self.aux is None else self.aux.size,
-                "nodes": [node.structure() for node in self.nodes],
+                "time": plain_numbers(self.time) if cycles else None,
+                "nodes": [node.without("value", "bounds", "scope", "where") for node in self.nodes],
                 "edges": self.as_dict()["edges"],
             }
         )
@@ -314,44 +384,13 @@ def _grouped(
     return {one: tuple(of_one) for one, of_one in found.items()}
 
 
+def _own(arrays: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Arrays by name that nobody else can write to."""
+    if arrays is _NO_ARRAYS or not arrays:
+        return _NO_ARRAYS
+    return MappingProxyType({name: read_only(array) for name, array in arrays.items()})
+
+
 def _digest(data: Any) -> str:
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-class GraphBuilder:
-    """Collects nodes and edges; :meth:`build` freezes them."""
-
-    def __init__(self) -> None:
-        self.nodes: list[GraphNode] = []
-        self.edges: list[GraphEdge] = []
-
-    def node(self, kind: NodeKind, name: str, **payload: Any) -> int:
-        """Adds a node and returns its id. Insertion order is the source order."""
-        number = len(self.nodes)
-        self.nodes.append(GraphNode(number, kind, name, number, **payload))
-        return number
-
-    def edge(self, source: int, target: int, kind: EdgeKind, position: int = 0) -> None:
-        """Adds an edge."""
-        self.edges.append(GraphEdge(target, kind, position, source))
-
-    def sum(self, name: str, addends: Iterable[int]) -> int:
-        """Adds a SUM node over `addends`, in their order."""
-        number = self.node(NodeKind.SUM, name)
-        for position, source in enumerate(addends):
-            self.edge(source, number, EdgeKind.ADDEND, position)
-        return number
-
-    def build(
-        self,
-        domain: DomainKind,
-        energy: Array | None,
-        time: Array | None,
-        name: str = "",
-        aux: Array | None = None,
-        aux_weights: Array | None = None,
-    ) -> GraphIR:
-        """The frozen graph."""
-        nodes, edges = tuple(self.nodes), tuple(sorted(self.edges))
-        return GraphIR(nodes, edges, domain, energy, time, name, aux, aux_weights)

@@ -6,120 +6,46 @@ Run after :func:`build_graph` and after every pass. Each rule is a function that
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
 from pyspec.errors import ModelError, PlanError
-from pyspec.formula import find_op
+from pyspec.formula import find_op, op_of
+from pyspec.functions import holds
+from pyspec.functions.response_rows import response
 from pyspec.ir.graph import (
     AUX,
-    PARAMETER_KINDS,
     SPECTRUM_KINDS,
     TIME,
-    TRACE_KINDS,
     DomainKind,
     EdgeKind,
     GraphIR,
     GraphNode,
     NodeKind,
 )
+from pyspec.ir.rules import (
+    ARRAYS,
+    FUNCTION_KINDS,
+    FUNCTIONS,
+    IN_SEQUENCE,
+    JOINS,
+    TRACES_OF,
+    UNUSED,
+    Violation,
+)
+from pyspec.model.free import AXES as FREE_AXES
 
 
-@dataclass(frozen=True)
-class Violation:
-    """A rule that a node breaks, and what to do about it."""
+def verify(graph: GraphIR, given: bool = True) -> None:
+    """Raises :class:`PlanError` that lists every rule the graph breaks.
 
-    node: str
-    rule: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.node}: {self.rule}; {self.remedy}"
-
-
-#: Nodes that call a function, and the kinds of op that they may call.
-FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
-    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND", "RESOLVED"),
-    NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED", "ROW_FED"),
-    NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
-    NodeKind.CONVOLUTION: ("KERNEL", "IRF"),
-    NodeKind.PROFILE_SAMPLE: ("PROFILE",),
-    NodeKind.EXTERNAL: ("PEAK", "DYNAMICS"),
-}
-FUNCTION_KINDS = frozenset(FUNCTIONS)
-
-#: For each edge kind: the kinds of node it may leave and enter.
-EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
-    EdgeKind.PARAM_INPUT: (PARAMETER_KINDS, FUNCTION_KINDS),
-    EdgeKind.TRACE_INPUT: (
-        TRACE_KINDS | {NodeKind.SUBCYCLE_REMAP},
-        frozenset(
-            {
-                NodeKind.PARAM_PLUS_TRACE,
-                NodeKind.CONVOLUTION,
-                NodeKind.SUBCYCLE_MASK,
-                NodeKind.DYNAMICS_TRACE,
-            }
-        ),
-    ),
-    EdgeKind.BASE_INPUT: (
-        frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.PARAM_PLUS_TRACE}),
-        frozenset({NodeKind.PARAM_PLUS_TRACE}),
-    ),
-    EdgeKind.ADDEND: (SPECTRUM_KINDS, frozenset({NodeKind.SUM, NodeKind.PROFILE_AVERAGE})),
-    EdgeKind.SPECTRUM_INPUT: (frozenset({NodeKind.SUM}), frozenset({NodeKind.SPECTRUM_FED_OP})),
-    EdgeKind.EXPR_REF: (PARAMETER_KINDS, frozenset({NodeKind.EXPRESSION})),
-}
-
-#: Kinds of an edge and of its two ends.
-_JOINS = {
-    (kind, source, target)
-    for kind, (sources, targets) in EDGE_RULES.items()
-    for source in sources
-    for target in targets
-}
-
-#: The fields of a node that its kind uses; `vary` is that of an OPT_PARAM.
-_PAYLOAD: dict[NodeKind, tuple[str, ...]] = {
-    NodeKind.STATIC_PARAM: ("value", "bounds"),
-    NodeKind.OPT_PARAM: ("value", "bounds"),
-    NodeKind.EXPRESSION: ("expr_string",),
-    NodeKind.SUBCYCLE_MASK: ("arrays",),
-    NodeKind.SUBCYCLE_REMAP: ("arrays",),
-    **dict.fromkeys(FUNCTIONS, ("function_name", "package")),
-}
-
-
-def _unused(kind: NodeKind) -> tuple[tuple[str, ...], attrgetter[Any], tuple[Any, ...]]:
-    """The fields that a kind does not use, what reads them all, and what it then gives."""
-    fields = ("value", "bounds", "function_name", "package", "expr_string", "arrays")
-    own = tuple([field for field in fields if field not in _PAYLOAD.get(kind, ())])
-    return own, attrgetter(*own), tuple([{} if field == "arrays" else None for field in own])
-
-
-_UNUSED = {kind: _unused(kind) for kind in NodeKind}
-
-#: Edges whose positions count from 0 without gaps.
-_IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
-
-#: The array of a node of a sub-cycle.
-_ARRAYS = {NodeKind.SUBCYCLE_MASK: "time_n_sub", NodeKind.SUBCYCLE_REMAP: "time_norm"}
-
-#: How many traces a node may take, and what to do where it takes another number.
-_TRACES_OF: dict[NodeKind, tuple[tuple[int, ...], str]] = {
-    NodeKind.DYNAMICS_TRACE: ((0, 1), "give it one at most"),
-    NodeKind.SUBCYCLE_MASK: ((1,), "give it one"),
-}
-
-
-def verify(graph: GraphIR) -> None:
-    """Raises :class:`PlanError` that lists every rule the graph breaks."""
-    for rules in (_STRUCTURE, _SCOPE):
+    Without `given`, the axes and values that the graph was given are not looked at: a model has
+    looked at its axes, no pass changes them, and it is evaluated outside of its bounds, too.
+    """
+    for rules in (_STRUCTURE, _SCOPE, _GIVEN if given else ()):
         found = [str(violation) for rule in rules for violation in rule(graph)]
         if found:
             raise PlanError(f"graph {graph.name or '(unnamed)'}:\n  " + "\n  ".join(found))
@@ -144,14 +70,19 @@ def _ids(graph: GraphIR) -> Iterator[Violation]:
 
 def _payload(graph: GraphIR) -> Iterator[Violation]:
     for node in graph.nodes:
-        fields, read, nothing = _UNUSED[node.kind]
+        fields, read, nothing = UNUSED[node.kind]
         if (unused := read(node)) != nothing:
-            for field, given in zip(fields, unused, strict=True):
-                if given is not None and given != {}:
+            for field, given, none in zip(fields, unused, nothing, strict=True):
+                if given != none:
                     yield Violation(node.name, f"a {node.kind.name} has no {field}", "leave it out")
         if node.vary != (node.kind is NodeKind.OPT_PARAM):
             rule = f"a {node.kind.name} with vary={node.vary}"
             yield Violation(node.name, rule, "parameters that vary are OPT_PARAM, and only these")
+        if node.scope not in ("file", "project"):
+            yield Violation(node.name, f"scope {node.scope!r}", "it is 'file' or 'project'")
+        elif node.scope != "file" and node.kind not in (NodeKind.OPT_PARAM, NodeKind.FREE_VECTOR):
+            rule = f"a {node.kind.name} of scope {node.scope!r}"
+            yield Violation(node.name, rule, "files share what varies, and only this")
         if not node.name:
             yield Violation(f"node {node.id}", "has no name", "name it")
 
@@ -159,7 +90,7 @@ def _payload(graph: GraphIR) -> Iterator[Violation]:
 def _edges(graph: GraphIR) -> Iterator[Violation]:
     nodes, n_nodes = graph.nodes, len(graph.nodes)
     for (end, kind), edges in graph.inputs_by_kind.items():
-        if kind in _IN_SEQUENCE and 0 <= end < n_nodes:
+        if kind in IN_SEQUENCE and 0 <= end < n_nodes:
             positions = [edge.position for edge in edges]
             if positions != list(range(len(positions))):
                 rule = f"{kind.name} at positions {positions}"
@@ -168,7 +99,7 @@ def _edges(graph: GraphIR) -> Iterator[Violation]:
         if not (0 <= edge.source < n_nodes and 0 <= edge.target < n_nodes):
             continue
         source, target = nodes[edge.source], nodes[edge.target]
-        if (edge.kind, source.kind, target.kind) not in _JOINS:
+        if (edge.kind, source.kind, target.kind) not in JOINS:
             yield Violation(
                 target.name,
                 f"{edge.kind.name} from {source.kind.name} {source.name} to {target.kind.name}",
@@ -198,6 +129,24 @@ def _axes(graph: GraphIR) -> Iterator[Violation]:
         yield Violation("axes", rule, "give as many weights as points")
 
 
+def _order(graph: GraphIR) -> Iterator[Violation]:
+    """Axes rise all the way; those of energies and of profiles may fall all the way."""
+    weights = graph.aux_weights
+    if weights is not None and ((weights < 0.0).any() or not weights.sum() > 0.0):
+        yield Violation("axes", "aux_weights are negative, or all 0", "give shares of an average")
+    for name, axis in (("energy", graph.energy), ("time", graph.time), ("aux", graph.aux)):
+        if axis is None:
+            continue
+        steps = np.diff(axis)
+        may_fall = name != "time"
+        if (steps > 0.0).all() or (may_fall and (steps < 0.0).all()):
+            continue
+        order = "rise, or fall, all the way" if may_fall else "rise all the way"
+        at = int(np.argmax(steps * (np.sign(axis[-1] - axis[0]) if may_fall else 1.0) <= 0.0))
+        rule = f"{name} does not {order}: {axis[at]:.12g} and {axis[at + 1]:.12g} at index {at}"
+        yield Violation("axes", rule, "sort the axis and the data together")
+
+
 def _cycles(graph: GraphIR) -> Iterator[Violation]:
     missing = set(range(len(graph.nodes))) - set(graph.order)
     if missing:
@@ -213,6 +162,37 @@ def _parameters(graph: GraphIR) -> Iterator[Violation]:
             yield Violation(node.name, f"value {node.value}", "give a finite value")
         if node.bounds is not None and not node.bounds[0] <= node.bounds[1]:
             yield Violation(node.name, f"bounds {node.bounds}", "the minimum comes first")
+
+
+def _bounds(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.free:
+        if node.value is None or node.bounds is None:
+            continue
+        low, high = node.bounds
+        if not low <= node.value <= high:
+            rule = f"starts at {node.value:g}, outside of its bounds [{low:g}, {high:g}]"
+            yield Violation(node.name, rule, "move the value or the bounds")
+
+
+def _domains(graph: GraphIR) -> Iterator[Violation]:
+    """Values at the start lie where the function is defined, as far as they are numbers."""
+    for node in graph.nodes:
+        op = find_op(node.function_name) if node.kind in FUNCTION_KINDS else None
+        if op is None or not op.guards:
+            continue
+        values = [math.nan] * len(op.params)
+        for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
+            value = graph.nodes[edge.source].value
+            values[edge.position] = math.nan if value is None else value
+        for guard in op.guards:
+            other = values[int(guard.other)] if guard.relative else guard.other
+            own = values[guard.param]
+            if math.isnan(own) or math.isnan(other) or holds(guard, values):
+                continue
+            limit = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
+            rule = f"{op.params[guard.param]} = {own:g}"
+            need = f"{op.name} needs {op.params[guard.param]} {guard.comparison} {limit}"
+            yield Violation(node.name, rule, need)
 
 
 def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
@@ -241,20 +221,41 @@ def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
         )
 
 
+def _resolution(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
+    """A component has one resolution at most, of which its convolution is known."""
+    kernels = [graph.nodes[e.source] for e in graph.inputs(node.id, EdgeKind.KERNEL_INPUT)]
+    if len(kernels) > 1:
+        yield Violation(node.name, "has two resolutions", "give it one")
+    for kernel in kernels:
+        op, row = find_op(node.function_name), find_op(kernel.function_name)
+        if op is None or row is None or row.kind != "RESOLUTION" or response(op, row) is None:
+            rule = f"has no known convolution with {kernel.name}"
+            yield Violation(node.name, rule, "leave the resolution out, or take another function")
+
+
 def _functions(graph: GraphIR) -> Iterator[Violation]:
     axes = graph.axes
     for node in graph.nodes:
         if node.kind not in FUNCTION_KINDS:
             continue
-        yield from _function_inputs(graph, node)
+        broken = list(_function_inputs(graph, node))
+        yield from broken
         if len(graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT)) > 1:
             yield Violation(node.name, "reads two spectra", "sum them first")
-        if node.kind not in (NodeKind.DYNAMICS_TRACE, NodeKind.CONVOLUTION):
+        if node.kind is NodeKind.SPECTRUM_FED_OP and not graph.inputs(
+            node.id, EdgeKind.SPECTRUM_INPUT
+        ):
+            yield Violation(node.name, "reads nothing", "give it a spectrum, or leave it out")
+        if broken:
+            continue
+        yield from _resolution(graph, node)
+        blurs = op_of(node.function_name).kind == "RESOLUTION"
+        if blurs or node.kind not in (NodeKind.DYNAMICS_TRACE, NodeKind.CONVOLUTION):
             continue
         if graph.time is None:
             yield Violation(node.name, "moves in time without a time axis", "give a time axis")
         for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
-            if axes[edge.source]:
+            if axes[edge.source] & (TIME | AUX):
                 on = "time" if axes[edge.source] & TIME else "the auxiliary axis"
                 yield Violation(
                     node.name,
@@ -282,8 +283,10 @@ def _expressions(graph: GraphIR) -> Iterator[Violation]:
 def _subcycles(graph: GraphIR) -> Iterator[Violation]:
     """The arrays of a sub-cycle, and the one law that each belongs to."""
     shape = (0,) if graph.time is None else graph.time.shape
-    for kind, name in _ARRAYS.items():
+    for kind, name in ARRAYS.items():
         for node in graph.of_kind(kind):
+            if node.cycle is not None and not node.arrays:
+                continue  # they follow from the time axis
             array = node.arrays.get(name, np.array(np.nan))
             known = array.shape == shape and np.isfinite(array).all()
             if set(node.arrays) != {name} or not known:
@@ -292,7 +295,7 @@ def _subcycles(graph: GraphIR) -> Iterator[Violation]:
             elif kind is NodeKind.SUBCYCLE_MASK and not np.isin(array, (0.0, 1.0)).all():
                 yield Violation(node.name, "masks by other numbers than 0 and 1", "give 0 or 1")
     for node in graph.nodes:
-        allowed = _TRACES_OF.get(node.kind)
+        allowed = TRACES_OF.get(node.kind)
         edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
         sources = [graph.nodes[edge.source] for edge in edges]
         for source in sources:
@@ -302,6 +305,46 @@ def _subcycles(graph: GraphIR) -> Iterator[Violation]:
         if allowed is not None and len(edges) not in allowed[0]:
             rule = f"{len(edges)} traces into a {node.kind.name}"
             yield Violation(node.name, rule, allowed[1])
+
+
+def _turns(graph: GraphIR) -> Iterator[Violation]:
+    """The turns that parts of sub-cycles take."""
+    for node in graph.nodes:
+        if node.cycle is None:
+            continue
+        frequency, turns, turn = node.cycle
+        if not (0.0 < frequency < math.inf and 1 <= turn <= turns):
+            rule = f"turn {turn} of {turns}, {frequency:g} times per unit of time"
+            yield Violation(node.name, rule, "turns count from 1, and the frequency is above 0")
+        if node.arrays:
+            yield Violation(node.name, "has arrays and a cycle", "give the one or the other")
+
+
+def _along_axes(graph: GraphIR) -> Iterator[Violation]:
+    """What has a value for each energy or time: amplitudes that are free, and the axis itself."""
+    for node in (*graph.of_kind(NodeKind.FREE_VECTOR), *graph.of_kind(NodeKind.AXIS)):
+        if node.axis not in FREE_AXES.values():
+            rule = f"its axis is {node.axis!r}"
+            yield Violation(node.name, rule, "it is 'energy' or 'time'")
+        if any(not begin < end for begin, end in node.zero):
+            yield Violation(node.name, f"0 in {node.zero}", "give ranges that rise")
+        if node.kind is NodeKind.AXIS and not graph.is_of_laws:
+            rule = "no amplitude is free along the energy"
+            yield Violation(node.name, rule, "only what stands beside one may depend on it")
+    for edge in graph.edges:
+        if graph.nodes[edge.source].kind is not NodeKind.FREE_VECTOR or (
+            edge.kind is EdgeKind.EXPR_REF  # its part in one Gaussian of an instrument
+        ):
+            continue
+        vector, node = graph.nodes[edge.source], graph.nodes[edge.target]
+        op = op_of(node.function_name)
+        word = op.params[edge.position]
+        if word not in op.linear or op.spectrum_fed:
+            rule = f"takes {vector.name}, which is free, as {word}"
+            yield Violation(node.name, rule, "only an amplitude can be free")
+        elif FREE_AXES.get(op.domain) != vector.axis:
+            rule = f"{op.name} is a function of {vector.axis} itself, along which {vector.name} is"
+            yield Violation(node.name, f"{rule} free", "free it along the other axis")
 
 
 def _sums(graph: GraphIR) -> Iterator[Violation]:
@@ -321,7 +364,7 @@ def _sums(graph: GraphIR) -> Iterator[Violation]:
 
 
 def _single(graph: GraphIR) -> Iterator[Violation]:
-    time_only = graph.domain is DomainKind.TIME_1D
+    time_only = graph.is_of_laws
     for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE):
         bases = len(graph.inputs(node.id, EdgeKind.BASE_INPUT))
         if bases != 1 and not (bases == 0 and time_only):
@@ -341,5 +384,6 @@ def _single(graph: GraphIR) -> Iterator[Violation]:
 Rule = Callable[[GraphIR], Iterator[Violation]]
 _STRUCTURE: tuple[Rule, ...] = (_ids, _payload, _edges, _axes)
 _SCOPE: tuple[Rule, ...] = (
-    _cycles, _parameters, _functions, _expressions, _subcycles, _sums, _single
+    _cycles, _parameters, _functions, _expressions, _subcycles, _turns, _along_axes, _sums, _single
 )  # fmt: skip
+_GIVEN: tuple[Rule, ...] = (_order, _bounds, _domains)

@@ -14,7 +14,7 @@ from pyspec.memory.steps import Step
 class Choice(NamedTuple):
     """What the planner is to do. No number of a model or formula depends on it."""
 
-    order: Order = "v2"
+    order: Order = "v1"
     fit: Fit = "first"
     in_place: bool = True
 

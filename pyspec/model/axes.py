@@ -94,8 +94,12 @@ def _no_numbers(given: np.dtype[Any], who: str, name: str) -> DataError:
 def taken_axis(
     own: npt.NDArray[np.float64] | None, given: Any, what: str, ascending: bool = False
 ) -> npt.NDArray[np.float64] | None:
-    """The axis of a model after a call: its `own` where the call does not mention it."""
+    """The axis of a model after a call: its `own` where the call does not mention it, or gives the
+    same values, so that what is laid out for an axis is found again by its identity."""
     if isinstance(given, Unchanged):
+        return own
+    is_plain = type(given) is np.ndarray and given.dtype == np.float64
+    if own is not None and is_plain and np.array_equal(given, own):
         return own
     return None if given is None else check_axis(given, what, ascending)
 

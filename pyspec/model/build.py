@@ -18,7 +18,7 @@ from pyspec.model.kinetics import build_states
 from pyspec.model.measured_irf import read_instrument
 from pyspec.model.reader import Mapping, Node, Scalar, Source
 from pyspec.model.scalars import is_null
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Component, Par, refuse_many
 
 #: Where values that must be above 0 may start: their squares neither vanish nor overflow.
 _SIZES = (1e-150, 1e150)
@@ -63,6 +63,7 @@ def build_components(
     `seen` counts the functions of the models before, where several share their numbering.
     """
     seen = Counter() if seen is None else seen
+    refuse_many(len(body.items), file.at(body.line))
     components = []
     for key, node in body.items:
         scheme = file.schemes.get(key.text)

@@ -25,6 +25,9 @@ def PROFILE(par: Par) -> object | None:
     return par.profile
 
 
+#: Kinds of functions that do something to what stands below them.
+_ACTING = ("KERNEL", "IRF", "RESOLUTION")
+
 _LAW = re.compile(r"(?P<function>[A-Za-z0-9]+?)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)")
 
 
@@ -44,6 +47,30 @@ def check_parameters(parameters: Mapping[str, Par], complete: bool) -> None:
     check_names(parameters, complete)
     resolution_order(parameters)
     check_laws(parameters)
+
+
+def is_idle(components: Sequence[Component]) -> bool:
+    """Whether the last component acts on what stands below it, where there is nothing."""
+    op = components[-1].op
+    return op.spectrum_fed or op.kind in _ACTING
+
+
+def refuse_idle(*groups: Sequence[Component]) -> None:
+    """Raises :class:`ModelError` where the last component of a group acts on what stands below it:
+    a Shirley at the end of a model, a kernel at the end of its dynamics."""
+    for components in groups:
+        if not components or not is_idle(components):
+            continue
+        last = components[-1]
+        fed = last.op.spectrum_fed
+        does = "reads" if fed else "convolves"
+        above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
+        above = above or components[0]
+        remedy = "add what it is to read below it"
+        if above is not last:
+            remedy = f"move it above {above.name}" + (f" ({above.where})" if above.where else "")
+        place = f"{last.where}: {last.name}" if last.where else last.name
+        raise ModelError(f"{place}: {does} what stands below it, and nothing does; {remedy}")
 
 
 def check_names(parameters: Mapping[str, Par], complete: bool) -> None:

@@ -52,11 +52,11 @@ def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int
 def _checksum(plain: npt.NDArray[Any], at: int, square: int) -> int:
     """The checksum; of whole lines the square, at the address where it is wanted."""
     n_lines = plain.nbytes // (8 * LINE)
-    found = 0  # as of nothing
-    if n_lines:
-        sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
-        LIBRARY.pyspec_word_sums(_ISA, at, n_lines, LINE, LINES, address_in(sums), square)
-        found = zlib.crc32(sums)
+    if not n_lines:
+        return zlib.crc32(plain.data)
+    sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
+    LIBRARY.pyspec_word_sums(_ISA, at, n_lines, LINE, LINES, address_in(sums), square)
+    found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)
     return found

@@ -103,6 +103,14 @@ class Description:
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self.function, self.arguments)
 
+    def __add__(self, other: object) -> Any:
+        raise ModelError(
+            "components are not added with +; give them to a model in a list, whose order is that "
+            "of a file: Model('name', [Offset(1), GLP(10, 84, 1, 0.3)])"
+        )
+
+    __radd__ = __add__
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Description):
             return NotImplemented

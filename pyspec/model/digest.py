@@ -58,11 +58,12 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
         and measurement.keep is None
         and measurement.loss != "poisson"
         and (dtype.char == "d" and dtype.isnative)
-        and (data.ndim == 2 and data.size and data.flags.carray)
+        and (data.ndim in (1, 2) and data.size and data.flags.carray)
     ):
-        at, stride = address(data), data.strides[0]
-        begin, end = measurement.rows or (0, data.shape[0])
-        first, last = measurement.columns or (0, data.shape[1])
+        at, whole = address(data), data.shape if data.ndim == 2 else (1, data.size)
+        begin, end = (measurement.rows if data.ndim == 2 else None) or (0, whole[0])
+        first, last = measurement.columns or (0, whole[1])
+        stride = whole[1] * data.itemsize
         place = at + begin * stride + first * data.itemsize
         shape = end - begin, last - first
         if shape == data.shape:

@@ -14,6 +14,7 @@ from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.calls import is_whole
 from pyspec.errors import DataError, shortened, suggest
+from pyspec.functions.grid import Grid, unit_of
 from pyspec.functions.losses import FLOOR
 from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
 from pyspec.model.source import Seen, source_of
@@ -57,6 +58,9 @@ class Measurement:
     loss_scale : counts for each unit of the data ("poisson")
     labels, units : what the data are: "energy", "time", "data" → label, such as "binding
         energy", and unit, such as "eV"; pictures, reports and archives show them
+    energy_step : the step that pShirley of a ``Shirley`` counts by, as in a file of a joint fit;
+        None for the mean step of the axis
+    ends : the columns between which a ``StaticShirley`` stands; None for those of the window
 
     Raises :class:`DataError` where arrays or the window are not usable, and for data that are
     not finite within the window, unless masked.
@@ -71,6 +75,8 @@ class Measurement:
     loss_scale: float = 1.0
     labels: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    energy_step: float | None = None
+    ends: tuple[int, int] | None = None
 
     def __init__(
         self,
@@ -84,6 +90,8 @@ class Measurement:
         labels: Mapping[str, str] | None = None,
         units: Mapping[str, str] | None = None,
         *,
+        energy_step: float | None = None,
+        ends: tuple[int, int] | None = None,
         mask: npt.ArrayLike | None = None,
     ) -> None:
         if source_of(mask) is not None:
@@ -92,7 +100,7 @@ class Measurement:
             keep = both_kept(keep, kept_by(mask, data))
         loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
         named = ({} if labels is None else labels, {} if units is None else units)
-        given = (data, rows, columns, weight, keep, loss, loss_scale, *named)
+        given = (data, rows, columns, weight, keep, loss, loss_scale, *named, energy_step, ends)
         for one, value in zip(fields(self), given, strict=True):
             object.__setattr__(self, one.name, value)
         self._check()
@@ -115,7 +123,7 @@ class Measurement:
         low = np.inf
         for what in ("labels", "units"):
             object.__setattr__(self, what, texts_of(getattr(self, what), what))
-        for what in ("rows", "columns"):
+        for what in ("rows", "columns", "ends"):
             object.__setattr__(self, what, window_of(getattr(self, what), what))
         if source_of(self.weight) is not None or source_of(self.keep) is not None:
             weight, keep = taken_beside(self.data, self.weight, self.keep)
@@ -311,6 +319,17 @@ class Measurement:
             used = (kept[:, ::step] & (np.cumsum(kept[:, ::step], axis=1) <= n))[:, ::step]
             ends.append(np.where(used, values, 0.0).sum(axis=1) / n)
         return ends[0], ends[1]
+
+    def without_data(
+        self, rows: tuple[int, int] | None = None, columns: tuple[int, int] | None = None
+    ) -> Measurement:
+        """Another window of the same file, without data; sums over energies stay as they are."""
+        ends = self.ends or self.columns
+        return Measurement(None, rows, columns, energy_step=self.energy_step, ends=ends)
+
+    def grid(self, energy: npt.NDArray[np.float64]) -> Grid:
+        """The energies as functions that sum over them see them."""
+        return Grid(unit_of(energy, self.energy_step), self.ends or self.columns)
 
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""

@@ -14,11 +14,17 @@ from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
 from pyspec.formula import Formula
 from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
-from pyspec.model.check import check_parameters, free_names, resolution_order, used_names
+from pyspec.model.check import (
+    check_parameters,
+    free_names,
+    refuse_idle,
+    resolution_order,
+    used_names,
+)
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
-from pyspec.model.guess import guess_values
+from pyspec.model.first.values import guess_values
 from pyspec.model.inputs import placed_inputs
 from pyspec.model.parts import all_parameters, need_part, parts_of, with_parts
 from pyspec.model.peer_names import ModelNames
@@ -26,7 +32,7 @@ from pyspec.model.sampling import terms
 from pyspec.model.scalars import given_number
 from pyspec.model.show import html_table, parameter_cells
 from pyspec.model.to_yaml import model_text, whole_text, write_model
-from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile
+from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile, refuse_many
 
 Array = npt.NDArray[np.float64]
 
@@ -61,6 +67,7 @@ class Model(ModelNames):
     ) -> None:
         if not components:
             raise ModelError(f"{where or name}: a model needs at least one component")
+        refuse_many(len(components), where or name)
         self.name = name
         self.components, own = parts_of(name, components, quantities)
         for component in self.components:
@@ -341,11 +348,14 @@ class Model(ModelNames):
         return still
 
     def check(self) -> None:
-        """Verifies that the model is complete: every name in every expression is there.
+        """Verifies that the model is complete: every name in every expression is there, and below
+        every background that reads a spectrum there is one.
 
         Raises :class:`ModelError`.
         """
         check_parameters(self.parameters, complete=True)
+        if not self.is_time_model:
+            refuse_idle([one for one in self.components if one.op.kind != "RESOLUTION"])
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
         """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy); at `theta`, free

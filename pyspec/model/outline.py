@@ -9,25 +9,16 @@ from typing import TYPE_CHECKING
 from pyspec._library import OPS
 from pyspec.formula import Definition
 from pyspec.functions.slopes import bends
-from pyspec.model.check import PROFILE, movers, resolution_order
+from pyspec.model.check import PROFILE, is_idle, movers, resolution_order
 from pyspec.model.inputs import quantities_of, read_inputs
-from pyspec.model.kept import Kept
-from pyspec.model.structure import structure_of
 from pyspec.model.tree import Component, Dynamics, ops_of
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
 
-#: Structures that are kept; those used least recently go first.
-MOST = 64
-
-#: Kinds of functions that do something to what stands below them.
-_ACTING = ("KERNEL", "IRF", "RESOLUTION")
-
 
 class Outline:
-    """What all models of one structure have in common. Models share it as long as
-    :func:`outline_of` keeps it: it may be a key of what else is worked out for a structure.
+    """What all models of one structure have in common. Nobody changes it.
 
     Attributes
     ----------
@@ -48,10 +39,6 @@ class Outline:
         them, or sub-cycles
     widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the
         `sampled` by their names; None where a kernel is a formula, whose width is worked out
-    ends : the energies of the last fit, and the least and largest of them
-    largest_step : the times of the last fit, and the largest step between them
-    on_boundaries : what has been said of samples on the boundaries between sub-cycles: parameter →
-        times and rows of the last fit, and the sentences
     """
 
     def __init__(self, model: Model) -> None:
@@ -94,15 +81,6 @@ class Outline:
         if self.is_time_model:
             own[""] = components
         self.widths = {name: _widths(kernels) for name, kernels in own.items()}
-        self.ends: tuple[object, float, float] | None = None
-        self.largest_step: tuple[object, float] | None = None
-        self.on_boundaries: dict[str, tuple[object, tuple[int, int] | None, list[str]]] = {}
-
-
-def is_idle(components: Sequence[Component]) -> bool:
-    """Whether the last component acts on what stands below it, where there is nothing."""
-    op = components[-1].op
-    return op.spectrum_fed or op.kind in _ACTING
 
 
 def _is_sampled(dynamics: Dynamics) -> bool:
@@ -115,15 +93,3 @@ def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:
     if any(isinstance(one.op.own, Definition) or not one.parameters for one in kernels):
         return None
     return tuple([kernel.parameters[0].name for kernel in kernels])
-
-
-_KEPT: Kept[Outline] = Kept()
-
-
-def outline_of(model: Model) -> Outline:
-    """The outline of a model as it is now.
-
-    Raises :class:`ModelError` where expressions run in a circle.
-    """
-    key = structure_of(model)
-    return _KEPT.get(key) or _KEPT.keep(key, Outline(model), MOST)

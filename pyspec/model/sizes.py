@@ -19,6 +19,10 @@ from pyspec.model.tree import Component, Par
 #: where there is no slope.
 ROOM = 16.0
 
+#: A free parameter that starts on a bound is moved inside by this share of its natural size, or of
+#: the interval of its bounds where that is smaller.
+INSIDE = 1e-3
+
 
 def unit_of(value: float, low: float, high: float, size: float) -> float:
     """The unit of a parameter that starts at `value`; `size` is its size where that says none."""
@@ -29,8 +33,9 @@ def unit_of(value: float, low: float, high: float, size: float) -> float:
 
 
 class Sizes:
-    """The size of each parameter of a model: that of its value; for a value of 0 what its function
-    says of it, the extent of an axis for a place on it, that of the data for a height, or else 1.
+    """The size of each parameter of a model: that of its value; for a value of 0 its unit in the op
+    table, where x is the extent of the axis and y the size of the data, or of the parameter that a
+    law moves.
 
     A size is worked out when it is asked for: only heights of 0 need the data, and call for them.
     """
@@ -38,13 +43,14 @@ class Sizes:
     def __init__(
         self, model: Model, data: Callable[[], npt.NDArray[Any] | None] = lambda: None
     ) -> None:
-        self._components, self._quantities = model.components, model.quantities
+        self._model = model
         self._data = data
         self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
 
     @cached_property
     def _owners(self) -> dict[str, tuple[Par, Component, str | None]]:
-        owned = chain(_owned(self._components, None), _of_movers(self._quantities))
+        model = self._model
+        owned = chain(_owned(model.components, None), _of_movers(model.quantities))
         return {one[0].name: one for one in owned}
 
     def of(self, par: Par) -> float:
@@ -56,18 +62,47 @@ class Sizes:
         """The size of a parameter; that of a quantity, which belongs to no function, is that of its
         value, or 1."""
         if name not in self._owners:
-            values = (abs(par.value) for par in self._quantities if par.name == name)
+            values = (abs(par.value) for par in self._model.quantities if par.name == name)
             return next((value for value in values if 0.0 < value < math.inf), 1.0)
+        size = abs(self._owners[name][0].value)
+        return size if 0.0 < size < math.inf else self._by_unit(name, self.__getitem__)
+
+    def natural(self, name: str) -> float:
+        """The size of a parameter by its function, the axes and the data, whatever its value is. A
+        quantity has the least of those of the parameters that take it as it stands, or else 1."""
+        if name in self._owners:
+            return self._by_unit(name, self.natural)
+        takers = [
+            par.name
+            for par in self._model.parameters.values()
+            if par.formula is not None and par.formula.text.strip() == name != par.name
+        ]
+        return min(map(self.natural, takers), default=1.0)
+
+    def inset(self, name: str) -> float:
+        """How far inside of a bound a parameter starts whose start value lies on it: a thousandth
+        of its natural size, and for a place or a width at most the smallest step of its axis."""
+        distance = INSIDE * self.natural(name)
+        if name in self._owners:
+            par, component, _ = self._owners[name]
+            axis = self._axes[component.op.domain]
+            if axis is not None and axis.size > 1 and _unit(par, component) == "x":
+                distance = min(distance, float(np.abs(np.diff(axis)).min()) or distance)
+        return distance
+
+    def _by_unit(self, name: str, size_of: Callable[[str], float]) -> float:
+        """The size of a parameter by its unit; `size_of` gives that of what a law moves."""
         par, component, target = self._owners[name]
-        size = abs(par.value)
-        if size > 0.0 and math.isfinite(size):
-            return size
-        op = component.op
-        if par.argument in op.linear:
-            height = self._height if target is None else self[target]
-            return height / self._extent(op.domain) if par.argument == "m" else height
-        is_place = par.argument in ("t0", "x0", "xStart", "xStop")
-        return self._extent(op.domain) if is_place else 1.0
+        above, _, below = _unit(par, component).partition("/")
+        size = 1.0
+        for words, sign in ((above, 1.0), (below, -1.0)):
+            for word in words.split():
+                base, _, power = word.partition("^")
+                if base == "x":
+                    size *= self._extent(component.op.domain) ** (sign * float(power or 1))
+                elif base == "y":
+                    size *= (self._height if target is None else size_of(target)) ** sign
+        return size if 0.0 < size < math.inf else 1.0
 
     @cached_property
     def _height(self) -> float:
@@ -84,6 +119,17 @@ class Sizes:
     def _extent(self, domain: str) -> float:
         axis = self._axes[domain]
         return 1.0 if axis is None else float(np.ptp(axis)) or 1.0
+
+
+def _unit(par: Par, component: Component) -> str:
+    """The unit of a parameter as the op table has it. A function of the user has none there: its
+    linear parameters are heights, and places are known by their names."""
+    op = component.op
+    known = dict(zip(op.params, op.units, strict=False)).get(par.argument, "?")
+    if known == "?" or known.startswith("["):
+        is_place = par.argument in ("t0", "x0", "xStart", "xStop")
+        return "y" if par.argument in op.linear else "x" if is_place else "1"
+    return known
 
 
 def _owned(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, pairwise
 from math import prod
 from typing import Any
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pyspec._library import CONSTANTS
+from pyspec._library.threads import Threads
 from pyspec.errors import DataError, one_line
 from pyspec.model.checksum import checksum
 
@@ -209,7 +209,7 @@ class Source(NDArrayOperatorsMixin, ABC):
         end, step = len(self) if end is None else end, step or self.step
         cuts = [begin, *range(begin - begin % step + step, end, step), end]
         places = iter(pairwise(cuts))
-        reader = ThreadPoolExecutor(self.readers, "pyspec-reader")
+        reader = Threads(self.readers, "pyspec-reader")
         try:
             ahead = deque(
                 (place[0], reader.submit(self._looked_at, *place, seen))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
-from pyspec.errors import DataError
+from pyspec.errors import DataError, ModelError
 from pyspec.formula import Formula, op_of
 from pyspec.model.peer_names import ComponentNames
 
@@ -21,11 +21,24 @@ if TYPE_CHECKING:
 #: Cycles of a sub-cycle under an exact response: the plan holds every one of them.
 MAX_CYCLES = 500
 
+#: Components of one model: a fit of thousands of lines takes minutes for an evaluation, and none of
+#: them is determined.
+MAX_COMPONENTS = 2000
+
 #: What an expression calls the energy at which an amplitude is free.
 ENERGY = "energy"
 
 Array: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+def refuse_many(n: int, where: str) -> None:
+    """Raises :class:`ModelError` for more components than a model may have."""
+    if n > MAX_COMPONENTS:
+        raise ModelError(
+            f"{where}: the model has {n:,} components, at most {MAX_COMPONENTS:,} are possible; "
+            "write many alike as one function by formula, or fit parts of the data"
+        )
 
 
 @dataclass(frozen=True)
@@ -42,44 +55,8 @@ class Free:
     shared: bool = False
 
 
-#: Another object after each change of a field of any part: who has looked at all fields, and finds
-#: the object of before here, need not look again. It is put here once the change is made.
-EDITED: list[object] = [object()]
-
-
-class _Watched:
-    """A part of a model. A change of a field is noted in :data:`EDITED`."""
-
-    __slots__ = ()
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-        EDITED[0] = object()
-
-    def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        EDITED[0] = object()
-
-
 @dataclass(slots=True)
-class _Fields:
-    """The fields of a parameter, and nothing that watches them."""
-
-    name: str
-    argument: str
-    value: float = math.nan
-    vary: bool = True
-    scope: str = "file"
-    min: float = -math.inf
-    max: float = math.inf
-    formula: Formula | None = None
-    where: str = ""
-    dynamics: Dynamics | None = None
-    profile: Profile | None = None
-    free: Free | None = None
-
-
-class Par(_Watched, _Fields):
+class Par:
     """One parameter.
 
     Attributes
@@ -97,7 +74,18 @@ class Par(_Watched, _Fields):
     free : the axis along which it is free, solved for by a fit (`value` is 1 then), or None
     """
 
-    __slots__ = ()
+    name: str
+    argument: str
+    value: float = math.nan
+    vary: bool = True
+    scope: str = "file"
+    min: float = -math.inf
+    max: float = math.inf
+    formula: Formula | None = None
+    where: str = ""
+    dynamics: Dynamics | None = None
+    profile: Profile | None = None
+    free: Free | None = None
 
     @property
     def expr(self) -> str | None:
@@ -118,7 +106,7 @@ class Par(_Watched, _Fields):
 
 
 @dataclass
-class Component(_Watched, ComponentNames):
+class Component(ComponentNames):
     """One function of a model with its parameters.
 
     `function` is the name of a row of the op table or of a registered function, or the text of a
@@ -146,7 +134,7 @@ class Component(_Watched, ComponentNames):
 
 
 @dataclass
-class Dynamics(_Watched):
+class Dynamics:
     """How one parameter moves in time: ``p(t) = base + D(t)``.
 
     `target` is the name of the parameter, `name` the name of the dynamics model in its file,
@@ -203,7 +191,7 @@ class Dynamics(_Watched):
 
 
 @dataclass
-class Profile(_Watched):
+class Profile:
     """How one parameter differs along the auxiliary axis: ``p(aux) = base + P(aux)``.
 
     `components` are profile functions in file order. The spectrum of a component is averaged
@@ -271,7 +259,7 @@ class Copier:
         new.components = self.components(model.components)
         new.quantities = tuple([self.par(par) for par in model.quantities])
         for component in new.components:
-            component.__dict__["owner"] = new  # not a change of a field
+            component.owner = new
         return new
 
     def par(self, par: Par) -> Par:
@@ -279,19 +267,16 @@ class Copier:
         known: Par | None = self._memo.get(id(par))
         if known is not None:
             return known
-        # Written out, and watched only once it is whole: a tenth of the time of copy.copy.
-        new: Any = _Fields(
+        # Written out: a tenth of the time of copy.copy.
+        new = self._memo[id(par)] = Par(
             par.name, par.argument, par.value, par.vary, par.scope, par.min, par.max,
             par.formula, par.where, par.dynamics, par.profile, par.free,
         )  # fmt: skip
-        self._memo[id(par)] = new
         if par.dynamics is not None:
             new.dynamics = self._moved(par.dynamics)
         if par.profile is not None:
             new.profile = self._moved(par.profile)
-        new.__class__ = Par
-        copied: Par = new
-        return copied
+        return new
 
     def components(self, components: Sequence[Component]) -> list[Component]:
         """Components with their parameters."""

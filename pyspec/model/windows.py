@@ -37,6 +37,37 @@ def slack(axis: Array) -> float:
     return ROUNDED * float(np.abs(np.diff(axis)).min()) if axis.size > 1 else 0.0
 
 
+def apart(one: Array, other: Array) -> str:
+    """How far two axes are apart where that is more than rounding, in words; "" of one axis."""
+    if one.shape != other.shape:
+        return f"{one.size} points in place of {other.size}"
+    distance = np.abs(one - other)
+    allowed = min(_near(one), _near(other))
+    if not one.size or distance.max() <= allowed:
+        return ""
+    at = int(np.argmax(distance))
+    return (
+        f"up to {distance[at]:.3g} apart, {one[at]:.12g} and {other[at]:.12g}, where rounding may "
+        f"be {allowed:.3g}"
+    )
+
+
+def places_on(axis: Array, points: Array) -> npt.NDArray[np.int64]:
+    """The place of each point on an axis in any order, but for rounding; -1 of one that is not on
+    it."""
+    order = np.argsort(axis)
+    right = np.searchsorted(axis[order], points)
+    sides = [order[np.clip(right - k, 0, axis.size - 1)] for k in (1, 0)]
+    left_off, right_off = (np.abs(axis[side] - points) for side in sides)
+    found = np.where(left_off < right_off, *sides)
+    return np.where(np.minimum(left_off, right_off) <= _near(np.sort(axis)), found, -1)
+
+
+def _near(axis: Array) -> float:
+    """As :func:`slack`; of a single point, its last digits."""
+    return slack(axis) or 1e-12 * float(np.abs(axis).max(initial=0.0))
+
+
 def index_range(
     axis: Array, limits: Sequence[float | None] | None, what: str, remedy: str = ""
 ) -> tuple[int, int]:

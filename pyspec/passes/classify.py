@@ -1,8 +1,8 @@
 """classify: what each node depends on, and how it changes in time.
 
-It changes no node. What it finds lets a kernel compute once what stays the same: a spectrum
-whose parameters do not move is one line for all times, and one of which only the height moves is
-a line times a trace. Its notes say too before which onsets all times are alike.
+It changes no node. A kernel then computes constant parts once. A spectrum without moving
+parameters is one line for all times; a spectrum whose height alone moves is a line times a trace.
+Its notes also name the onsets before which all times are alike.
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from typing import Literal
 from pyspec.errors import several
 from pyspec.ir import GraphIR
 from pyspec.passes.dependence import dependences
+from pyspec.passes.expand import expanded
 from pyspec.passes.forms import forms
+from pyspec.passes.held import held
 from pyspec.passes.jumps import Fault, faults, is_there, places
 from pyspec.passes.sums import sums
 
@@ -45,7 +47,7 @@ def classify_columns(graph: GraphIR) -> tuple[Column, ...]:
 
     Raises :class:`PlanError` for nodes that have no derivative rules.
     """
-    return _Classification(graph).columns()
+    return _Classification(expanded(held(graph))).columns()
 
 
 def jump_parameters(graph: GraphIR) -> tuple[str, ...]:
@@ -63,8 +65,8 @@ class Jumps:
     is worked out once."""
 
     def __init__(self, graph: GraphIR) -> None:
+        graph = self._graph = expanded(held(graph))
         assert graph.result is not None
-        self._graph = graph
         parts = sums(graph)
         found = dependences(graph, parts)
         slopes = found[graph.result.id].slopes

@@ -121,7 +121,7 @@ def _value(graph: GraphIR, number: int, scale: float, given: Mapping[str, float]
         return float(formula.evaluate(dict(zip(formula.names, sources, strict=True))))
     if node.kind not in (NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM):
         return float("nan")  # it moves in time or along the auxiliary axis
-    value = node.value if given is None else given[node.name]
+    value = node.value if given is None else given.get(node.name, node.value)
     assert value is not None
     if node.kind is NodeKind.STATIC_PARAM:
         return value

@@ -10,6 +10,7 @@ from pyspec.errors import PassError, suggest
 from pyspec.ir import GraphIR, verify
 from pyspec.passes.classify import classify
 from pyspec.passes.drop import drop
+from pyspec.passes.expand import expand
 from pyspec.passes.facts import Facts, neutral
 from pyspec.passes.fold import fold
 from pyspec.passes.separable import separable
@@ -17,7 +18,7 @@ from pyspec.passes.share import share
 
 Pass = Callable[[GraphIR, Facts], tuple[GraphIR, Facts, tuple[str, ...]]]
 
-#: Every pass by name, in the order in which they run.
+#: Every pass that can be left out, by name, in the order in which they run; expand goes first.
 PASSES: dict[str, Pass] = {
     "fold": fold,
     "drop": drop,
@@ -26,8 +27,8 @@ PASSES: dict[str, Pass] = {
     "separable": separable,
 }
 
-#: Environment variable that chooses the passes: "fold,share" runs these alone, "-fold,-share"
-#: all others, "none" none of them.
+#: Environment variable that chooses the passes behind expand: "fold,share" runs these alone,
+#: "-fold,-share" all others, "none" none of them.
 VARIABLE = "PYSPEC_PASSES"
 
 
@@ -51,7 +52,7 @@ class Step:
         return "\n".join([f"{self.name}: {nodes}", *(f"  {note}" for note in self.notes)])
 
 
-#: One step for each of :data:`PASSES`.
+#: One step for expand and each of :data:`PASSES`.
 Report = tuple[Step, ...]
 
 
@@ -72,23 +73,26 @@ def run(graph: GraphIR, without: Collection[str] | str = ()) -> tuple[GraphIR, F
     skipped |= _skipped_by_environment()
     facts = neutral(graph)
     report = []
-    for name, work in PASSES.items():
+    for name, work in {"expand": expand, **PASSES}.items():
         if name in skipped:
             report.append(Step(name, False, len(graph.nodes), len(graph.nodes)))
             continue
         before = graph
         graph, facts, notes = work(before, facts)
         if graph is not before:
-            verify(graph)
+            verify(graph, given=False)
         report.append(Step(name, True, len(before.nodes), len(graph.nodes), notes))
     return graph, facts, tuple(report)
 
 
 def after(name: str) -> frozenset[str]:
-    """The passes behind one: what to leave out to see the graph as that pass leaves it.
+    """The passes behind one, "expand" or one of :data:`PASSES`: what to leave out to see the graph
+    as that pass leaves it.
 
     Raises :class:`PassError` for a name that is no pass.
     """
+    if name == "expand":
+        return frozenset(PASSES)
     _checked({name}, "after")
     names = list(PASSES)
     return frozenset(names[names.index(name) + 1 :])

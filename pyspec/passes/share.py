@@ -23,6 +23,7 @@ _APART = frozenset(
         NodeKind.STATIC_PARAM,
         NodeKind.EXTERNAL,
         NodeKind.FREE_VECTOR,
+        NodeKind.AXIS,
         NodeKind.CONVOLUTION,
     }
 )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pyspec.calls import answered
 from pyspec.formula import find_op
 from pyspec.functions.response_rows import response
-from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
+from pyspec.ir import ENERGY, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
+from pyspec.passes.expand import expanded
 
-#: Node kinds that the scheduler knows.
-SCHEDULED_KINDS = frozenset(NodeKind) - {NodeKind.FREE_VECTOR}
+_SOLVED = "fit it to times and energies: a fit solves for what is free"
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ def can_lower_2d(graph: GraphIR) -> Lowering:
 
 
 def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
+    graph = expanded(graph)
     reasons = []
     if graph.domain not in domains:
         wanted = "one axis only" if len(domains) > 1 else "both axes"
@@ -51,10 +52,15 @@ def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
             Violation("graph", f"its domain is {graph.domain.name}", f"build it with {wanted}")
         )
     for node in graph.nodes:
-        if node.kind not in SCHEDULED_KINDS:
-            reasons.append(
-                Violation(node.name, f"{node.kind.name} has no schedule", "use the tree executor")
-            )
+        if node.kind is NodeKind.FREE_VECTOR:
+            rule = f"is free along {node.axis}, and no plan has a value for it"
+            reasons.append(Violation(node.name, rule, _SOLVED))
+        elif node.kind is NodeKind.EXPRESSION and graph.axes[node.id] & ENERGY:
+            rule = "depends on the energy, and has a value for each"
+            reasons.append(Violation(node.name, rule, _SOLVED))
+        elif node.kind is NodeKind.AXIS and node.axis != "energy":
+            rule = f"is the {node.axis} itself, which no plan reads"
+            reasons.append(Violation(node.name, rule, "use a law of time"))
         elif node.function_name is not None and find_op(node.function_name) is None:
             reasons.append(
                 Violation(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import is_
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library.memory import address
-from pyspec.plan.scheduled import INPUT_FIELDS, ScheduledPlan
+from pyspec.functions.grid import shirley_shares
+from pyspec.plan.scheduled import INPUT_FIELDS, OPS_BY_INDEX, ScheduledPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,25 +22,18 @@ class PinnedAxes:
     ----------
     fields : fields of ``pyspec_problem``, addresses and sizes
     arrays : what lies at these addresses: they are valid as long as this object lives
-    source : the arrays of the plan that this was made of
     """
 
     fields: Mapping[str, int]
     arrays: tuple[npt.NDArray[Any], ...]
-    source: tuple[npt.NDArray[Any] | None, ...]
-
-    def is_of(self, plan: ScheduledPlan) -> bool:
-        """Whether the plan has these very axes, which nobody can write to."""
-        return all(map(is_, self.source, _source(plan)))
 
 
-def _source(plan: ScheduledPlan) -> tuple[npt.NDArray[Any] | None, ...]:
-    axes = plan.energy, plan.time, plan.aux, plan.aux_weights
-    inputs = plan.x_inputs, plan.row_inputs, plan.aux_inputs
-    # Without sub-cycles these are made anew for each number of times, and there is nothing in them.
-    has_cycles = len(plan.dyn_time_axes) > 0
-    cycles = (plan.dyn_time_axes, plan.dyn_masks) if has_cycles else (None, None)
-    return (*axes, *inputs, *cycles)
+def shares_of(plan: ScheduledPlan, step: float | None = None) -> npt.NDArray[np.float64] | None:
+    """What a Shirley of the plan weighs each energy by; `step` as of :class:`Measurement`. None
+    where that is 1, and without a Shirley."""
+    codes = [code for code in plan.op_kinds.tolist() if 0 <= code < len(OPS_BY_INDEX)]
+    has_shirley = any(OPS_BY_INDEX[code].kind == "SPECTRUM_FED" for code in codes)
+    return shirley_shares(plan.energy, step) if has_shirley else None
 
 
 def pin_axes(plan: ScheduledPlan) -> PinnedAxes:
@@ -67,8 +60,11 @@ def pin_axes(plan: ScheduledPlan) -> PinnedAxes:
     }
     if plan.aux is not None and plan.aux_weights is not None:
         fields |= {"aux": pin(plan.aux), "aux_weight": pin(plan.aux_weights)}
+    shares = shares_of(plan)
+    if shares is not None:
+        fields["shares"] = pin(shares)
     for axis, field in enumerate(INPUT_FIELDS):
         found = plan.inputs_along(axis)
         if found:
             fields |= {field: pin(np.array(list(found.values()))), f"n_{field}": len(found)}
-    return PinnedAxes(fields, tuple(arrays), _source(plan))
+    return PinnedAxes(fields, tuple(arrays))

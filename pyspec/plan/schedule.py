@@ -16,6 +16,7 @@ from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.memory import Choice
 from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
+from pyspec.passes.expand import expanded
 from pyspec.plan.can_lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
@@ -40,6 +41,7 @@ def schedule_1d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
 
     Raises :class:`PlanError` where it cannot.
     """
+    graph = expanded(graph)
     _require(graph, can_lower_1d(graph))
     graph, facts, _ = run(graph, without)
     return ScheduledPlan1D(**_Scheduler(graph, facts).fields())
@@ -51,6 +53,7 @@ def schedule_2d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
 
     Raises :class:`PlanError` where it cannot.
     """
+    graph = expanded(graph)
     _require(graph, can_lower_2d(graph))
     graph, facts, _ = run(graph, without)
     return ScheduledPlan2D(**_Scheduler(graph, facts).fields())

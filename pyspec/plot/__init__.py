@@ -8,7 +8,7 @@ panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, of
 
 from __future__ import annotations
 
-from pyspec.fit import register_plotter
+from pyspec.model.handed import hand_in
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.chain import plot_chain
 from pyspec.plot.config import PlotConfig
@@ -20,14 +20,12 @@ from pyspec.plot.overview import plot_overview
 from pyspec.plot.populations import plot_populations
 from pyspec.plot.report import report
 from pyspec.plot.residuals import plot_residuals
-from pyspec.plot.sliders import Sliders, plot_sliders
 from pyspec.plot.style import PlotError
 from pyspec.plot.traces import plot_spectra, plot_traces
 
 __all__ = [
     "PlotConfig",
     "PlotError",
-    "Sliders",
     "plot_amplitudes",
     "plot_chain",
     "plot_components",
@@ -40,7 +38,6 @@ __all__ = [
     "plot_overview",
     "plot_populations",
     "plot_residuals",
-    "plot_sliders",
     "plot_species",
     "plot_spectra",
     "plot_svd",
@@ -54,4 +51,4 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-register_plotter(plot_fit)  # result.plot()
+hand_in("plot_fit", plot_fit)  # result.plot()

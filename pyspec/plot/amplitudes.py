@@ -25,10 +25,10 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet, is_column, row
-from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.labels import opened, unit_of, units_of_parameters, with_unit
 from pyspec.plot.legend import SMALL, curve_legend, curve_name, is_narrow
 from pyspec.plot.steps import broken
-from pyspec.plot.style import MUTED, PlotError
+from pyspec.plot.style import INK, MUTED, PlotError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,7 +50,8 @@ def plot_amplitudes(
     `names` are some of ``result.linear``, all by default. Where an amplitude is held at 0 there is
     no band. Where it is not known, since all points are masked or do not determine it, the line has
     a gap; the legend says of one that changes with parameters which the data do not determine that
-    it is not determined. Options as of :func:`pyspec.plot.plot_fit`.
+    it is not determined. Traces of backgrounds have a panel of their own, below the heights (give
+    `fig`, not `ax`). Options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for a fit without free amplitudes, and for other names.
     """
@@ -77,20 +78,45 @@ def _draw_amplitudes(
 ) -> Any:
     linear, unit = fit.linear, unit_of(fit, "time")
     assert linear is not None
-    part = _part(fit, linear.axis, look)
+    part, is_time = _part(fit, linear.axis, look), linear.axis == "time"
     along = linear.along[part]
-    shown = {name: linear.known[name][part] for name in names}
+    groups = _by_axis(fit, names) if is_time else [names]
     with sheet.style():
-        ax = sheet.panel((7.4, 3.4), look)
-        ax.axhline(0.0, color=MUTED, lw=0.7)
-        for k, (name, value) in enumerate(shown.items()):
-            error = linear.stderr[name][part]
-            _band(ax, along, value, error, k, _label(fit, name, unit), look)
-        _limit(ax, list(shown.values()), look)
-        set_along(ax, along, look, over_time=linear.axis == "time")
-        reference_lines(ax, look)
-        ax.set_ylabel(look.z_label)
-        return _finished(ax, sheet, look)
+        if len(groups) == 1:
+            axes = [sheet.panel((7.4, 3.4), look)]
+        else:
+            figure = sheet.panels((7.4, 1.2 + 2.2 * len(groups)), look)
+            axes = [*figure.subplots(len(groups), 1, sharex=True)]
+        for ax, group in zip(axes, groups, strict=True):
+            ax.axhline(0.0, color=MUTED, lw=0.7)
+            for name in group:
+                value, error = linear.known[name][part], linear.stderr[name][part]
+                _band(ax, along, value, error, names.index(name), _label(fit, name, unit), look)
+            _limit(ax, [linear.known[name][part] for name in group], look)
+            set_along(ax, along, look, over_time=is_time)
+            reference_lines(ax, look)
+            ax.label_outer()
+            curve_legend(ax)
+            bare(ax)
+        if len(axes) == 1:
+            axes[0].set_ylabel(look.z_label)
+        else:
+            figure.supylabel(look.z_label, fontsize=9.5, color=INK)
+        if look.title:
+            axes[0].set_title(look.title)
+        return sheet.finish(look)
+
+
+def _by_axis(fit: FitResult, names: list[str]) -> list[list[str]]:
+    """Heights of peaks, and the backgrounds by their units: each needs a scale of its own."""
+    units = units_of_parameters(fit)
+    peaks = {
+        par.name for one in fit.model.components if one.op.kind == "PEAK" for par in one.parameters
+    }
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for name in names:
+        groups.setdefault((name not in peaks, units.get(name, "")), []).append(name)
+    return [groups[key] for key in sorted(groups)]
 
 
 def _part(fit: FitResult, axis: str, look: PlotConfig) -> slice:
@@ -196,11 +222,3 @@ def _limit(ax: Any, values: Any, look: PlotConfig) -> None:
     hold(ax, values)
     if look.z_lim is not None:
         ax.set_ylim(*sorted(look.z_lim))
-
-
-def _finished(ax: Any, sheet: Sheet, look: PlotConfig) -> Any:
-    if look.title:
-        ax.set_title(look.title)
-    curve_legend(ax)
-    bare(ax)
-    return sheet.finish(look)

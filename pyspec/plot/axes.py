@@ -26,6 +26,9 @@ LEAST_TICKS = 4
 #: At most so many labelled decades stand on one side of zero of a symlog axis.
 MAX_DECADES = 5
 
+#: Room for the first and last marker, a share of the axis.
+MARGIN = 0.02
+
 #: The width of a digit beside the size of its letters.
 DIGIT = 0.64
 
@@ -97,14 +100,15 @@ def spans_decades(axis: Array) -> bool:
     return bool(steps.size and steps.max() > UNEVEN * steps.min())
 
 
-def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
+def set_x(ax: Any, axis: Array, config: PlotConfig, margin: float = MARGIN) -> None:
     """Scale, limits and direction of the energy axis."""
     log = config.x_type == "log" and bool((axis > 0).any())
     if log:
         set_log(ax, "x")
     else:
         space_ticks(ax)
-    _end(ax, "x", axis, config.x_lim, config.x_dir, "energies", log=log)
+    _limit(ax, "x", axis, config.x_lim, log=log, margin=margin)
+    _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
 
 
 def space_ticks(ax: Any) -> None:
@@ -131,7 +135,9 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
         set_log(ax, which)
     elif which == "x":
         space_ticks(ax)
-    _end(ax, which, axis, config.y_lim, config.y_dir, "times", log=kind == "log")
+    margin = MARGIN if which == "x" else 0.0
+    _limit(ax, which, axis, config.y_lim, log=kind == "log", margin=margin)
+    _turn(ax, which, axis, config.y_lim, config.y_dir, "times")
 
 
 def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
@@ -143,22 +149,22 @@ def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = Fal
     ax.set_xlabel(config.y_label if over_time else config.x_label)
 
 
-def _end(
-    ax: Any, which: str, axis: Array, limits: Any, direction: str, what: str, *, log: bool
-) -> None:
-    """Limits and direction of an axis of the picture."""
-    _limit(ax, which, axis, limits, log=log)
+def _turn(ax: Any, which: str, axis: Array, limits: Any, direction: str, what: str) -> None:
+    """The direction of an axis whose limits hold some of its values."""
     need_overlap("limits", limits, axis, what)
     if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
 
 
-def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
+def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool, margin: float) -> None:
     if limits is None:
         seen = axis[axis > 0] if log else axis
         if seen.size == 0 or seen.min() == seen.max():
             return
-        limits = float(seen.min()), float(seen.max())
+        scale = getattr(ax, f"{which}axis").get_transform()
+        ends = scale.transform(np.array([seen.min(), seen.max()]))
+        room = margin * (ends[1] - ends[0])
+        limits = scale.inverted().transform([ends[0] - room, ends[1] + room]).tolist()
     low, high = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
     getattr(ax, f"set_{which}lim")(low, high)
 

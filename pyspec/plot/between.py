@@ -22,6 +22,7 @@ from pyspec.errors import PyspecError
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import drawn
 from pyspec.fit.components import spectrum_components
+from pyspec.fit.ending import Ending
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.predict import predict
@@ -133,7 +134,7 @@ def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: A
 
 def _at(result: FitResult, x: Array, theta: Any) -> Array:
     axes = (None, x) if result.is_trace else (x, None)
-    return predict(result.problem, np.asarray(theta, np.float64), {}, {}, *axes).value
+    return predict(result.problem, Ending.at(np.asarray(theta, np.float64)), *axes).value
 
 
 def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
@@ -144,7 +145,7 @@ def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
     first = terms(model, x, None)[0]
     exact: Parts = ({}, {})
     if first.energy is None:
-        exact = spectrum_components(first.model, values, None)
+        exact = spectrum_components(first.model, values, Measurement())
     order = slice(None, None, -1) if model.energy[-1] < model.energy[0] else slice(None)
     found: Parts = ({}, {})
     for own, known, into in zip(whole, exact, found, strict=True):
@@ -186,7 +187,7 @@ def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> A
         return None
     chosen, back = np.unique(columns, return_inverse=True)
     energy = seen.energy[chosen]
-    return predict(result.problem, result.theta, {}, {}, energy, x).value[:, back].T
+    return predict(result.problem, Ending.at(result.theta), energy, x).value[:, back].T
 
 
 def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
@@ -228,7 +229,7 @@ def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
     assert time is not None
     if time.size * x.size > MOST:
         return None
-    return predict(result.problem, result.theta, {}, {}, x, times).value
+    return predict(result.problem, Ending.at(result.theta), x, times).value
 
 
 def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
@@ -271,7 +272,7 @@ def _moving_at(result: FitResult, x: Array) -> Moving | None:
         return None
     problem = copy.copy(result.problem)
     problem.model, problem.measurement = parts[0].model, Measurement()
-    return moving_parameters(problem, result.theta, result.stderr, result.correl)
+    return moving_parameters(problem, result.ending)
 
 
 def _tried(make: Callable[[], Found]) -> Found | None:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import FitResult
-from pyspec.fit.by_reference import masked_points
-from pyspec.fit.coarse import CoarseFit, drawn
+from pyspec.fit.coarse import CoarseFit, drawn, masked_points
 from pyspec.fit.statistics import state_of
 
 
@@ -48,9 +47,12 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
     masked = f", {n_masked} of them masked" if n_masked else ""
     if isinstance(seen, CoarseFit):
         masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"
-    words = state_of(result.success, result.without_effect, result.message)
+    fitted = f"{result.n_free} free parameters"
+    if result.problem.is_weighted:  # else it is in units of the data squared, and judges nothing
+        fitted += f"  ·  reduced χ² {five_digits(result.redchi)}"
+    words = state_of(result.success, result.without_effect)
     state = "" if result.success else f"  ·  {words}"
     return (
         f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "
-        f"{result.n_free} free parameters  ·  reduced χ² {five_digits(result.redchi)}{state}"
+        f"{fitted}{state}"
     )

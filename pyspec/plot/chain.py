@@ -10,6 +10,7 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import MCMCResult
+from pyspec.fit.table import format_value
 from pyspec.model.handed import hand_in
 from pyspec.plot.axes import bare
 from pyspec.plot.config import PlotOptions
@@ -92,7 +93,10 @@ def _single(ax: Any, values: Any, edges: Any, name: str) -> None:
     ax.axvline(middle, color=COLOURS[0], lw=1.3)
     for end in (low, high):
         ax.axvline(end, color=COLOURS[0], lw=0.8, ls="--")
-    ax.set_title(f"{name}\n{middle:.5g} +{high - middle:.2g} −{middle - low:.2g}", fontsize=7.5)
+    up, down = float(high - middle), float(middle - low)
+    texts = [format_value(float(one), min(up, down))[0] for one in (middle, up, down)]
+    value, plus, minus = texts
+    ax.set_title(f"{name}\n{value} +{plus} −{minus}", fontsize=7.5)
     ax.set_yticks([])
     bare(ax)
 
@@ -137,14 +141,17 @@ def _mark(ax: Any, best: Mapping[str, float], x: str, y: str | None) -> None:
 
 
 def _label(ax: Any, names: Sequence[str], row: int, column: int) -> None:
-    ax.tick_params(labelsize=6.5, labelrotation=30)
-    ax.locator_params(nbins=4)
+    ax.tick_params(labelsize=6.5)
+    ax.tick_params(axis="x", labelrotation=45)
+    ax.locator_params(axis="x" if row == column else "both", nbins=3, prune="both")
+    for text in ax.get_xticklabels():
+        text.set(ha="right", rotation_mode="anchor")
     if row == len(names) - 1:
         ax.set_xlabel(names[column], fontsize=7.5)
     if column == 0 and row > 0:
         ax.set_ylabel(names[row], fontsize=7.5)
     elif row != column:
-        ax.set_yticklabels([])
+        ax.tick_params(labelleft=False)
 
 
 hand_in("plot_chain", plot_chain)

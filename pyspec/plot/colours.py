@@ -106,11 +106,17 @@ def add_bar(figure: Any, mesh: Any, axes: Any, label: str, config: PlotConfig) -
     None where none is wanted."""
     if config.z_colorbar == "none":
         return None
+    from matplotlib.colors import LogNorm
+
+    from pyspec.plot.ticks import Spaced
+
     beside = config.z_colorbar == "ver"
     place: dict[str, Any] = {} if beside else {"location": "bottom", "shrink": 0.8}
     values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
     extend = beyond(values, float(mesh.norm.vmin), float(mesh.norm.vmax))
     bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28, extend=extend, **place)
+    if not beside and not isinstance(mesh.norm, LogNorm):
+        bar.locator = Spaced()
     bar.set_label(label)
     bar.outline.set_visible(False)
     return bar

@@ -13,6 +13,7 @@ from pyspec.io.units import guess_kind, split_unit
 from pyspec.plot.axes import bare, finite_of, line, mark_beyond, reference_lines, set_time, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
+from pyspec.plot.legend import name_signs
 from pyspec.plot.style import COLOURS, INK
 
 Array = npt.NDArray[np.float64]
@@ -20,6 +21,9 @@ Array = npt.NDArray[np.float64]
 #: Values further out than this many times the range of nearly all others are not drawn to
 #: scale, and error bars that reach further than this.
 FAR, FAR_BAR = 10.0, 3.0
+
+#: What the legend says of open points.
+OPEN = "no standard error, or a very large one"
 
 #: More panels than this stand in two columns.
 ONE_COLUMN = 3
@@ -47,6 +51,7 @@ def draw_evolution(
             size = (1.25 * width * n_columns, 0.62 * height * n_rows + 0.7)
             figure = sheet.panels(size, config)
             axes = figure.subplots(n_rows, n_columns, sharex=True, squeeze=False)
+        named = set[str]()
         for k, (name, trace) in enumerate(values.items()):
             ax = axes[k // n_columns, k % n_columns]
             colour = turn(config.colors, k, COLOURS[k % len(COLOURS)])
@@ -56,12 +61,11 @@ def draw_evolution(
                 _line(ax, traces.time, traces.values[name], traces.stderr[name],
                       stderr.get(name), colour)  # fmt: skip
                 _limits(ax, _reached(trace, stderr.get(name), traces.values[name]))
+            name_signs(ax, named)
             ax.set_title(labels[name], fontsize=9.5)
             reference_lines(ax, config)
             bare(ax)
         set_time(axes[0, 0], time, config, "x")
-        if time.size > 1 and config.y_lim is None:
-            _margin(axes[0, 0])
         for ax in axes.flat[1 : len(values)]:
             _same_ticks(axes[0, 0], ax)
         for ax in axes.flat[len(values) :]:
@@ -80,15 +84,6 @@ def draw_evolution(
 def _named(label: str) -> str:
     """What an axis is, without its unit: "kinetic energy" of one that is no time."""
     return (guess_kind(label) != "time" and split_unit(label)[0]) or "time"
-
-
-def _margin(ax: Any) -> None:
-    """Room for the first and last point."""
-    transform = ax.transScale
-    low, high = transform.transform([(x, 0.0) for x in ax.get_xlim()])[:, 0]
-    inset = 0.015 * (high - low)
-    back = transform.inverted().transform([(low - inset, 0.0), (high + inset, 0.0)])[:, 0]
-    ax.set_xlim(*back)
 
 
 def _same_ticks(first: Any, other: Any) -> None:
@@ -132,9 +127,10 @@ def _points(ax: Any, time: Array, trace: Array, error: Array | None, colour: str
         drawn += [*(trace - error)[known], *(trace + error)[known]]
     ax.plot(time[known], trace[known], "o", color=colour, ms=3.0)
     rest = near & ~known
-    ax.plot(time[rest], trace[rest], "o", mfc="white", mec=colour, ms=3.0)
+    if rest.any():
+        ax.plot(time[rest], trace[rest], "o", mfc="white", mec=colour, ms=3.0, label=OPEN)
     _limits(ax, np.array(drawn))
-    mark_beyond(ax, time[good & ~near], trace[good & ~near], colour)
+    mark_beyond(ax, time[good & ~near], trace[good & ~near], colour, "far outside")
 
 
 def _usual(values: Array) -> tuple[float, float]:

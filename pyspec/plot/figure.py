@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pyspec.calls import stack_outside
-from pyspec.errors import shortened, suggest
+from pyspec.errors import one_line, shortened, suggest
+from pyspec.io.atomic import replacing
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
 from pyspec.plot.style import INK, STYLE, PlotError
@@ -22,15 +24,32 @@ LEAST_WIDTH, LEAST_HEIGHT = 1.7, 1.1
 
 
 def matplotlib() -> Any:
-    """The matplotlib package, imported on first use."""
+    """The matplotlib package, imported on first use.
+
+    Raises :class:`PlotError` where it is missing, or refuses its settings.
+    """
     try:
         import matplotlib
         import matplotlib.figure
     except ImportError:
         raise PlotError(
-            "pictures need matplotlib, which is not installed: pip install 'pyspec[plot]'"
+            "pictures need matplotlib, which is not installed: pip install 'pyspec-fit[plot]'"
         ) from None
+    except Exception as error:  # such as MPLBACKEND=nonsense
+        raise PlotError(
+            f"matplotlib cannot be used ({one_line(error)}); check its settings, matplotlibrc and "
+            "MPLBACKEND"
+        ) from error
     return matplotlib
+
+
+@contextmanager
+def as_remark(what: str) -> Iterator[None]:
+    """Draws `what`; where that fails it is a warning: what was fitted goes on without pictures."""
+    try:
+        yield
+    except Exception as error:
+        warnings.warn(f"no {what}: {one_line(error)}", stacklevel=stack_outside())
 
 
 #: So many cells of maps take about 300 MB in matplotlib, at 70 to 90 bytes each.
@@ -268,6 +287,13 @@ def row(figure: Any, n: int, **options: Any) -> Any:
     return figure.subplots(*shape, squeeze=False, **options).ravel()
 
 
+def lay_out(figure: Any) -> None:
+    """Gives panels their places, which ticks are chosen for; as drawing does."""
+    root = figure_root(figure)
+    if root.get_layout_engine() is not None:
+        root.get_layout_engine().execute(root)
+
+
 def figure_root(figure: Any) -> Any:
     """The Figure that a SubFigure is a part of."""
     while getattr(figure, "figure", figure) is not figure and figure.figure is not None:
@@ -289,14 +315,11 @@ def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
 
 
 def _save(figure: Any, path: Path, dpi: int) -> None:
-    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix or '.png'}")
     try:
-        figure.savefig(partial, dpi=dpi)
-        os.replace(partial, path)
-    except (OSError, ValueError) as error:
-        partial.unlink(missing_ok=True)
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise PlotError(f"cannot write the picture {str(path)!r}: {why}") from error
+        with replacing(path) as part:
+            figure.savefig(part, dpi=dpi, format=path.suffix[1:] or "png")
+    except Exception as error:  # LaTeX, fonts and the disk fail in many ways
+        raise PlotError(f"cannot write the picture {str(path)!r}: {one_line(error)}") from error
 
 
 def _show(figure: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.fit.by_reference import masked_points, range_of, squares_of
+from pyspec.fit.coarse import masked_points, range_of
 from pyspec.fit.statistics import TOGETHER, state_of
 from pyspec.fit.table import format_value
 from pyspec.io import contents, digest
@@ -32,7 +32,7 @@ from pyspec.plot.html import (
 )
 from pyspec.plot.labels import named, unit_of, with_unit
 from pyspec.plot.stack import plot_stack
-from pyspec.plot.style import FIT, INK, MUTED, PlotError, three_digits
+from pyspec.plot.style import FIT, INK, MUTED, three_digits
 from pyspec.plot.traces import plot_traces
 from pyspec.plot.view import Residual, residual_of, view_of
 
@@ -55,11 +55,11 @@ def fit_parts(
     return [
         section("", _summary(result)),
         section(*first),
-        section("Parameters", _parameters(result)),
+        section("Parameters", parameters_table(result)),
         *(section(*picture) for picture in others),
-        section(f"Correlations above {NOTABLE:g}", _correlations(result)),
+        section(f"Correlations above {NOTABLE:g}", correlations_table(result)),
         section("Fit", facts_list(_settings(result)), "half"),
-        section("Data", facts_list(_data(result)) + notes_list(notes), "half"),
+        section("Data", facts_list(data_facts(result)) + notes_list(notes), "half"),
         section("Model", model_texts(result.problem.model)),
         section("Made with", facts_list(versions())),
     ]
@@ -67,29 +67,29 @@ def fit_parts(
 
 def _summary(result: Any) -> str:
     n = result.problem.n_points
-    spread = float(np.sqrt(squares_of(result)[0] / n)) if n else 0.0
+    spread = float(np.sqrt(result.statistics["chi2_raw"] / n)) if n else 0.0
     low, high = range_of(result)
     span = high - low if n else 0.0
     share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
+    known = [(five_digits(result.redchi), "reduced χ²")] if result.problem.is_weighted else []
     cards = [
-        (five_digits(result.redchi), "reduced χ²"),
+        *known,
         (with_unit(three_digits(spread), unit_of(result, "data")), f"residual rms{share}"),
         (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
         (f"{result.n_free}", "free parameters"),
         (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),
     ]
-    return cards_row(cards) + _warnings(result)
+    return cards_row(cards) + warnings_box(result)
 
 
-def _warnings(result: Any) -> str:
+def warnings_box(result: Any) -> str:
+    """What is to be known before the numbers are used."""
     lines = []
-    if state_of(result.success, result.without_effect, result.message) == "NOT converged":
+    if state_of(result.success, result.without_effect) == "NOT converged":
         lines.append(f"The fit did not converge: {result.message}")
-    for name, end in result.at_bound.items():
-        lines.append(f"{name} ended at its {end}imum and has no standard error.")
     if result.without_effect:
         lines.append(f"The data do not determine {', '.join(result.without_effect)}.")
-    return warning([*lines, *(text[:1].upper() + text[1:] for text in result.cautions)])
+    return warning([*lines, *result.finding_lines(most=None)])
 
 
 def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
@@ -114,7 +114,7 @@ def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, s
             found += _of_free_amplitudes(result, plain)
         shown = image(_histogram(result, plain), "distribution of the residual")
         found.append(("Residual", shown, "half"))
-    except PlotError as error:
+    except Exception as error:  # the numbers of the page need no pictures
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
     return found
 
@@ -163,7 +163,8 @@ def _histogram(result: Any, config: PlotConfig) -> Any:
         return sheet.finish(config)
 
 
-def _parameters(result: Any) -> str:
+def parameters_table(result: Any) -> str:
+    """All parameters with standard errors, start, bounds and what was special."""
     head = ("parameter", "value", "± 1 s.e.", "start", "bounds", "")
     rows, labels = [], named(result.values, result)
     for row in result.table:
@@ -185,7 +186,8 @@ def _parameters(result: Any) -> str:
     return html_rows(head, rows, "parameters")
 
 
-def _correlations(result: Any) -> str:
+def correlations_table(result: Any) -> str:
+    """The pairs above NOTABLE, the largest first."""
     names = list(result.problem.names)
     found = []
     for i, first in enumerate(names):
@@ -251,12 +253,13 @@ def _noise_words(result: Any) -> str:
     if problem.is_poisson:
         return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
     scaled = result.settings.get("scale_covar", True)
-    of_all = f" of all files, {result._variance:.5g}" if result._of_many else ""
+    of_all = f" of all files, {result.ending.variance:.5g}" if result._of_many else ""
     how = f"; errors scaled with √(reduced χ²){of_all}" if scaled else ""
     return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
 
 
-def _data(result: Any) -> list[tuple[str, str]]:
+def data_facts(result: Any) -> list[tuple[str, str]]:
+    """What the data are: file, shape, range, masked points and digest."""
     measurement = result.problem.measurement
     data = measurement.data
     by_reference = source_of(data) is not None

@@ -17,6 +17,7 @@ from pyspec.plot.data import need_shape
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.evolution import draw_evolution
 from pyspec.plot.figure import Sheet
+from pyspec.plot.files import draw_files, files_of
 from pyspec.plot.labels import named, opened
 from pyspec.plot.maps import fit_maps
 from pyspec.plot.spectra import fit_components, fit_spectrum, is_trace
@@ -38,11 +39,12 @@ def plot_fit(
     A 2D fit becomes three maps, data | fit | residual: data and fit on one colour scale, the
     residual on a scale symmetric about zero. A 1D fit becomes data, fit and components above
     the residual. The fit window is drawn; ``full_range=True`` draws all of the data with the
-    window marked. Masked points are crosses, or hatched in maps.
+    window marked. Masked points are crosses, or hatched in maps. A joint fit becomes the pictures
+    of its files.
 
     Parameters
     ----------
-    result : a fit, the fits of slices, or one from an archive
+    result : a fit, a joint fit, the fits of slices, or one from an archive
     options : fields of :class:`PlotConfig` by name, ``config=`` for all of them; among them
         ``residual_unit``: "sigma" divides by the declared σ, "rms", or "data". `ax`, matplotlib
         Axes for a 1D fit without its residual, or `fig`, an empty Figure or SubFigure, or
@@ -53,9 +55,12 @@ def plot_fit(
     Raises
     ------
     PlotError
-        without matplotlib (``pip install 'pyspec[plot]'``), for an unknown field, where σ is
+        without matplotlib (``pip install 'pyspec-fit[plot]'``), for an unknown field, where σ is
         asked for and was not declared, or where the file cannot be written
     """
+    files = files_of(result)
+    if files:
+        return draw_files(files, plot_fit, *opened(files[0], options))
     fit = fit_of(result, "plot_fit")
     if fit.data.ndim == 2:
         return fit_maps(fit, *opened(fit, options))

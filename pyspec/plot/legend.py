@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import figure_root
+from pyspec.plot.style import MUTED
 
 #: More curves than this have their legend beside the picture.
 MAX_INSIDE = 7
@@ -31,6 +32,25 @@ def curve_legend(ax: Any) -> None:
         place |= beside(ax) or {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
     ax.legend(handles, labels, **place)
+
+
+def name_signs(ax: Any, named: set[str]) -> None:
+    """A legend of the signs of this panel that no panel before it has `named`."""
+    entries = [entry for entry in _entries(ax) if entry[1] not in named]
+    named.update(label for _, label in entries)
+    if entries:
+        handles, labels = zip(*entries, strict=True)
+        ax.legend(handles, labels, loc="best", **SMALL)
+
+
+def name_data_and_fit(ax: Any, **texts: Any) -> None:
+    """A legend of its own for the circles of data and the lines of fits, beside the axes below."""
+    from matplotlib.lines import Line2D
+
+    circle = Line2D([], [], marker="o", ls="", mfc="white", mec=MUTED, mew=0.7, ms=3.0)
+    place = {**beside(ax), "loc": "lower left", "bbox_to_anchor": (1.0, 0.0)} if beside(ax) else {}
+    curve = Line2D([], [], color=MUTED, lw=1.5)
+    ax.add_artist(ax.legend([circle, curve], ["data", "fit"], **texts, **place))
 
 
 def curve_name(config: PlotConfig, index: int, name: str) -> str:

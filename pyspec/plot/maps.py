@@ -40,7 +40,7 @@ def draw_map(
     mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
     count_cells(values.size)
     mark_missing(ax, energy, time, is_known=is_known)
-    set_x(ax, across, config)
+    set_x(ax, across, config, margin=0.0)
     set_time(ax, along, config, "y")
     reference_lines(ax, config)
     return mesh
@@ -86,7 +86,7 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         assert seen.time is not None
         found = residual_of(seen, result, config)
         width, height = config.panel_size
-        figure = sheet.panels((2.75 * width, height + 1.0), config)
+        figure = sheet.panels((2.75 * width, height + 1.4), config)
         axes, below = row(figure, 3, sharex=True, sharey=True), is_column(figure, 3)
         common = data_colours(seen.data[seen.inside], config)
         first = draw_map(axes[0], seen.energy, seen.time, seen.data, config, **common)
@@ -106,6 +106,8 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         for ax in axes if below else axes[:1]:
             ax.set_ylabel(config.y_label)
         _marks(axes, seen)
+        if not below and config.z_colorbar == "ver":
+            config = config.copy(z_colorbar="hor")  # between two maps a bar is read as an axis
         add_bar(figure, first, list(axes[:2]), config.z_label, config)
         add_bar(figure, last, axes[2], label, config)
         sheet.title(config.title or caption(result), fontsize=9.5, color=MUTED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 CSS = """
 :root { --ink: #1f2933; --soft: #5f6871; --line: #e1e5ea; --blue: #0072b2; --red: #d55e00; }
 * { box-sizing: border-box; }
@@ -95,3 +97,8 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
+
+
+def badge_html(words: str, is_good: bool) -> str:
+    """Words on green, or on red."""
+    return f'<span class="badge {"good" if is_good else "bad"}">{escape(words)}</span>'

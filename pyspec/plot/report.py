@@ -13,15 +13,17 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import DataError
 from pyspec.fit import SliceResults
+from pyspec.fit.findings.verdict import GOOD, verdict_of
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.statistics import state_of
 from pyspec.io import write_text
 from pyspec.plot.caption import heading
 from pyspec.plot.config import OWN_OPTIONS, Look
 from pyspec.plot.drawn import fit_of
+from pyspec.plot.files import files_of
 from pyspec.plot.fitreport import fit_parts
+from pyspec.plot.jointreport import joint_parts
 from pyspec.plot.look import config_of
-from pyspec.plot.page import CSS, PAGE
+from pyspec.plot.page import CSS, PAGE, badge_html
 from pyspec.plot.slicereport import slice_parts
 from pyspec.plot.spectra import is_trace
 from pyspec.plot.style import PlotError
@@ -51,7 +53,8 @@ def report(
 
     Parameters
     ----------
-    result : a fit, the fits of slices, or one from an archive, which is not fitted again
+    result : a fit, a joint fit, the fits of slices, or one from an archive, which is not fitted
+        again
     title : the heading; model and file by default
     notes : lines about the data, such as what a reader found
     options : how the pictures look, fields of :class:`PlotConfig` by name, ``config=`` for all
@@ -62,7 +65,9 @@ def report(
         where the file cannot be written. Without matplotlib the page has no pictures, and
         says so.
     """
-    fit = fit_of(result, "report")
+    fit = getattr(result, "joint", result) if files_of(result) else fit_of(result, "report")
+    if not (fit.level or getattr(fit, "_of_many", False)):
+        fit = fit.diagnose()
     config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
@@ -70,11 +75,12 @@ def report(
     # matplotlib has many weak references. Python ignores what is raised while it drops one, also
     # the KeyboardInterrupt of Ctrl-C; held back, it comes once the page is written.
     with Hold():
-        parts = (
-            slice_parts(fit, config, notes)
-            if isinstance(fit, SliceResults)
-            else fit_parts(fit, config, notes, named)
-        )
+        if files_of(fit):
+            parts = joint_parts(fit, config, notes)
+        elif isinstance(fit, SliceResults):
+            parts = slice_parts(fit, config, notes)
+        else:
+            parts = fit_parts(fit, config, notes, named)
         page = PAGE.format(
             title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
             body="\n".join(parts), subtitle=escape(_subtitle(fit)),
@@ -96,18 +102,14 @@ def _subtitle(result: Any) -> str:
         "2d": "all spectra together",
         "baseline": "the baseline spectrum",
     }
-    what = kinds.get(result.fit_type, "one spectrum" if result.data.ndim == 1 else "")
+    together = f"{len(files_of(result))} files together" if files_of(result) else ""
+    what = together or kinds.get(result.fit_type, "one spectrum" if result.data.ndim == 1 else "")
     when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
     return "  ·  ".join(part for part in (f"Fit of {what}" if what else "", when) if part)
 
 
 def _badge(result: Any) -> str:
-    if isinstance(result, SliceResults):
-        done, n = int(np.count_nonzero(result.success)), len(result)
-        kind = "good" if done == n else "bad"
-        return f'<span class="badge {kind}">{done} of {n} converged</span>'
-    if result.success:
-        return '<span class="badge good">converged</span>'
-    state = state_of(result.success, result.without_effect, result.message).lower()
-    word = "interrupted" if result.interrupted else state
-    return f'<span class="badge bad">{word}</span>'
+    words = verdict = verdict_of(result)
+    if isinstance(result, SliceResults) and np.all(result.success):
+        words = f"{len(result)} of {len(result)} {GOOD}" + f", {verdict}" * (verdict != GOOD)
+    return badge_html(words, verdict == GOOD)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, line, reference_lines, set_x
+from pyspec.plot.axes import bare, line, reference_lines
 from pyspec.plot.between import curves_of
 from pyspec.plot.caption import literal
 from pyspec.plot.colours import add_bar
@@ -119,9 +119,8 @@ def _maps(
     for ax, view, residual, title in zip(axes, seen, found, _titles(results, figure), strict=True):
         assert view.time is not None
         mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
-        ax.set_title(f"{title}\n{residual.note}", fontsize=9.0)
+        ax.set_title(f"{title}\n{fill(residual.note, room_of(results, figure))}", fontsize=9.0)
         ax.set_xlabel(look.x_label)
-        set_x(ax, view.energy, look)
     axes[0].set_ylabel(look.y_label)
     add_bar(figure, mesh, list(axes), found[0].label, look)
 
@@ -132,16 +131,21 @@ def _same_ends(axes: Sequence[Any]) -> bool:
     return bool((np.ptp(ends, axis=0) <= 1e-3 * (ends[0, 1] - ends[0, 0])).all())
 
 
+def room_of(results: Sequence[Any], figure: Any) -> int:
+    """So many letters of a title have room above each panel."""
+    return max(int(LETTERS * figure.bbox.width / figure.dpi / len(results)), LEAST_LETTERS)
+
+
 def _titles(results: Sequence[Any], figure: Any) -> list[str]:
     """Model and type of each fit, and below it its file where these are several, in lines that end
     with the panel."""
     files = [getattr(result, "file_name", "") for result in results]
     several = len(set(files)) > 1
-    room = int(LETTERS * figure.bbox.width / figure.dpi / len(results))
+    room = room_of(results, figure)
     titles = []
     for result, file in zip(results, files, strict=True):
         what = result.model_name + (f" ({result.fit_type})" if result.fit_type else "")
         lines = [what, file] if several and file else [what]
-        whole = (literal(fill(one, max(room, LEAST_LETTERS))) for one in lines)
+        whole = (literal(fill(one, room)) for one in lines)
         titles.append("\n".join(whole))
     return titles

@@ -25,7 +25,6 @@ from pyspec.plot.html import (
 )
 from pyspec.plot.labels import named, unit_of
 from pyspec.plot.stack import plot_stack
-from pyspec.plot.style import PlotError
 
 #: So many slices that did not converge are named.
 MAX_NAMED = 12
@@ -33,11 +32,13 @@ MAX_NAMED = 12
 
 def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[str]:
     """The sections of the report."""
-    redchi = slices.redchi[slices.success]
+    redchi, series = slices.redchi[slices.success], slices.series
+    middle = five_digits(float(np.median(redchi))) if redchi.size else "–"
+    is_known = series.weight is not None or series.loss == "poisson"
     cards = [
         (f"{len(slices)}", "slices"),
         (f"{int(np.count_nonzero(slices.success))}", "converged"),
-        (five_digits(float(np.median(redchi))) if redchi.size else "–", "reduced χ², median"),
+        *([(middle, "reduced χ², median")] if is_known else []),
         (f"{len(slices.free_names)}", "free parameters in each"),
         (seconds_text(slices.seconds), f"on the {slices.backend} backend"),
     ]
@@ -64,7 +65,7 @@ def _failures(slices: Any) -> str:
     lines = [f"{slices.time[fit.index]:g}: {fit.status}: {fit.message}" for fit in bad[:MAX_NAMED]]
     if len(bad) > MAX_NAMED:
         lines.append(f"and {len(bad) - MAX_NAMED} more")
-    return warning([*lines, *slices.cautions])
+    return warning([*lines, *slices.finding_lines()])
 
 
 def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
@@ -81,7 +82,7 @@ def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
         titled = plain.copy(title="some spectra with their fits")
         figure = plot_stack(slices, n=7, config=titled)
         found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
-    except PlotError as error:
+    except Exception as error:  # the numbers of the page need no pictures
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
     return found
 

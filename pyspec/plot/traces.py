@@ -25,9 +25,9 @@ from pyspec.plot.axes import (
 from pyspec.plot.between import spectra_of, traces_of
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, lay_out
 from pyspec.plot.labels import opened, place_text
-from pyspec.plot.legend import SMALL, beside, curve_name, is_narrow
+from pyspec.plot.legend import SMALL, beside, curve_name, is_narrow, name_data_and_fit
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -144,6 +144,14 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
         for ax, values in ((above, cut.data), (below, cut.residual)):
             for k, trace in enumerate(values.T):
                 mark_beyond(ax, cut.along, trace, curve_look(look, k)["color"])
+        title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
+        texts = {"fontsize": 8.0, **(SMALL if is_narrow(above) else {})}
+        place = beside(above) or {"loc": "best"}
+        name_data_and_fit(above, **texts)
+        above.legend(title=title, title_fontsize=texts["fontsize"], **texts, **place)
+        above.set_ylabel(look.z_label)
+        below.set_ylabel(left)
+        lay_out(figure)
         for ax in (above, below):
             if ax.get_yscale() == "linear":
                 ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
@@ -153,12 +161,6 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
                 set_x(ax, cut.along, look)
             reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
-        above.set_ylabel(look.z_label)
-        title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
-        texts = {"fontsize": 8.0, **(SMALL if is_narrow(above) else {})}
-        place = beside(above) or {"loc": "best"}
-        above.legend(title=title, title_fontsize=texts["fontsize"], **texts, **place)
-        below.set_ylabel(left)
         below.set_xlabel(label)
         if look.title:
             above.set_title(look.title)

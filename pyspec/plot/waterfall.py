@@ -47,6 +47,8 @@ def draw_waterfall(
     """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`. `along` are the
     energies of the fits, if not those of the data."""
     with sheet.style():
+        from matplotlib.lines import Line2D
+
         curves, fits = _scaled(curves, fits, config)
         along = energy if along is None else along
         spans = usual_ranges(curves, fits)
@@ -84,6 +86,10 @@ def draw_waterfall(
             levels = np.where(np.isfinite(levels), levels, of_fits)
         low_of, high_of = (np.where(np.isnan(end), levels, end) for end in spans.T)
         _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
+        if fits is not None:
+            lines = [Line2D([], [], color=colour, lw=1.1) for colour in (MUTED, FIT)]
+            place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+            ax.legend(lines, ["data", "fit"], ncols=2, fontsize=8.0, **place)
         ax.set_ylabel(_value_label(len(curves), step, config))
         ax.set_title(config.title or "spectra", fontweight="bold")
         if len(curves) > 1:

@@ -19,6 +19,7 @@ from pyspec.workflow.identity import (
     SELECTIONS,
     check_type,
     find_fit,
+    find_named,
     kinds_of,
     matching,
     name_list,
@@ -204,10 +205,6 @@ class FileAnswers:
         )
 
     def by_reference(self, ref: str | None) -> Any:
-        """The last fit of that type or model, or the one of that label or handle; the last for
-        None."""
-        if ref in FIT_TYPES:
-            return self.get_result(fit_type=ref)
-        if ref is None or any(result.model_name == ref for result in self.results):
-            return self.get_result(model=ref)
-        return find_fit(self.results, ref)
+        """The fit of that label, the last of that type or model, or the one of that handle; the
+        last for None."""
+        return self.get_result() if ref is None else find_named(self.results, ref)

@@ -9,6 +9,7 @@ from pyspec.fit.solve.stages import enough_points
 from pyspec.model import Model
 from pyspec.model.measurement import row_of
 from pyspec.model.windows import spectrum_rows
+from pyspec.plan import compile_model
 from pyspec.workflow.project import File
 
 #: One time, or the range of a mean; one of them, or none of a file with one spectrum.
@@ -37,7 +38,7 @@ def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> 
     fit from being begun.
     """
     model, first = _parts(file, name, kind, when)
-    problem = make_problem(model, first, backend or "compiled")
+    problem = make_problem(compile_model(model), first, backend or "compiled")
     problem.start()
     if kind != "slices":  # of which those with too few points fail, each by itself
         enough_points(problem)

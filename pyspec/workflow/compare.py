@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
-from pyspec.fit.doubts.caution import warn
+from pyspec.fit.findings.caution import warn
 from pyspec.fit.table import need_pandas
 from pyspec.model.source import source_of
 from pyspec.workflow.identity import (

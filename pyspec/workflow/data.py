@@ -79,6 +79,8 @@ class FileData:
         self.labels, self.units = dict(named.labels), dict(named.units)
         self._keep: npt.NDArray[np.bool_] | None = None
         self._excluded: npt.NDArray[np.bool_] | None = None
+        #: The ranges (low, high) that are left out, as they were given.
+        self.excluded_ranges: tuple[tuple[float, float], ...] = ()
         self.raw: npt.NDArray[Any] | None = None
         self.dark: Array | None = None
         self.calibration: Array | None = None
@@ -264,6 +266,7 @@ class FileData:
         if out is not None and out[seen].all():
             raise DataError("exclude= leaves no point of the window; narrow its ranges")
         self.columns, self.rows, self._excluded = columns, rows, out
+        self.excluded_ranges = tuple([_ends(pair) for pair in exclude])
         if show_plot:
             self.plot_data(show=True)
 
@@ -365,3 +368,11 @@ class FileData:
                 f"file {self.name!r} holds {held(self.data.ndim, self.energy is not None)}"
             )
         return self.data
+
+
+def _ends(pair: Sequence[float | None]) -> tuple[float, float]:
+    """A range with its lower end first; None is no end."""
+    first, last = pair
+    low = -np.inf if first is None else float(first)
+    high = np.inf if last is None else float(last)
+    return min(low, high), max(low, high)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ from pyspec.fit import FitResult
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.statistics import TOGETHER
-from pyspec.io.atomic import file_name
-from pyspec.plot import PlotError, plot_evolution, plot_fit
+from pyspec.io.atomic import file_name, folder_lock, write_text
+from pyspec.plot import plot_evolution, plot_fit
+from pyspec.plot.figure import as_remark
 from pyspec.workflow.frames import COLUMNS
 from pyspec.workflow.identity import SHORT, handle_of, is_slices, label_of, stamp_of
 from pyspec.workflow.workspace import Workspace
@@ -37,7 +37,12 @@ class Folder:
     def __init__(self, path: Path, project: Workspace) -> None:
         self.path = path
         self.project = project
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"{path}: cannot be made ({error.strerror}); choose another folder"
+            ) from None
 
     def below(self, name: str) -> Folder:
         """A folder in this one."""
@@ -50,7 +55,7 @@ class Folder:
         if head:
             writer.writerow(head)
         writer.writerows([self._cell(value) for value in row] for row in rows)
-        (self.path / name).write_text(stream.getvalue(), encoding="utf-8")
+        write_text(self.path / name, stream.getvalue())
 
     def _cell(self, value: Any) -> str:
         if value is None or value != value:
@@ -67,13 +72,14 @@ class Folder:
 def export(
     fit: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
 ) -> Path:
-    """Writes a fit to ``root/files/<file>/<model>/<handle>``, as a whole or not at all; returns
-    that folder. See :meth:`pyspec.Project.export_fit`."""
+    """Writes a fit to ``root/files/<file>/<model>/<handle>``, its tables as a whole or not at all,
+    then the pictures; returns that folder. See :meth:`pyspec.Project.export_fit`."""
     parts = ("files", fit.file_name or "fit", fit.model_name, handle_of(fit)[:SHORT])
     target = root.joinpath(*map(file_name, parts))
-    return _replaced(
-        target, overwrite, lambda path: write_fit(fit, Folder(path, project), pictures)
-    )
+    _replaced(target, project, overwrite, lambda folder: write_fit(fit, folder))
+    if pictures:
+        _draw(fit, Folder(target, project))
+    return target
 
 
 def export_joint(
@@ -83,38 +89,50 @@ def export_joint(
     folder ``files/<file>`` for each of them."""
     target = root / "joint" / file_name(joint.model_name) / handle_of(joint.joint)[:SHORT]
 
-    def write(path: Path) -> None:
-        folder = Folder(path, project)
+    def write(folder: Folder) -> None:
         _write_numbers(joint.joint, folder)
         _write_info(joint.joint, folder, "joint")
         for part in joint:
-            write_fit(part, folder.below("files").below(part.file_name), pictures)
+            write_fit(part, folder.below("files").below(part.file_name))
 
-    return _replaced(target, overwrite, write)
-
-
-def _replaced(target: Path, overwrite: bool, write: Any) -> Path:
-    """A folder that is there as a whole or not at all."""
-    if target.exists() and any(target.iterdir()) and not overwrite:
-        raise DataError(f"{target}: exists already; choose another folder or overwrite=True")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        write(part)
-        if target.exists():
-            shutil.rmtree(target)
-        part.replace(target)
-    except OSError as error:
-        raise DataError(
-            f"{target}: cannot be written ({error.strerror}); choose another folder"
-        ) from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    _replaced(target, project, overwrite, write)
+    for part in joint if pictures else ():
+        _draw(part, Folder(target, project).below("files").below(part.file_name))
     return target
 
 
-def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
-    """The tables and pictures of one fit."""
+def _replaced(
+    target: Path, project: Workspace, overwrite: bool, write: Callable[[Folder], object]
+) -> None:
+    """A folder that is there as a whole or not at all. The one before is moved aside until then;
+    where a killed process left it there, it comes back."""
+    part, aside = (target.with_name(f".{target.name}.{word}") for word in ("part", "before"))
+    Folder(target.parent, project)
+    with folder_lock(target):
+        if aside.exists() and not target.exists():
+            aside.replace(target)
+        if target.exists() and any(target.iterdir()) and not overwrite:
+            raise DataError(f"{target}: exists already; choose another folder or overwrite=True")
+        try:
+            for left in (part, aside):
+                shutil.rmtree(left, ignore_errors=True)
+            write(Folder(part, project))
+            if target.exists():
+                target.replace(aside)
+            part.replace(target)
+        except OSError as error:
+            if aside.exists() and not target.exists():
+                aside.replace(target)
+            raise DataError(
+                f"{target}: cannot be written ({error.strerror}); choose another folder"
+            ) from None
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_fit(fit: Any, folder: Folder) -> None:
+    """The tables of one fit."""
     _write_info(fit, folder, fit.fit_type)
     if is_slices(fit):
         _write_slices(fit, folder)
@@ -127,8 +145,6 @@ def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
     if getattr(fit, "linear", None) is not None:
         for name, columns in amplitude_tables(fit.linear).items():
             folder.columns(name, columns)
-    if pictures:
-        _draw(fit, folder)
 
 
 def _write_info(fit: Any, folder: Folder, kind: str) -> None:
@@ -145,7 +161,7 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
     ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
     if not is_slices(fit) and fit._of_many:
         facts["joint_fit"] = TOGETHER
-    rows = [*facts.items(), ("message", ended), *(("caution", text) for text in fit.cautions)]
+    rows = [*facts.items(), ("message", ended), *(("finding", str(one)) for one in fit.findings)]
     folder.table("fit_info.csv", ["field", "value"], rows)
 
 
@@ -167,10 +183,10 @@ def _write_slices(fit: Any, folder: Folder) -> None:
     for one in fit:
         known = {} if one.result is None else one.result.statistics
         said = " ".join(one.message.split())
-        cautions = " | ".join(() if one.result is None else one.result.cautions)
+        findings = " | ".join(map(str, () if one.result is None else one.result.findings))
         metrics = [known.get(name) for name in METRICS]
-        rows.append((one.index, *metrics, one.status, said, cautions))
-    head = ["slice", *METRICS, "status", "message", "cautions"]
+        rows.append((one.index, *metrics, one.status, said, findings))
+    head = ["slice", *METRICS, "status", "message", "findings"]
     folder.table("metrics_per_slice.csv", head, rows)
 
 
@@ -227,14 +243,12 @@ def _write_map(fit: Any, folder: Folder) -> None:
 def _draw(fit: Any, folder: Folder) -> None:
     look: dict[str, Any] = {"config": folder.project.plot_config}
     name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
-    try:
+    with as_remark("picture"):
         plot_fit(fit, save_path=folder.path / name, **look)
         for par in fit.free_names if is_slices(fit) else ():
             path = folder.path / file_name(f"{par}.png")
             given = {"params": [par], "source": fit, "save_path": path, **look}
             plot_evolution(fit.time, fit.values, fit.stderr, **given)
-    except PlotError as error:
-        raise DataError(f"{error}; or export without pictures: pictures=False") from None
 
 
 def save_spectrum(fit: FitResult, folder: Path, project: Workspace) -> Path:

@@ -19,12 +19,13 @@ from pyspec.fit import (
 )
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
+from pyspec.fit.single import time_model
 from pyspec.fit.solve.methods import without_intervals
-from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.model.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
+from pyspec.plot.figure import as_remark
 from pyspec.workflow.checks import refuse_spectra
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
@@ -113,7 +114,8 @@ class FileFits:
         result = self.fitted(model, measurement, "spectrum", origin, stages, options)
         self.spectrum_rows = rows
         if show_plot:
-            plot_fit(result, show=True)
+            with as_remark("picture"):
+                plot_fit(result, show=True)
         return result
 
     def prepared_spectrum(
@@ -205,7 +207,7 @@ class FileFits:
 
         Parameters
         ----------
-        n_workers : None fits one slice after the other, usually in less than 1 ms each; a number
+        n_workers : None fits the slices in this process, usually in less than 0.1 ms each; a number
             starts so many workers, which takes seconds: worth it only where the fits take longer
         seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
@@ -248,7 +250,7 @@ class FileFits:
                 client=client,
                 workers=workers,
                 **self._options(options),
-            )
+            ).diagnose()
             slices.file_name, slices.started_from = self.data.name, origin
             slices.folder = self.project.path
             self._keep(slices)
@@ -279,7 +281,7 @@ class FileFits:
         refuse_misspelt(chosen, self.data.inputs)
         asks = settings_of(options) is not None
         with Hold(until_return=not asks) as hold:
-            result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given)
+            result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given).diagnose()
             result.file_name = self.data.name
             self._keep(result)
             hold.mark(result)
@@ -300,11 +302,10 @@ class FileFits:
         stages: int,
         options: Mapping[str, Any],
     ) -> FitResult:
-        """Fits, and keeps the result and its values; `origin` is where the values that it starts
-        from come from."""
-        asks = settings_of(options) is not None
+        """Fits, and keeps the result and its values; `origin` says where its start comes from."""
+        asks, given = settings_of(options) is not None, self._options(options)
         with Hold(until_return=not asks) as hold:
-            result = fit_model(model, measurement, stages=stages, **self._options(options))
+            result = fit_model(model, measurement, stages=stages, **given).diagnose()
             result.fit_type, result.file_name = fit_type, self.data.name
             result.started_from = origin
             self.adopt(result)
@@ -377,9 +378,9 @@ def fit_together(
             f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
             'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
         )
-    asks = settings_of(options) is not None
+    asks, given = settings_of(options) is not None, files[0]._options(options)
     with Hold(until_return=not asks) as hold:
-        joint = fit_joint(parts, stages=stages, names=names, **files[0]._options(options))
+        joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))
         stamp(joint.joint)

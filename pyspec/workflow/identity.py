@@ -163,6 +163,15 @@ def find_fit(fits: Sequence[Any], ref: str) -> Any:
     raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
 
 
+def find_named(fits: Sequence[Any], ref: str) -> Any:
+    """The fit of a label; else the last of a type ("2d") or model; else the one whose handle begins
+    so. Of fits that ended in the same second the later in the list is the last."""
+    kind = [fit for fit in fits if ref in (fit.fit_type, fit.model_name)]
+    if not kind or any(label_of(fit) == ref for fit in fits):
+        return find_fit(fits, ref)
+    return sorted(kind, key=stamp_of)[-1]
+
+
 def described(fit: Any) -> str:
     """A fit in a few words, with its handle."""
     label = label_of(fit)

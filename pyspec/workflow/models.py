@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -143,22 +143,6 @@ class FileModels:
                 if name in parameters and parameters[name].value == wrote
             }
         )
-
-    def taker(self, model_name: str) -> Callable[[Mapping[str, float]], None]:
-        """What gives a model values as if they were set by hand, those that a fit wrote too. Where
-        the model has no such parameter, or it follows an expression, it passes over them."""
-        model = self.select_model(model_name)
-
-        def take(values: Mapping[str, float]) -> None:
-            known = model.parameters
-            own = {k: v for k, v in values.items() if k in known and known[k].formula is None}
-            model.set_values(own)
-            if self.models.get(model.name) is model:
-                written = self._written.get(model.name, {})
-                for name in own.keys() & written.keys():
-                    written[name] = own[name], written[name][1]
-
-        return take
 
     def set_by_hand(self, model_name: str) -> set[str]:
         """The parameters with another value than the model was loaded with, or a fit wrote, and

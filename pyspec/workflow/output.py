@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from pyspec.io.atomic import file_name
 from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
-from pyspec.workflow.identity import SHORT, find_fit, handle_of, listed
+from pyspec.workflow.identity import SHORT, find_fit, find_named, handle_of, listed
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
@@ -65,6 +65,8 @@ class FileOutput:
         self,
         ref: str | None = None,
         *,
+        model: str | None = None,
+        fit_type: str | None = None,
         filepath: str | Path | None = None,
         overwrite: bool = False,
         show_output: bool | int = False,
@@ -75,23 +77,30 @@ class FileOutput:
 
         Parameters
         ----------
-        ref : a label, the beginning of a handle, a model name or a fit type; None is the last fit
+        ref : the label of a fit, else a model or fit type, of which the last is written, else the
+            beginning of a handle; None is the last fit
+        model, fit_type : the last fit of this model and type, in place of `ref`
         filepath : a folder, below which ``files/<file>/<model>/<handle>`` is made (by default
             ``fit_results/<project>`` in the project's folder); or a file ending in .csv or .json
             for the parameters alone
         overwrite : whether to replace what is there
         pictures : whether to draw the fit too
 
-        The folder holds ``params.csv``, ``metrics.csv``, ``correl.csv``, and in ``fit_info.csv``
-        what was fitted, whether the fit converged, and its cautions; data,
-        fit, residual and components of one spectrum in ``fit_1d.csv``; of a time series
-        ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv`` and ``time.csv``; where spectra or
-        traces are free, these with their errors in ``amplitudes.csv``, the populations or laws that
-        they are multiplied with in ``basis.csv`` unless these differ along the spectrum, and of a
-        kinetic scheme ``das.csv`` and ``eas.csv``; of slices ``fit_pars.csv``, and
-        ``metrics_per_slice.csv`` with their status and cautions.
+        Every folder holds ``params.csv``, ``metrics.csv``, ``correl.csv`` and ``fit_info.csv``. The
+        last says what was fitted, whether the fit converged, and what it found. Beside them stand:
+
+        - of one spectrum: ``fit_1d.csv`` with data, fit, residual and components
+        - of a time series: ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv``, ``time.csv``
+        - of free spectra or traces: ``amplitudes.csv``, with errors; ``basis.csv``, the populations
+          or laws that multiply them, unless these differ along the spectrum
+        - of a kinetic scheme: ``das.csv`` and ``eas.csv`` too
+        - of slices: ``fit_pars.csv``; ``metrics_per_slice.csv`` with status and findings
         """
-        result = self.answers.by_reference(ref)
+        kind = {"model": model, "fit_type": fit_type}
+        if ref is not None and any(kind.values()):
+            raise CallError("export_fit: give ref, or model and fit_type, not both")
+        answers = self.answers
+        result = answers.get_result(**kind) if ref is None else answers.by_reference(ref)
         path = self.project.output(filepath, "")
         if filepath is not None and path.suffix and not path.is_dir():
             self._write_parameters(result, path, overwrite)
@@ -212,9 +221,10 @@ class ProjectOutput:
         show_output: bool | int = False,
         pictures: bool = True,
     ) -> Path:
-        """Writes the fit of a label or handle, of any file, as a folder of tables and pictures; a
-        joint fit with a folder of each file. See :meth:`pyspec.File.export_fit`."""
-        return self._export(self._find(ref), filepath, overwrite, show_output, pictures)
+        """Writes the fit of a label or handle, of any file, or the last of a model or fit type: a
+        folder of tables and pictures, of a joint fit with a folder for each file. See
+        :meth:`pyspec.File.export_fit`."""
+        return self._export(self._find(ref, find_named), filepath, overwrite, show_output, pictures)
 
     def _export(
         self,
@@ -281,10 +291,10 @@ class ProjectOutput:
     def _all(self) -> list[Any]:
         return [fit for file in self.files for fit in file.results]
 
-    def _find(self, ref: str) -> Any:
+    def _find(self, ref: str, find: Callable[[Sequence[Any], str], Any] = find_fit) -> Any:
         """The fit of a label or handle; a joint fit as a whole where it is that of all files."""
         wholes = [joint.joint for joint in self.joint]
-        found = find_fit([*wholes, *self._all()], ref)
+        found = find([*self._all(), *wholes], ref)
         return next((joint for joint in self.joint if joint.joint is found), found)
 
     def describe(self, detail: int = 0) -> str:

@@ -15,6 +15,7 @@ from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
 from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
+from pyspec.model.handed import handed
 from pyspec.model.source import source_of
 from pyspec.workflow.answers import FileAnswers
 from pyspec.workflow.checks import need_dataset, need_project
@@ -28,7 +29,6 @@ from pyspec.workflow.peer_names import PeerNames
 from pyspec.workflow.pictures import FilePictures
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
-from pyspec.workflow.sliders import FileSliders
 from pyspec.workflow.summary import file_html, file_text
 from pyspec.workflow.workspace import Workspace
 
@@ -95,7 +95,6 @@ class File(FileFacts, PeerNames):
         self._fits = FileFits(project, self._data, self._models)
         self._answers = FileAnswers(self._fits.results)
         self._pictures = FilePictures(project, self._answers)
-        self._sliders = FileSliders(project, self._fits)
         self._output = FileOutput(project, self._data, self._answers)
         project.files.append(self)
 
@@ -177,12 +176,18 @@ class File(FileFacts, PeerNames):
     plot_param_evolution = forward("_pictures", FilePictures.plot_param_evolution)
     plot_sbs_slices = forward("_pictures", FilePictures.plot_sbs_slices)
     plot_mcmc = forward("_pictures", FilePictures.plot_mcmc)
-    plot_sliders = forward("_sliders", FileSliders.plot_sliders)
 
     save_fit = forward("_output", FileOutput.save_fit)
     export_fit = forward("_output", FileOutput.export_fit)
     save_baseline_fit = forward("_output", FileOutput.save_baseline_fit)
     save_spectrum_fit = forward("_output", FileOutput.save_spectrum_fit)
+
+    def build(self, /, model_name: str | None = None, *, folder: str | Path | None = None) -> Any:
+        """The builder in a notebook, on these data and a model of this file; without `model_name`
+        on all of them. Save writes to `folder`. The model of the file stays as it is;
+        ``file.add_model(builder.model)`` takes what was built. See :class:`pyspec.Builder`.
+        """
+        return handed("builder", "pyspec.build.widget")(self, model_name, folder=folder)
 
     # for people
 

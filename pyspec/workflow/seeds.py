@@ -12,7 +12,7 @@ from pyspec.calls import one_of, real
 from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
-from pyspec.model.windows import slice_of
+from pyspec.model.windows import places_on, slice_of
 from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.shifts import Shifts
 
@@ -126,11 +126,11 @@ def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]
     """What slices found for the parameters that are free in `model`, at the same times, brought
     within its bounds; nothing where a slice has no value."""
     own = np.asarray(slices.time)
-    place = {time: k for k, time in enumerate(own.tolist())}
-    lost = [time for time in times.tolist() if time not in place]
-    if lost:
+    rows = places_on(own, times)
+    lost = times[rows < 0]
+    if lost.size:
         raise FitError(
-            f"seed_values are slices without the time {lost[0]:g} of the window, one of {len(lost)}"
+            f"seed_values are slices without the time {lost[0]:g} of the window, one of {lost.size}"
             "; fit the slices of the same times, or give arrays by name, one value a slice"
         )
     free = {
@@ -138,8 +138,6 @@ def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]
         for name, par in model.parameters.items()
         if par.vary and par.formula is None and name in slices.values
     }
-    same = np.array_equal(own, times)
-    rows = np.array([k if same else place[time] for k, time in enumerate(times.tolist())])
     columns = {
         name: np.clip(slices.values[name][rows], par.min, par.max) for name, par in free.items()
     }

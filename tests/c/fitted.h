@@ -35,7 +35,7 @@ static inline fitted *make_fitted(int weights, int masks)
 
 static inline void free_fitted(fitted *f)
 {
-    free(f->part.span);
+    free_work(f->part.span);
     free_sums(&f->sums);
     free_call(&f->call);
     free_world(f->w);

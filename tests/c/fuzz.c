@@ -90,6 +90,8 @@ static void check_crop(const pyspec_plan *plan, const pyspec_problem *q, const d
 {
     pyspec_problem full = *q;
     int status;
+    full.ends_begin = q->ends_end ? q->ends_begin : q->x_begin; /* a StaticShirley keeps its ends */
+    full.ends_end = q->ends_end ? q->ends_end : q->x_end;
     full.row_begin = full.x_begin = 0;
     full.row_end = full.n_rows;
     full.x_end = full.n_x;
@@ -225,12 +227,13 @@ static void run_function(rng *r, int small)
     double *x = own(&owned, random_doubles(r, n_x, hostile));
     double *params = own(&owned, random_doubles(r, n_params * n_rows, hostile));
     double *fed = chance(r, 50) ? own(&owned, random_doubles(r, n_rows * n_x, hostile)) : NULL;
+    double *shares = chance(r, 50) ? own(&owned, random_doubles(r, 2 * n_x, hostile)) : NULL;
     double *value = own(&owned, exact(n_rows * n_x, sizeof *value)), *partials[MAX_PARAMS];
     for (int k = 0; k < n_params; k++)
         partials[k] = chance(r, 80) || pyspec_op_table[op].kind == KIND_ROW_FED
                           ? exact(n_rows * n_x, sizeof *value)
                           : NULL;
-    CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, params, fed, value,
+    CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, params, fed, shares, value,
                               chance(r, 70) ? partials : NULL),
               STATUS_OK);
     for (int k = 0; k < n_params; k++)

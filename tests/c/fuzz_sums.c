@@ -101,7 +101,7 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
         free(triangle);
         triangle = NULL;
     }
-    free(part.span);
+    free_work(part.span);
     free_sums(&s);
     free_call(&call);
     return triangle;
@@ -219,7 +219,7 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
                                                      : "the fit has a status";
     free_call(&call);
     free(own);
-    free(part.span);
+    free_work(part.span);
     free_sums(&sums);
     free(bounds);
     free(s.theta);

@@ -124,12 +124,50 @@ static double tail(int op, int side, double away, double width)
     return s->mass ? s->mass(away, width) : 0.0;
 }
 
+/* What a straight line from y to z, between the distances `near` and `far` on one side of a sample, adds to
+ * the sample: width times the integral of the kernel times the line. */
+static long double of_line(int op, long double near, long double far, long double y, long double z,
+                           long double width)
+{
+    const long double h = far - near, u = h / width;
+    if (op != OP_boxCONV) {
+        const long double mean = u > 0.0L ? -expm1l(-u) / u : 1.0L;
+        return width * expl(-near / width) * ((1.0L - mean) * y + (mean - expl(-u)) * z);
+    }
+    const long double end = far < 0.5L * width ? far : 0.5L * width;
+    return end > near ? (end - near) * (y + 0.5L * (end - near) / h * (z - y)) : 0.0L;
+}
+
+/* What a kernel with an edge makes of the straight lines between samples. */
+static void convolve_lines(int op, double width, int64_t n, const double *t, const double *old, double *y)
+{
+    for (int64_t i = 0; i < n; i++) {
+        long double sum = 0.0L, norm = 0.0L;
+        for (int side = 0; side < 2; side++) {
+            const int64_t next = side == PYSPEC_SIDE_LEFT ? -1 : 1, last = side == PYSPEC_SIDE_LEFT ? 0 : n - 1;
+            norm += (long double)tail(op, side, 0.0, width);
+            sum += (long double)tail(op, side, fabs(t[last] - t[i]), width) * (long double)(old[last] - old[i]);
+            for (int64_t j = i; j != last && pyspec_op_table[op].conv[0]->sides[side].mass; j += next)
+                sum += of_line(op, fabsl((long double)t[j] - (long double)t[i]),
+                               fabsl((long double)t[j + next] - (long double)t[i]),
+                               (long double)(old[j] - old[i]), (long double)(old[j + next] - old[i]),
+                               (long double)width);
+        }
+        y[i] = old[i] + (double)(sum / norm);
+    }
+}
+
 void naive_convolve(int op, double width, int64_t n, const double *t, double *y)
 {
     double *old = malloc((size_t)(3 * (n + L)) * sizeof *old), *lag = old + n + L, *g = lag + n + L;
     if (!old)
         abort();
     memcpy(old, y, (size_t)n * sizeof *old);
+    if (op == OP_expDecayCONV || op == OP_expRiseCONV || op == OP_boxCONV) {
+        convolve_lines(op, width, n, t, old, y);
+        free(old);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         double left = tail(op, PYSPEC_SIDE_LEFT, t[i] - t[0], width);
         double right = tail(op, PYSPEC_SIDE_RIGHT, t[n - 1] - t[i], width);
@@ -370,9 +408,10 @@ static void add_spectrum(const reading *r, const pyspec_node *node, int64_t row)
             value = q->spectra[(node->source * q->n_rows + row) * q->n_x + i];
         } else {
             double read = node->source < 0 ? 0.0 : r->slots[node->source * q->n_x + i];
-            sum += read;
+            const double here = sum + (q->shares ? q->shares[2 * i + 1] : 1.0) * read;
+            sum += (q->shares ? q->shares[2 * i] : 1.0) * read;
             value = node->step == PYSPEC_STEP_ADD ? read
-                                                  : component(r, node, row, q->x[i], sum);
+                                                  : component(r, node, row, q->x[i], here);
         }
         target[i] = node->flags & PYSPEC_FLAG_STORE ? value : target[i] + value;
     }

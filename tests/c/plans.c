@@ -314,6 +314,9 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
     g->aux_weight = exact(plan->n_aux, sizeof(double));
     g->external = exact(plan->n_external * n_rows, sizeof(double));
     g->spectra = exact(plan->n_spectra * n_rows * n_x, sizeof(double));
+    g->shares = exact(2 * n_x, sizeof(double));
+    for (int64_t i = 0; i < 2 * n_x; i++)
+        g->shares[i] = 0.75 + 0.125 * (double)(i % 7);
     for (int64_t i = 0; i < n_x; i++)
         g->x[i] = 0.1 * (double)i;
     for (int64_t i = 0; i < n_rows; i++)
@@ -353,6 +356,7 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
                                   .external = g->external,
                                   .spectra = g->spectra,
                                   .n_external = plan->n_external + plan->n_spectra,
+                                  .shares = n_x % 2 ? g->shares : NULL,
                                   .loss_scale = 1.0};
 }
 
@@ -367,17 +371,31 @@ void free_grid(grid *g)
     free(g->aux_weight);
     free(g->external);
     free(g->spectra);
+    free(g->shares);
 }
 
 double *make_work(int64_t size)
 {
-    /* The size is a multiple of 64, as aligned_alloc asks. */
-    double *work = aligned_alloc(64, (size_t)(size ? size : 64));
+    const size_t bytes = (size_t)(size ? size : 64); /* a multiple of 64, as aligned_alloc asks */
+#if defined(_WIN32)
+    double *work = _aligned_malloc(bytes, 64);
+#else
+    double *work = aligned_alloc(64, bytes);
+#endif
     if (!work)
         abort();
     for (int64_t i = 0; i < size / (int64_t)sizeof *work; i++)
         work[i] = (double)NAN;
     return work;
+}
+
+void free_work(double *work)
+{
+#if defined(_WIN32)
+    _aligned_free(work);
+#else
+    free(work);
+#endif
 }
 
 pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
@@ -398,8 +416,8 @@ pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, co
 
 void free_call(const pyspec_call *call)
 {
-    free(call->work);
-    free(call->prepared);
+    free_work(call->work);
+    free_work(call->prepared);
 }
 
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,

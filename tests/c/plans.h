@@ -61,9 +61,10 @@ pyspec_plan *finish(const plan_builder *b);
  * auxiliary axis rises from 0.1 in steps of 0.2, with unequal weights of sum 1. */
 typedef struct grid {
     pyspec_problem problem;
-    double *x, *time, *axes, *fixed, *aux, *aux_weight, *external, *spectra;
+    double *x, *time, *axes, *fixed, *aux, *aux_weight, *external, *spectra, *shares;
     uint8_t *masks;
 } grid;
+/* Where the number of abscissae is odd, a Shirley weighs them by shares. */
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
 /* Moves abscissae out of their even steps: no line goes from each value to the next (csrc/bell.h), where it
  * begins anew at other places in a window. */
@@ -85,6 +86,7 @@ extern int test_isa;
 
 /* Exactly sized, 64-byte aligned memory filled with NaN. */
 double *make_work(int64_t size);
+void free_work(double *work);
 
 /* A call whose memories have exactly the sizes asked for, with room for PYSPEC_PREPARE_* `what`. */
 pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,

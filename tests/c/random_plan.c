@@ -28,9 +28,8 @@ int chance(rng *r, int percent)
 int64_t odd_integer(rng *r, int64_t old)
 {
     static const int64_t odd[] = {
-        -1,        0,         1,         2,        3,        4,         5,       7,
-        8,         9,         47,        384,      128,      1 << 14,   1 << 20, INT32_MAX,
-        INT32_MIN, INT64_MAX, INT64_MIN, 1L << 28, 1L << 32, 1L << 61, -8,      16,
+        -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 47, 384, 128, 1 << 14, 1 << 20, INT32_MAX, INT32_MIN,
+        INT64_MAX, INT64_MIN, 1 << 28, INT64_C(1) << 32, INT64_C(1) << 61, -8, 16,
     };
     switch (below(r, 4)) {
     case 0:

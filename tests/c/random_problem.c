@@ -70,6 +70,10 @@ void random_sizes(rng *r, const pyspec_plan *plan, int small, pyspec_problem *q)
         q->chunk_rows += below(r, q->n_rows - q->row_end + 1);
     }
     q->x_end = chance(r, 50) ? q->n_x : q->x_begin + 1 + below(r, q->n_x - q->x_begin);
+    if (chance(r, 30)) {
+        q->ends_begin = below(r, q->n_x);
+        q->ends_end = q->ends_begin + 1 + below(r, q->n_x - q->ends_begin);
+    }
     q->data_type = below(r, 3);
     q->n_axes = plan->n_axes;
     q->n_masks = plan->n_masks;
@@ -91,7 +95,8 @@ void mutate_sizes(rng *r, pyspec_problem *q)
                                 &q->x_begin, &q->x_end,      &q->n_axes,    &q->n_masks,
                                 &q->n_fixed, &q->data_type,  &q->n_aux,     &q->n_external,
                                 &q->loss,    &q->first_row,  &q->chunk_rows,
-                                &q->n_x_inputs, &q->n_row_inputs, &q->n_aux_inputs};
+                                &q->n_x_inputs, &q->n_row_inputs, &q->n_aux_inputs,
+                                &q->ends_begin, &q->ends_end};
     const double **const pointers[] = {&q->x,   &q->time,       &q->axes,     &q->fixed,
                                        &q->aux, &q->aux_weight, &q->external, &q->spectra,
                                        &q->x_inputs, &q->row_inputs, &q->aux_inputs};
@@ -160,6 +165,8 @@ void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostil
     q->x_inputs = own(owned, random_values(r, q->n_x_inputs * q->n_x, hostile));
     q->row_inputs = own(owned, random_values(r, q->n_row_inputs * q->n_rows, hostile));
     q->aux_inputs = own(owned, random_values(r, q->n_aux_inputs * q->n_aux, hostile));
+    if (chance(r, 50))
+        q->shares = own(owned, random_values(r, 2 * q->n_x, hostile / 2));
     uint8_t *masks = own(owned, exact(q->n_masks * q->n_rows, 1));
     for (int64_t i = 0; i < q->n_masks * q->n_rows; i++)
         masks[i] = (uint8_t)chance(r, 60);

@@ -7,7 +7,7 @@
 
 /* Memories that are freed together. */
 typedef struct buffers {
-    void *all[20];
+    void *all[24];
     int n;
 } buffers;
 

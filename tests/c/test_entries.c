@@ -119,22 +119,24 @@ static void a_function_refuses_bad_arguments(void)
 {
     const double x[] = {0.0, 1.0}, params[] = {1.0, 0.0, 1.0};
     double value[2];
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OK);
-    CHECK_INT(pyspec_function(-1, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
-    CHECK_INT(pyspec_function(N_OPS, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
-    CHECK_INT(pyspec_function(OP_Gauss, -1, 1, 2, x, params, NULL, value, NULL), STATUS_ISA);
-    CHECK_INT(pyspec_function(OP_Gauss, N_ISA, 1, 2, x, params, NULL, value, NULL), STATUS_ISA);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 0, 2, x, params, NULL, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 0, x, params, NULL, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, NULL, params, NULL, value, NULL),
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_function(-1, 0, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(N_OPS, 0, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(OP_Gauss, -1, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_function(OP_Gauss, N_ISA, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 0, 2, x, params, NULL, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 0, x, params, NULL, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, NULL, params, NULL, NULL, value, NULL),
               STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, NULL, NULL, NULL, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, NULL, NULL, NULL),
+              STATUS_NULL_POINTER);
     /* What reads whole rows writes all derivatives or none. */
     double first[2], second[2], *by[] = {first, second};
-    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, value, by), STATUS_OK);
+    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, NULL, value, by), STATUS_OK);
     by[1] = NULL;
-    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, value, by), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, NULL, value, by), STATUS_NULL_POINTER);
 }
 
 /* a ** b where a is 0: the derivative from the right, 0 where that is infinite. */

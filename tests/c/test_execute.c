@@ -242,6 +242,46 @@ static void a_trace_that_no_node_resolves_is_nan(void)
     free(plan);
 }
 
+/* Its ends are those of the window, or of what the problem names: as on an axis that holds no more. Outside
+ * it keeps the values of its ends. */
+static void a_static_shirley_ends_with_the_window(void)
+{
+    enum { N = 120, BEGIN = 17, END = 93 };
+    plan_builder b;
+    const int gauss[] = {0, 1, 2}, ends[] = {3, 4};
+    start(&b, 1, 5, 0, 5, 2);
+    add_call(&b, COMPONENT, OP_Gauss, STORE, 1, 3, gauss);
+    add_call(&b, COMPONENT, OP_StaticShirley, STORE, 0, 2, ends)->source = 1;
+    pyspec_plan *plan = finish(&b);
+    const double theta[] = {3.0, 6.0, 1.5, 9.0, 2.0};
+    int status;
+    grid g;
+    make_grid(&g, plan, 1, N);
+    g.problem.x += BEGIN;
+    g.problem.n_x = g.problem.x_end = END - BEGIN;
+    double *alone = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
+    g.problem.x -= BEGIN;
+    g.problem.n_x = N;
+    g.problem.x_begin = BEGIN;
+    g.problem.x_end = END;
+    double *window = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
+    CHECK(all_same(alone, window, END - BEGIN));
+    CHECK(alone[0] == 9.0 && alone[END - BEGIN - 1] == 2.0);
+    g.problem.x_begin = 0;
+    g.problem.x_end = N;
+    g.problem.ends_begin = BEGIN;
+    g.problem.ends_end = END;
+    double *whole = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
+    CHECK(all_same(alone, whole + BEGIN, END - BEGIN));
+    for (int i = 0; i < N; i++)
+        CHECK((i > BEGIN || whole[i] == 9.0) && (i < END - 1 || whole[i] == 2.0));
+    free(alone);
+    free(window);
+    free(whole);
+    free_grid(&g);
+    free(plan);
+}
+
 int main(void)
 {
     RUN_ALL(equals_the_naive_reading);
@@ -251,5 +291,6 @@ int main(void)
     RUN_ALL(a_masked_law_adds_nothing);
     RUN_ALL(a_plan_without_components_is_zero);
     RUN_ALL(a_trace_that_no_node_resolves_is_nan);
+    RUN_ALL(a_static_shirley_ends_with_the_window);
     return REPORT;
 }

@@ -125,8 +125,8 @@ static void run_alone(convolution c, double width, const double *y, double *valu
     memcpy(signal, y, (size_t)c.n * sizeof *y);
     pyspec_convolve(&c, &signal, 1, NULL);
     CHECK(all_same(signal, value, c.n));
-    free(c.scratch);
-    free(signal);
+    free_work(c.scratch);
+    free_work(signal);
 }
 
 static void is_what_the_table_says(void)
@@ -156,7 +156,7 @@ static void is_what_the_table_says(void)
                         CHECK(fabs(value[0][i] - value[1][i]) <= 1e-12);
                         CHECK(fabs(slope[0][i] - slope[1][i]) * widths[k] <= 1e-12);
                     }
-                    free(registers);
+                    free_work(registers);
                 }
 }
 
@@ -180,7 +180,7 @@ static void comes_to_an_end_on_the_shortest_axes(void)
         for (int i = 0; i < 9; i++)
             CHECK(fabs(value[0][i] - value[1][i]) <= 1e-12);
     }
-    free(registers);
+    free_work(registers);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static void compute(results *r, int op, int64_t n_rows, int64_t n_x, const doubl
     r->value = malloc((size_t)r->n * sizeof(double));
     for (int k = 0; k < r->n_params && with_partials; k++)
         r->partials[k] = malloc((size_t)r->n * sizeof(double));
-    CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, p, fed, r->value,
+    CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, p, fed, NULL, r->value,
                               with_partials ? r->partials : NULL),
               STATUS_OK);
 }

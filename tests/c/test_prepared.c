@@ -258,8 +258,59 @@ static void still_columns_take_weights(void)
     free(plan);
 }
 
+/* Rows: free A, x0, y0, then the fixed A, x0, SD of a line that no theta moves. */
+static pyspec_plan *plan_with_fixed_lines(int dimension)
+{
+    const int still = PYSPEC_FLAG_STATIC, store = PYSPEC_FLAG_STORE;
+    const int fixed[] = {3, 4, 5}, wider[] = {5, 4, 3}, offset[] = {2}, line[] = {0, 1, 5};
+    plan_builder b;
+    start(&b, dimension, 3, 3, 6, 1);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | still, 0, 3, fixed);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, 3, wider);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, still, 0, 1, offset);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Lorentz, still, 0, 3, fixed);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, 3, line);
+    add_dependencies(&b);
+    return finish(&b);
+}
+
+/* Calls that follow each other on one memory, with other theta and fixed values and windows, with slopes and
+ * without, write what each of them does on new memory. */
+static void lines_that_nothing_moves_stay(void)
+{
+    enum { MOST = 3 * 100 * 9 };
+    for (int dimension = 1; dimension <= 2; dimension++)
+        for (int64_t n_x = 1; n_x <= 100; n_x += 33) {
+            const int64_t n_rows = dimension == 1 ? 1 : 9;
+            pyspec_plan *plan = plan_with_fixed_lines(dimension);
+            double theta[] = {2.0, 1.1, 0.3}, out[MOST];
+            int status;
+            grid g;
+            make_grid(&g, plan, n_rows, n_x);
+            pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
+            call.out = out;
+            call.n_out = MOST;
+            for (int k = 0; k < 40; k++) {
+                const int slopes = k % 3 == 1;
+                theta[k % 3] += 0.125;
+                g.fixed[k % 3] += k % 5 == 4 ? 0.25 : 0.0;
+                g.problem.x_begin = k > 25 ? n_x / 3 : 0;
+                const int64_t n = n_rows * (n_x - g.problem.x_begin) * (slopes ? 3 : 1);
+                double *want = run_entry(slopes ? RUN_JACOBIAN : RUN_EVALUATE, plan, &g.problem, theta, &status);
+                CHECK_INT((slopes ? pyspec_jacobian : pyspec_evaluate)(&call), STATUS_OK);
+                CHECK(all_same(want, out, n));
+                free(want);
+            }
+            call.out = NULL;
+            free_call(&call);
+            free_grid(&g);
+            free(plan);
+        }
+}
+
 int main(void)
 {
+    RUN_ALL(lines_that_nothing_moves_stay);
     RUN_ALL(sums_refuse_what_was_prepared_for_another_call);
     RUN(derivatives_need_room_to_prepare);
     RUN(shapes_refuse_it_too);

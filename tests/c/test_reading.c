@@ -119,7 +119,7 @@ static void pieces_give_the_bits_of_memory(void)
                         CHECK(all_same(found, want, form ? SIZE : 1));
                     }
                 CHECK(n_readings >= 2 && n_readings <= N_WAY);
-                free(memory);
+                free_work(memory);
                 free(values);
                 free_fitted(f);
             }
@@ -150,7 +150,7 @@ static void a_rest_that_has_lost_its_digits_is_read_again(void)
     free(columns);
     free(gram);
     free(model);
-    free(memory);
+    free_work(memory);
     free_fitted(f);
 }
 
@@ -217,7 +217,7 @@ static void bad_readings_are_refused(void)
     check_against_derivatives(f, true_theta, triangle);
     free(numbers);
     free_empty(&sums);
-    free(memory);
+    free_work(memory);
     free_fitted(f);
 }
 

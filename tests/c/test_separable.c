@@ -136,7 +136,7 @@ static void a_team_changes_no_bits(void)
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 0; k < N_SUMS; k++)
         free_sums(&sums[k]);
-    free(state);
+    free_work(state);
     free_world(w);
 }
 

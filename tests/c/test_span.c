@@ -2,9 +2,9 @@
  * derivatives: on the way to an optimum and near it, for weights and masks along either axis, and
  * threads. That data are not read shows where others have taken their place. */
 #include "fitted.h"
+#include "threads.h"
 
 #include <float.h>
-#include <pthread.h>
 
 enum { N_THREADS = 3, N_SUMS = 40 };
 
@@ -16,7 +16,7 @@ static void sum_unread(fitted *f, const double *values, int form, double *triang
     f->w->g.problem.data = nothing;
     sum_at(f, values, form, NULL, triangle);
     f->w->g.problem.data = data;
-    free(nothing);
+    free_work(nothing);
 }
 
 static void sums_are_those_of_the_derivatives(void)
@@ -198,12 +198,6 @@ static void what_is_not_finite_is_forgotten(void)
     free_fitted(f);
 }
 
-static void *help(void *team)
-{
-    pyspec_help(team);
-    return NULL;
-}
-
 /* The sums of a whole way, one behind the other, by a team of so many threads. */
 static double *sums_of_a_team(int n_threads)
 {
@@ -218,9 +212,9 @@ static double *sums_of_a_team(int n_threads)
     for (int k = 0; k < N_SUMS; k++)
         make_sums(&sums[k], PYSPEC_FORM_GRAM, ORDER - 1, PYSPEC_NORMAL_NODES, ORDER);
     CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
-    pthread_t threads[N_THREADS];
+    thread_of_team threads[N_THREADS];
     for (int k = 1; k < n_threads; k++)
-        pthread_create(&threads[k], NULL, help, &team);
+        CHECK(start_help(&threads[k], &team));
     for (int k = 0; k < N_WAY; k++) {
         double values[ORDER - 1];
         way(k, values);
@@ -228,11 +222,11 @@ static double *sums_of_a_team(int n_threads)
     }
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 1; k < n_threads; k++)
-        pthread_join(threads[k], NULL);
+        CHECK(end_help(threads[k]));
     for (int k = 0; k < N_SUMS; k++)
         free_sums(&sums[k]);
-    free(team.state);
-    free(team.work);
+    free_work(team.state);
+    free_work(team.work);
     free_fitted(f);
     return found;
 }
@@ -269,7 +263,7 @@ static pyspec_solver run_fit(fitted *f, int has_span, int64_t budget)
     f->part.span = has_span ? own : NULL;
     while (pyspec_fit(&s, &f->part, 1, NULL, budget) == PYSPEC_FIT_AGAIN)
         continue;
-    free(s.work);
+    free_work(s.work);
     f->part.span = own;
     memcpy(f->theta, end, sizeof end);
     return s;

@@ -1,17 +1,12 @@
 /* test_team.c: threads that share an evaluation: the bits are those of one thread. */
 #include "models.h"
 #include "sums.h"
+#include "threads.h"
 #include "unit.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { N_THREADS = 4, N_PARTS = 3, N_SUMS = 24, MAX_THETA = 7 };
-
-static void *help(void *team)
-{
-    return pyspec_help(team) == STATUS_OK ? NULL : team;
-}
 
 /* Parts of unequal sizes; theta of part k is 1 + 0.01 k times that of the model. */
 typedef struct crowd {
@@ -75,9 +70,9 @@ static void threads_change_no_bits(void)
     CHECK_INT(pyspec_team_begin(&team), STATUS_WORK);
     team.n_state++;
     CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
-    pthread_t threads[N_THREADS]; /* one more than there is room for: it leaves at once */
+    thread_of_team threads[N_THREADS]; /* one more than there is room for: it leaves at once */
     for (int k = 0; k < N_THREADS; k++)
-        CHECK_INT(pthread_create(&threads[k], NULL, help, &team), 0);
+        CHECK(start_help(&threads[k], &team));
     double *alone = malloc((size_t)triangle_size(order) * sizeof *alone);
     double *together = malloc((size_t)triangle_size(order) * sizeof *together);
     for (int round = 0; round < 40; round++) {
@@ -99,16 +94,14 @@ static void threads_change_no_bits(void)
     CHECK(all_same(alone, together, triangle_size(order)));
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 0; k < N_THREADS; k++) {
-        void *failed;
-        CHECK_INT(pthread_join(threads[k], &failed), 0);
-        CHECK(!failed);
+        CHECK(end_help(threads[k]));
     }
     for (int k = 0; k < N_SUMS; k++)
         free_sums(&sums[k]);
     free(alone);
     free(together);
-    free(team.work);
-    free(state);
+    free_work(team.work);
+    free_work(state);
     end_crowd(&c);
 }
 
@@ -165,8 +158,8 @@ static void what_sums_of_a_team_refuse(void)
         CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &other, triangle),
                   missing == 3 ? STATUS_WORK : STATUS_NULL_POINTER);
     }
-    free(state);
-    free(work);
+    free_work(state);
+    free_work(work);
     end_crowd(&c);
 }
 

@@ -16,7 +16,7 @@ from pyspec.errors import CallError, DataError, ModelError, PyspecError
 from pyspec.plot import PlotError
 
 PLANS = (
-    "build_graph", "can_lower_1d", "can_lower_2d", "schedule_1d", "schedule_2d", "pack",
+    "build_graph", "model_of", "can_lower_1d", "can_lower_2d", "schedule_1d", "schedule_2d", "pack",
     "make_executor", "make_joint_executor",
 )  # fmt: skip
 VALUES = ("evaluate_1d", "evaluate_2d", "extract_theta")

@@ -21,7 +21,7 @@ MODEL = "peak:\n  Gauss:\n    A: [2, True]\n    x0: [5, True]\n    SD: [1.2, Tru
 def terminal(monkeypatch: pytest.MonkeyPatch, encoding: str) -> io.BytesIO:
     """What is printed from here on, in bytes."""
     written = io.BytesIO()
-    stream = io.TextIOWrapper(written, encoding=encoding, write_through=True)
+    stream = io.TextIOWrapper(written, encoding=encoding, newline="\n", write_through=True)
     monkeypatch.setattr(sys, "stdout", stream)
     return written
 

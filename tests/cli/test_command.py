@@ -111,14 +111,16 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "://" not in page
 
 
+@pytest.mark.filterwarnings("default:no picture")
 def test_demo_without_matplotlib(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["demo", "--output", str(tmp_path), "--quiet", "--seed", "3"]) == 0
     shown = capsys.readouterr()
-    assert "pip install 'pyspec[plot]'" in shown.out
-    assert shown.err == ""
+    assert "report.html, report.txt" in shown.out
+    assert shown.err.startswith("pyspec: warning: no picture: ")
+    assert "pip install 'pyspec-fit[plot]'" in shown.err
     assert "<img" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

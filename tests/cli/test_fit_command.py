@@ -81,7 +81,7 @@ def test_new_keeps_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str
     assert "holds job.yaml, models.yaml, data.csv already" in capsys.readouterr().err
     assert (folder / "job.yaml").read_text() == "mine"
     assert main(["new", str(folder), "--force"]) == 0
-    assert (folder / "job.yaml").read_text() == JOB
+    assert (folder / "job.yaml").read_text(encoding="utf-8") == JOB
     assert main(["new", str(folder / "job.yaml" / "x")]) == 1
 
 
@@ -95,6 +95,7 @@ def test_check_fits_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 ALONE = ("baseline: [-10, -1]", "# baseline: [-10, -1]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pairs", "arguments"),
     [
@@ -131,6 +132,7 @@ def test_kinds_of_fits(
     assert archived == (HAS_H5PY and "archive" not in str(pairs))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_H5PY, reason="archives need h5py")
 @pytest.mark.parametrize("pairs", [(), (ALONE,)])
 def test_slices_are_archived_as_other_fits(
@@ -144,6 +146,7 @@ def test_slices_are_archived_as_other_fits(
     assert len(stored) == 1 + (not pairs)
 
 
+@pytest.mark.slow
 def test_free_amplitudes_are_written_with_their_errors(folder: Path) -> None:
     time, energy = np.linspace(0, 9, 30), np.linspace(1, 2, 5)
     spectrum = [1.0, 1.25, 1.5, 1.75, 0.0]
@@ -184,6 +187,7 @@ def test_subcycles_and_profiles_from_a_job(folder: Path) -> None:
     assert main(["explain", job, "--plan"]) == 0
 
 
+@pytest.mark.slow
 def test_a_fit_that_does_not_converge_ends_with_3(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,18 +270,19 @@ def test_one_spectrum_needs_no_more_than_data_and_model(
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("default:no picture")
 def test_without_matplotlib_all_but_the_pictures(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["fit", str(folder / "job.yaml")]) == 0
-    assert "pip install 'pyspec[plot]'" in capsys.readouterr().out
+    assert "pip install 'pyspec-fit[plot]'" in capsys.readouterr().err
     assert not (folder / "results" / "fit.png").exists()
     assert main(["show", str(folder / "data.csv"), "-o", str(folder / "d.png")]) == 0
-    assert "No picture" in capsys.readouterr().out
+    assert "warning: no picture" in capsys.readouterr().err
 
 
-COMMANDS = ("fit", "new", "show", "explain", "diff", "simulate", "ops", "verify", "demo")
+COMMANDS = ("fit", "new", "show", "build", "explain", "diff", "simulate", "ops", "verify", "demo")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -29,12 +29,15 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_every_command_speaks_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("h5py")
+    server = pytest.importorskip("pyspec.build.server")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(server.Server, "run", lambda self: None)
     found = {
         "new": said(capsys, "new", "."),
         "show": said(capsys, "show", "data.csv", "-o", "look.png"),
@@ -46,6 +49,7 @@ def test_every_command_speaks_json(
         "verify": said(capsys, "verify", "results/fits.h5"),
         "demo": said(capsys, "demo", "--quiet", "--seed", "3"),
         "completion": said(capsys, "completion", "bash"),
+        "build": said(capsys, "build", "job.yaml", "--no-browser"),
     }
     assert set(found) == {command.name for command in commands(build_parser())}
     assert found["show"]["axes"]["energy"] == {"from": 0.0, "to": 20.0, "points": 160}

@@ -110,4 +110,4 @@ def test_a_picture_without_matplotlib(
     monkeypatch.setattr(builtins, "__import__", without)
     named = ["explain", models, "--model", "one", "--picture", str(tmp_path / "graph.svg")]
     assert main(named) == 1
-    assert "pip install 'pyspec[plot]'" in capsys.readouterr().err
+    assert "pip install 'pyspec-fit[plot]'" in capsys.readouterr().err

@@ -104,7 +104,7 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         (
             "fits: {}\n" + SHORT,
             "it has name, data, model, models, dynamics, profiles, auxiliary, "
-            "inputs, limits, baseline, noise, fit, output, plot$",
+            "inputs, limits, baseline, noise, fit, output, plot, first$",
         ),
         ("models: m.yaml\n", r"data: is missing; give 'data:'"),
         ("data: {path: d.csv}\n", r"'models:' is missing"),

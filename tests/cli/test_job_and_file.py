@@ -61,6 +61,7 @@ def numbers(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return values, {name: error for name, error in errors.items() if error is not None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: str) -> None:
     """Slices of a job started without the shift by the maximum of each."""
@@ -98,6 +99,7 @@ def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: st
         np.testing.assert_array_equal(np.array(error, float), result.stderr[name])
 
 
+@pytest.mark.slow
 def test_slices_start_at_their_maximum(tmp_path: Path) -> None:
     """A peak that leaves the place of the model was lost by jobs, and found by a File."""
     energy, time = np.linspace(0, 40, 201), np.arange(6.0)

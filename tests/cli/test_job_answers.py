@@ -64,11 +64,6 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv}\nmodels: m.yaml\n",
             "if it is energy, write 'rename: {time: energy}' below 'data:'",
         ),
-        (
-            "s1,energy\n5,1\n2,2\n4,3\n",
-            "data: {path: t.csv}\nmodels: m.yaml\n",
-            "if column 'energy' is the axis, say columns: ['energy', 's1']",
-        ),
     ],
 )
 def test_the_answer_says_what_to_write(

@@ -77,6 +77,7 @@ def test_a_column_of_the_data_is_one(tmp_path: Path) -> None:
     assert abs(stored.values["Reference_01_A"] - 2.5) < 4 * stored.stderr["Reference_01_A"]
 
 
+@pytest.mark.slow
 def test_the_laws_of_a_quantity_may_read_them(tmp_path: Path) -> None:
     """Such an input was refused: "no function of the model reads an input"."""
     (tmp_path / "m.yaml").write_text(QUANTITY)

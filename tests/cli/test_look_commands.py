@@ -45,20 +45,28 @@ def test_explain(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(folder / "job.yaml"), "--model", "doublet"]) == 1
 
 
-def test_explain_names_kernels_and_empty_shirleys(
+def test_explain_names_kernels_and_refuses_empty_shirleys(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "m.yaml"
     path.write_text(
-        "a:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
-        "  Shirley: {pShirley: [0.1, True]}\n"
+        "a:\n  Shirley: {pShirley: [0.1, True]}\n"
+        "  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
         "law:\n  gaussCONV: {SD: [0.5, True]}\n"
         "  expFun: {A: [1, True], tau: [5, True], t0: [0, False]}\n"
     )
     assert main(["explain", str(path), "--dynamics", "Gauss_01_x0=law"]) == 0
     text = capsys.readouterr().out
-    assert "S = nothing: no component stands below it" in text
+    assert "S = Gauss_01" in text
     assert "gaussCONV ∗ (expFun_01)" in text
+    path.write_text(
+        "a:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
+        "  Shirley: {pShirley: [0.1, True]}\n"
+    )
+    assert main(["explain", str(path)]) == 1
+    assert "Shirley: reads what stands below it, and nothing does; move it above Gauss_01" in (
+        capsys.readouterr().err
+    )
 
 
 def test_explain_the_jacobian(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,15 +240,15 @@ def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     named = ["explain", str(folder / "models.yaml"), "--dynamics", "GLP_01_A=fade"]
     assert main([*named, "--passes"]) == 0
     text = capsys.readouterr().out
-    assert re.findall(r"^(\w+): \d+", text, re.MULTILINE) == list(PASSES)
+    assert re.findall(r"^(\w+): \d+", text, re.MULTILINE) == ["expand", *PASSES]
     assert "GLP_01: only its height moves; depends on" in text
-    for name in PASSES:
+    for number, name in enumerate(["expand", *PASSES]):
         assert main([*named, f"--after={name}"]) == 0
         text = capsys.readouterr().out
         left_out = re.findall(r"^(\w+): left out$", text, re.MULTILINE)
-        assert left_out == list(PASSES)[list(PASSES).index(name) + 1 :]
+        assert left_out == list(PASSES)[number:]
         graph = parse_graph(text.partition(f"Graph after {name}:\n\n")[2].rstrip("\n"))
-        assert ("GLP_02_F" in node_ids(graph)) == (name in ("fold", "drop"))
+        assert ("GLP_02_F" in node_ids(graph)) == (name in ("expand", "fold", "drop"))
 
 
 FORMULAS = """
@@ -334,13 +342,13 @@ def test_explain_what_was_planned(folder: Path, capsys: pytest.CaptureFixture[st
     assert sum(phases) == apart
     assert size == phases[0] + max(phases[1] + phases[2], phases[3], phases[4])
     rows = [line.split() for line in text[text.index("order ") :].splitlines()[2:]]
-    assert rows[0][:3] == ["v2", "first", "yes"]
+    assert rows[0][:3] == ["v1", "first", "yes"]
     assert len(rows) == 13
     spectra = {(row[0], row[1], row[2]): int(row[3]) for row in rows}
-    assert spectra["v2", "first", "yes"] == 1
-    assert spectra["v2", "first", "no"] == 2
+    assert spectra["v1", "first", "yes"] == 1
+    assert spectra["v1", "first", "no"] == 2
     registers = {(row[0], row[1], row[2]): int(row[4]) for row in rows}
-    assert registers["v2", "first", "yes"] < registers["v2", "apart", "yes"]
+    assert registers["v1", "first", "yes"] < registers["v1", "apart", "yes"]
 
 
 def test_explain_the_nodes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -376,8 +384,10 @@ def test_explain_knows_free_spectra(tmp_path: Path, capsys: pytest.CaptureFixtur
     text = capsys.readouterr().out
     assert "one for each energy" in text
     assert "nan" not in text
-    assert main(["explain", str(path), "--model", "chirped", "--graph"]) == 1
-    assert "zero depends on the energy" in capsys.readouterr().err
+    assert main(["explain", str(path), "--model", "chirped", "--graph"]) == 0
+    assert '= AXIS "energy" @' in capsys.readouterr().out
+    assert main(["explain", str(path), "--model", "chirped", "--plan"]) == 1
+    assert "zero: depends on the energy" in capsys.readouterr().err
     assert main(["explain", str(path), "--model", "plain", "--plan"]) == 0
     assert "expFun_gaussIRF" in capsys.readouterr().out
 
@@ -410,5 +420,7 @@ def test_explain_adds_the_gaussians_of_an_instrument(
     text = capsys.readouterr().out
     assert "share = 1 - gaussIRF_02_share\n" in text
     assert "share = gaussIRF_02_share\n" in text
-    assert "(1 - gaussIRF_02_share) * (expFun_01_A)" in text
+    assert text.count('= DYNAMICS_TRACE "expFun_01') == 1
     assert re.search(r"^gaussIRF_02_share +structured", text, re.MULTILINE)
+    assert main(["explain", str(path), "--model", "free", "--after=expand"]) == 0
+    assert "(1 - gaussIRF_02_share) * (expFun_01_A)" in capsys.readouterr().out

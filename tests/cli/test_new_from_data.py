@@ -80,6 +80,7 @@ def test_the_heights_of_a_series_are_free_at_each_time(series: tuple[Path, np.nd
     assert np.abs((heights - truth) / error).max() < 5.0
 
 
+@pytest.mark.slow
 def test_the_law_that_is_written_beside_them_fits_too(series: tuple[Path, np.ndarray]) -> None:
     main(["new", "au", str(series[0])])
     job, models = Path("au/job.yaml"), Path("au/models.yaml")
@@ -154,6 +155,7 @@ def test_values_that_are_nan_are_left_out(single: Path) -> None:
     assert main(["fit", "au/job.yaml", "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_times_and_energies_without_values_are_left_out(
     series: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,6 +47,7 @@ def test_two_decays_behind_an_instrument(tmp_path: Path) -> None:
     fitted(tmp_path, **truth, expFun_02_A=-4.0, expFun_02_tau=60.0)
 
 
+@pytest.mark.slow
 def test_a_decay_from_the_first_time_on(tmp_path: Path) -> None:
     t = np.linspace(3, 50, 200)
     text = made(tmp_path, t, 10 * np.exp(-(t - 3) / 8) + 2 + noise(t))
@@ -55,6 +56,7 @@ def test_a_decay_from_the_first_time_on(tmp_path: Path) -> None:
     fitted(tmp_path, expFun_01_A=10.0, expFun_01_tau=8.0, constFun_01_A=2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [np.linspace(3.0137, 50, 200), np.linspace(3, 50, 2000)])
 def test_laws_of_a_trace_without_an_onset_begin_with_its_first_value(
     t: np.ndarray, tmp_path: Path
@@ -78,6 +80,7 @@ def test_a_rise_and_a_step(tmp_path: Path) -> None:
     fitted(tmp_path, stepFun_01_A=3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begins", [0.0, -2.0])
 @pytest.mark.parametrize("fade", [6.0, np.inf])
 def test_an_oscillation(begins: float, fade: float, tmp_path: Path) -> None:
@@ -94,6 +97,7 @@ def test_an_oscillation(begins: float, fade: float, tmp_path: Path) -> None:
         assert values["dampedSinFun_01_tau"] == pytest.approx(6.0, rel=0.15)
 
 
+@pytest.mark.slow
 def test_an_onset_of_a_long_trace_is_as_sharp_as_its_own_steps(tmp_path: Path) -> None:
     """The width was that of the averages in which the laws were sought, and fixed."""
     t = np.linspace(-1, 9, 1000)
@@ -104,6 +108,7 @@ def test_an_onset_of_a_long_trace_is_as_sharp_as_its_own_steps(tmp_path: Path) -
     assert values["gaussIRF_SD"] < 0.003
 
 
+@pytest.mark.slow
 def test_an_oscillation_beside_a_decay(tmp_path: Path) -> None:
     """The model had a formula of ten lines for what is a law of the table."""
     wave = 0.5 * np.cos(2 * np.pi * 1.1 * EVEN) * np.exp(-EVEN / 3)
@@ -115,12 +120,14 @@ def test_an_oscillation_beside_a_decay(tmp_path: Path) -> None:
     assert values["dampedSinFun_01_f"] == pytest.approx(1.1, rel=0.02)
 
 
+@pytest.mark.slow
 def test_noise_gets_a_constant_alone(tmp_path: Path) -> None:
     text = made(tmp_path, EVEN, 3 + noise(EVEN))
     assert "No change stands out of the noise: a constant alone" in text
     assert list(fitted(tmp_path)) == ["constFun_01_A"]
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_series(tmp_path: Path) -> None:
     wavelength = np.linspace(420, 720, 61)
     band = np.exp(-4 * np.log(2) * ((wavelength - 520) / 60) ** 2)
@@ -132,6 +139,7 @@ def test_a_trace_of_a_series(tmp_path: Path) -> None:
     fitted(tmp_path, expFun_01_A=-8.0, expFun_01_tau=5.0, gaussIRF_SD=0.15)
 
 
+@pytest.mark.slow
 def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +159,7 @@ def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
     assert "taken for" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", ["nothing", "a decay", "an oscillation"])
 def test_a_straight_line(beside: str, tmp_path: Path) -> None:
     """It got two decays of opposite sign, each a hundred times as high as the trace."""
@@ -168,6 +177,7 @@ def test_a_straight_line(beside: str, tmp_path: Path) -> None:
     fitted(tmp_path, linFun_01_m=0.3, constFun_01_A=7.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["step", "decay", "parabola"])
 def test_exact_values_get_no_law_for_what_is_left(kind: str, tmp_path: Path) -> None:
     """Without noise whatever an onset between two samples leaves stood out: a step got two decays
@@ -191,6 +201,7 @@ def test_decay_times_lie_within_their_bounds(tmp_path: Path) -> None:
     assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--check"]) == 0
 
 
+@pytest.mark.slow
 def test_what_later_delays_do_not_sample_is_no_oscillation(tmp_path: Path) -> None:
     """Beside an artifact, which no law describes, a trace over decades got an oscillation of three
     periods a picosecond that went on for ever, where its steps were a hundred picoseconds."""

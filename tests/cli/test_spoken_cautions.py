@@ -26,12 +26,9 @@ def test_noise_that_differs_is_declared_in_the_job() -> None:
     model = load_model(LINE, "m")
     model.set_axes(energy=np.linspace(78, 90, 401))
     noise = np.random.default_rng(1).normal(size=401) * np.geomspace(0.5, 5, 401)
-    printed = for_fields(str(fit_model(model, Measurement(np.asarray(model.evaluate()) + noise))))
-    text = " ".join(printed.split())
-    assert (
-        "declare it, noise: {type: gaussian, sigma: ...}; of counts in other units noise:" in text
-    )
-    assert "{type: poisson, scale: counts for a unit}" in text
+    result = fit_model(model, Measurement(np.asarray(model.evaluate()) + noise)).diagnose()
+    text = " ".join(for_fields(str(result)).split())
+    assert "declare the noise, noise: {type: gaussian, sigma: ...}: it differs along" in text
     assert "set_noise" not in text
     assert "Measurement" not in text
 
@@ -51,7 +48,7 @@ def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.M
     assert main(["fit", "job.yaml", "-q"]) == 0
     for name in ("report.html", "parameters.json"):
         text = Path("results", name).read_text(encoding="utf-8")
-        found = re.search(r"leave it out: (.*?nan)", html.unescape(text))
+        found = re.search(r"leave outliers out, (.*?nan)", html.unescape(text))
         assert found is not None  # of a series limits would leave out more than the spike
         said = "limits: {exclude: [[79.185, 79.215]]}, or NaN in the data, and mask: nan"
         assert found[1] == said
@@ -59,8 +56,8 @@ def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.M
     assert "1 of 401 values are NaN or infinite; mask: nan leaves them out of fits" in (
         Path("results/report.html").read_text(encoding="utf-8")
     )
-    kept = load_fit("results/fits.h5").cautions
-    assert any("set_fit_limits(exclude=[(79.185, 79.215)])" in text for text in kept)
+    kept = load_fit("results/fits.h5").findings
+    assert any("set_fit_limits(exclude=[(79.185, 79.215)])" in str(one) for one in kept)
 
 
 def test_cautions_of_declared_noise_name_fields() -> None:
@@ -71,15 +68,15 @@ def test_cautions_of_declared_noise_name_fields() -> None:
     counts = np.random.default_rng(1).poisson(model.evaluate()) + 1.0
 
     def said(data: np.ndarray, **noise: Any) -> str:
-        return for_fields(" ".join(fit_model(model, Measurement(data, **noise)).cautions))
+        return for_fields(" ".join(map(str, fit_model(model, Measurement(data, **noise)).findings)))
 
     assert "declare counts, noise: {type: poisson}" in said(counts, weight=counts**-0.5)
     per_unit = said(counts / 4, weight=4 * counts**-0.5)
     assert "declare counts, noise: {type: poisson, scale: 4}" in per_unit
-    assert "which scale: of the noise says" in said(counts / 9, loss="poisson")
+    assert "or scale: if a unit of the data" in said(counts / 9, loss="poisson")
     model.set_axes(energy=energy[180:184])
     few = said(counts[180:184])
-    assert "declare it, noise: {type: gaussian, sigma: ...}" in few
+    assert "declare the noise, noise: {type: gaussian, sigma: ...}" in few
 
 
 @pytest.mark.parametrize(
@@ -117,9 +114,9 @@ def test_cautions_of_slices_name_fields_in_a_copy() -> None:
     data = np.tile(np.asarray(model.evaluate()), (3, 1))
     data += np.random.default_rng(1).normal(size=data.shape)
     data[1, 40] += 90
-    slices = fit_slices(model, Measurement(data), times=np.arange(3.0))
+    slices = fit_slices(model, Measurement(data), times=np.arange(3.0)).diagnose()
     told = in_fields(slices)
-    assert any("set_fit_limits(exclude=" in text for text in slices.cautions)
-    assert any("limits: {exclude: [[" in text for text in told.cautions)
-    assert not any("set_fit_limits" in text for text in told.cautions)
+    assert "set_fit_limits(exclude=" in str(slices)
+    assert "limits: {exclude: [[" in str(told)
+    assert "set_fit_limits" not in str(told)
     assert told.values["GLP_01_A"].tolist() == slices.values["GLP_01_A"].tolist()

@@ -25,7 +25,7 @@ def test_something_else_than_a_client_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ClusterError, match=r"client must be a dask.distributed.Client, not str"):
         fit_model(model, measurement, client="tcp://127.0.0.1:8786")
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'pyspec\[distributed\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'pyspec-fit\[distributed\]'"):
         fit_model(model, measurement, client="tcp://127.0.0.1:8786")
 
 

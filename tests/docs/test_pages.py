@@ -185,7 +185,7 @@ def test_scripts_of_the_pages_run(
             assert result.success
             # A doublet was tied in data that have another ratio and no Shirley; a Voigt ended at
             # W = 0; a cluster fitted the same spectra over and over, with a law that rises once.
-            assert [text for text in result.cautions if "starts agree" not in text] == []
+            assert [one for one in result.findings if one.kind.name != "STARTS_DISAGREE"] == []
             assert not result.at_bound
 
 

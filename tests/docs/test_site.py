@@ -20,7 +20,7 @@ def test_site_is_made_and_whole(tmp_path: Path) -> None:
         if subprocess.run(
             [sys.executable, "-c", f"import {module}"], capture_output=True
         ).returncode:
-            pytest.skip(f"needs {module}: pip install 'pyspec[docs]'")
+            pytest.skip(f"needs {module}: pip install 'pyspec-fit[docs]'")
     options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(tmp_path / "doctrees")]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, str(DOCS), str(tmp_path / "site")],

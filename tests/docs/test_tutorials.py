@@ -47,8 +47,10 @@ def test_tutorial_runs_and_shows_each_picture_once(
 ) -> None:
     monkeypatch.delenv("MPLBACKEND", raising=False)  # a kernel draws into the notebook
     pytest.importorskip("matplotlib")
-    nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install 'pyspec[test]'")
-    pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec[test]'")
+    nbclient = pytest.importorskip(
+        "nbclient", reason="needs nbclient: pip install 'pyspec-fit[test]'"
+    )
+    pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec-fit[test]'")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("pandas")
     book = nbformat.read(path, as_version=4)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mypy", reason="needs mypy: pip install 'pyspec[dev]'")
+pytest.importorskip("mypy", reason="needs mypy: pip install 'pyspec-fit[dev]'")
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,9 +11,9 @@ from support.zoo import ENERGY
 
 from pyspec._library import RPN
 from pyspec.executor import make_executor
-from pyspec.fit.following import Following
 from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_model
+from pyspec.plan.following import Following
 
 MODEL = """
 m:

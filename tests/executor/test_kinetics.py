@@ -122,6 +122,7 @@ def test_the_graph_prints_and_parses() -> None:
     assert can_lower_2d(graph)
 
 
+@pytest.mark.slow
 def test_populations_that_cannot_be_followed_are_named() -> None:
     """Three states that eat each other oscillate for ever."""
     text = """

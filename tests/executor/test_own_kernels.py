@@ -22,21 +22,16 @@ from pyspec.model import Measurement, Model, load_dynamics, load_model, load_tim
 TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
 BACKENDS = ("tree", "interpreted", "compiled")
 
-#: Kernels of the op table as formulas of a width w.
+#: Kernels of the op table without an edge as formulas of a width w.
 KERNELS = {
     "gaussCONV": "exp(-(d / w) ** 2 / 2)",
     "expSymCONV": "exp(-abs(d) / w)",
-    "expDecayCONV": "where(d >= 0, exp(-max(d, 0) / w), 0)",
-    "expRiseCONV": "where(d <= 0, exp(min(d, 0) / w), 0)",
-    "boxCONV": "where(abs(d) <= w / 2, 1, 0)",
 }
+BOX = "where(abs(d) <= w / 2, 1, 0)"
 #: What their reach and tail are, in the same width.
 DECLARED = {
     "gaussCONV": ("9 * w", "w * sqrt(pi / 2) * erfc(d / (sqrt(2) * w))"),
     "expSymCONV": ("60 * w", "w * exp(-d / w)"),
-    "expDecayCONV": ("[60 * w, 0]", "[w * exp(-d / w), 0]"),
-    "expRiseCONV": ("[0, 60 * w]", "[0, w * exp(-d / w)]"),
-    "boxCONV": ("w / 2", "max(w / 2 - d, 0)"),
 }
 
 LAWS = """
@@ -187,14 +182,12 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
     assert np.abs(value - tree).max() <= 1e-12 * np.abs(tree).max()
 
 
-def test_a_jump_moves_like_that_of_a_box() -> None:
-    """The width of a box by formula has no derivative: it is searched for between the samples."""
-    plan = make_plan(
-        convolved("Box: {w: [1.0, True]}", section("Box", KERNELS["boxCONV"], "w > 0"))
-    )
+def test_a_box_by_formula_jumps() -> None:
+    """Its width has no derivative, and is searched for between samples. boxCONV does not jump."""
+    plan = make_plan(convolved("Box: {w: [1.0, True]}", section("Box", BOX, "w > 0")))
     (op,) = [plan.op(int(code)) for code in plan.dyn_sub_func_id if plan.op(int(code)).own]
     assert op.jumps == (("w", "2.0"),)
-    assert OPS["boxCONV"].jumps == (("width", "2"),)
+    assert OPS["boxCONV"].jumps == ()
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import _thread
+import os
+import threading
 import time
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from support.native_cases import CASES, fit
 
+from pyspec import fit_slices
+from pyspec._library.threads import Threads, refuse_many
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
 from pyspec.executor.team import choose_threads, team_of
@@ -71,19 +78,87 @@ def test_a_number_that_is_none_is_one_error(given: str, monkeypatch: pytest.Monk
         choose_threads([executor])
 
 
-def test_a_thread_that_cannot_be_started_leaves_none_behind(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    executors: Any = [make_executor(*CASES["a series"]()[0])]
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_fit_goes_on_with_the_threads_there_are(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container with a limit ended it: "can't start new thread"."""
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
+    expected = fit(CASES["a series"]())
     before, start, started = _thread._count(), _thread.start_new_thread, []
 
-    def once(*given: Any) -> int:
-        if started:
+    def few(*given: Any) -> int:
+        if len(started) >= n:
             raise RuntimeError("can't start new thread")
         started.append(given)
         return start(*given)
 
-    monkeypatch.setattr(_thread, "start_new_thread", once)
-    with pytest.raises(RuntimeError, match="can't start new thread"), team_of(executors, 3):
-        pass
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "5")
+    monkeypatch.setattr(_thread, "start_new_thread", few)
+    found = fit(CASES["a series"]())
+    assert (len(started) > 0) == (n > 0)
+    assert found.theta.tobytes() == expected.theta.tobytes()
+    assert (found.chisqr, found.nfev) == (expected.chisqr, expected.nfev)
     wait_for(lambda: _thread._count() == before)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_pool_goes_on_with_the_threads_there_are(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks by reference, strips and slices have pools of their own kind."""
+    start, started = threading.Thread.start, []
+
+    def few(self: threading.Thread) -> None:
+        if len(started) >= n:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", few)
+    with Threads(4) as pool:
+        futures = [pool.submit(pow, 2, k) for k in range(20)]
+        wrong = pool.submit(int, "x")
+        assert [future.result(timeout=20) for future in futures] == [2**k for k in range(20)]
+        assert isinstance(wrong.exception(timeout=20), ValueError)
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        pool.submit(pow, 2, 2)
+
+
+@pytest.mark.parametrize("workers", ["threads", "processes"])
+def test_slices_without_threads_are_fitted_here(
+    workers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, one = CASES["one spectrum"]()[0]
+    series = replace(one, data=np.stack([one.data, one.data]))
+    expected = fit_slices(model, series)
+
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fit_slices(model, series, n_workers=2, workers=workers)
+    assert np.array_equal(found.chisqr, expected.chisqr)
+
+
+@pytest.mark.parametrize("given", ["100000", "17000000000"])
+def test_more_threads_than_a_few_for_each_core_are_an_error(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100,000 were started, and took the machine down."""
+    monkeypatch.setattr(_thread, "start_new_thread", lambda *_: pytest.fail("a thread is started"))
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", given)
+    with pytest.raises(FitError, match=f"PYSPEC_NUM_THREADS={given}: this machine has .* at most"):
+        fit(CASES["a series"]())
+    monkeypatch.delenv("PYSPEC_NUM_THREADS")
+    model, one = CASES["one spectrum"]()[0]
+    series = replace(one, data=np.stack([one.data, one.data]))
+    for workers in ("threads", "processes"):
+        with pytest.raises(FitError, match=f"n_workers={given}: this machine has"):
+            fit_slices(model, series, n_workers=int(given), workers=workers)
+
+
+def test_the_most_threads_are_a_few_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, most in ((None, 16), (1, 16), (4, 16), (8, 32), (64, 256)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert refuse_many("n", most) == most
+        with pytest.raises(FitError, match=f"at most to {most}"):
+            refuse_many("n", most + 1)

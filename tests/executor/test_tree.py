@@ -98,14 +98,6 @@ def test_components_combine_in_reverse_file_order() -> None:
     np.testing.assert_allclose(value, spectrum(X, 20.0, 84.0), rtol=1e-15)
 
 
-def test_shirley_last_in_the_file_reads_zero() -> None:
-    text = TEXT + "  Shirley:\n    pShirley: [0.5, True]\n"
-    loaded = load_model(text)
-    loaded.set_axes(energy=X)
-    value = TreeExecutor(loaded).run(loaded.theta())
-    np.testing.assert_allclose(value, spectrum(X, 20.0, 84.0), rtol=1e-15)
-
-
 def test_shirley_follows_the_index_on_a_descending_axis() -> None:
     loaded = model()
     loaded.set_axes(energy=X[::-1])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, Model, bootstrap, fit_joint, fit_model, load_model
+from pyspec.fit.findings.kinds import Kind
 
 ENERGY = np.linspace(80, 90, 101)
 MODELS = """
@@ -42,7 +43,7 @@ def fit(height: float, seed: int) -> Any:
 
 def bent(result: Any) -> list[str]:
     """The names of what is said to be far from linear."""
-    return [text.split()[0] for text in result.cautions if "far from linear" in text]
+    return [one.places[0] for one in result.findings if one.kind is Kind.NONLINEAR_QUANTITY]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,7 @@ def test_a_ratio_to_a_line_that_is_hardly_there(height: float, least: int, most:
     assert found.count(["inverse"]) + found.count([]) == 60
 
 
+@pytest.mark.slow
 def test_the_interval_that_is_advised_has_the_truth() -> None:
     inside, truth = [], 10 / 0.3
     for seed in range(25):

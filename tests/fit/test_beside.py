@@ -99,6 +99,7 @@ def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
 KINDS = ("hdf5", "zarr", "memmap", "dask", "xarray")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "kind"),
     [
@@ -140,6 +141,7 @@ def test_the_bits_are_those_in_memory(
     np.testing.assert_array_equal(found.keep[3:7], expected.keep[3:7])
 
 
+@pytest.mark.slow
 def test_an_archive_and_a_report_take_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plot = pytest.importorskip("pyspec.plot")
     monkeypatch.setattr(sources, "BLOCK", 20_000)

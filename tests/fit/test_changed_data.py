@@ -24,6 +24,8 @@ from pyspec import (
     save_fit,
 )
 from pyspec.fit import bootstrap, fit_slices
+from pyspec.fit.findings.kinds import Kind
+from tests.support.findings import kinds
 
 ASKED: dict[str, Callable[[Any], object]] = {
     "data": lambda fit: fit.data,
@@ -72,8 +74,10 @@ def test_cautions_are_not_worked_out_from_what_changed(what: str) -> None:
         buffer += np.linspace(0.0, 500.0, 81)
     else:
         weight[40:] = 2e3
-    for one in (result, joint.joint, joint[0]):
-        assert not [text for text in one.cautions if "differs" in text or "alike" in text]
+    both = joint.diagnose()
+    for one in (result.diagnose(), both.joint, both[0]):
+        assert Kind.DATA_CHANGED in kinds(one)
+        assert not {Kind.NOISE_VARIES, Kind.RESIDUAL_STRUCTURED} & {*kinds(one)}
 
 
 def test_the_same_values_again_are_the_same_data(buffer: np.ndarray) -> None:

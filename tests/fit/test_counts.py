@@ -10,7 +10,9 @@ from scipy.stats import chi2
 
 from pyspec import FitError, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_model
 from pyspec.fit.counts import LEAST_REDCHI, MOST_REDCHI, deviance_moments, is_expected
+from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Model
+from tests.support.findings import kinds
 
 MODELS = """
 line:
@@ -87,15 +89,13 @@ def test_few_counts_are_no_reason_for_a_caution(level: float) -> None:
     for seed in range(5):
         data = np.random.default_rng(seed).poisson(np.full(101, level)).astype(float)
         if data.any():
-            assert not fitted("flat", data).cautions
+            assert not fitted("flat", data).findings
 
 
 def test_noise_that_is_not_that_of_counts_is_told() -> None:
     data = np.random.default_rng(0).poisson(np.full(101, 20.0)) / 1000.0
-    (said,) = fitted("flat", data).cautions
-    assert "is expected: the noise of the data is smaller than declared" in said
-    (said,) = fitted("flat", np.tile([0.0, 6.0], 51)[:101]).cautions
-    assert "the model misses what the data show" in said
+    assert kinds(fitted("flat", data)) == [Kind.NOISE_OVERSTATED]
+    assert kinds(fitted("flat", np.tile([0.0, 6.0], 51)[:101])) == [Kind.MISFIT]
 
 
 @pytest.mark.parametrize("n_free", [2, 5, 10, 20, 47, 100, 1000, 100000])
@@ -129,17 +129,14 @@ def test_what_wrong_noise_does_to_errors_is_told() -> None:
     noise = np.random.default_rng(3).normal(0.0, 1.0, (40, 101))
     model_2d = model("line")
     model_2d.set_axes(energy=ENERGY, time=np.arange(40.0))
-    for sigma, words in (
-        (0.8, "too small by a factor of about 1."),
-        (1.25, "too large by a factor of"),
-    ):
+    for sigma, kind in ((0.8, Kind.MISFIT), (1.25, Kind.NOISE_OVERSTATED)):
         declared = Measurement(data=LINE + noise, weight=1 / sigma)
-        (said,) = fit_model(model_2d, declared, scale_covar=False).cautions
-        assert words in said
-        assert "scale_covar=True" in said
-        assert not fit_model(model_2d, declared, scale_covar=True).cautions
+        (said,) = fit_model(model_2d, declared, scale_covar=False).findings
+        assert said.kind is kind
+        assert said.numbers["redchi"] == pytest.approx(sigma**-2, rel=0.1)
+        assert not fit_model(model_2d, declared, scale_covar=True).findings
     right = Measurement(data=LINE + noise, weight=1.0)
-    assert not fit_model(model_2d, right, scale_covar=False).cautions
+    assert not fit_model(model_2d, right, scale_covar=False).findings
 
 
 @pytest.mark.parametrize("level", [0.02, 0.1, 0.5, 1.0, 3.0, 20.0])
@@ -152,8 +149,7 @@ def test_counts_scatter_as_their_deviance_does(level: float) -> None:
         flat = model("flat")
         flat.set_axes(energy=ENERGY, time=np.arange(30.0))
         flat.set("Offset_y0", level)
-        said = fit_model(flat, counts(drawn)).cautions
-        told += any("is expected" in one for one in said)
+        told += bool(fit_model(flat, counts(drawn)).findings)
     assert not told
 
 
@@ -161,17 +157,16 @@ def test_noise_three_times_too_large_is_told_of_a_short_spectrum() -> None:
     """A reduced χ² of 0.11 of 47 points was left without a word."""
     noise = np.random.default_rng(0).normal(0.0, 1.0, 101)
     declared = Measurement(data=LINE + noise, weight=1 / 3.0, columns=(27, 74))
-    (said,) = fit_model(model("line"), declared, scale_covar=False).cautions
-    assert "is expected: the noise of the data is smaller than declared" in said
+    assert kinds(fit_model(model("line"), declared, scale_covar=False)) == [Kind.NOISE_OVERSTATED]
     right = Measurement(data=LINE + noise, weight=1.0, columns=(27, 74))
-    assert not fit_model(model("line"), right, scale_covar=False).cautions
+    assert not fit_model(model("line"), right, scale_covar=False).findings
 
 
 def test_a_handful_of_equal_counts_is_chance() -> None:
     """Five counts of 1 are no more unlikely than 2, 0, 1, 1, 1."""
     data = np.ones(101)
-    assert not fitted("flat", data, columns=(0, 5)).cautions
-    assert fitted("flat", data).cautions
+    assert not fitted("flat", data, columns=(0, 5)).findings
+    assert fitted("flat", data).findings
 
 
 def test_one_count_where_three_are_expected_is_chance() -> None:
@@ -182,18 +177,17 @@ def test_one_count_where_three_are_expected_is_chance() -> None:
     data = np.zeros(101)
     data[44] = 1.0
     found = fit_model(line, counts(data))
-    assert not [text for text in found.cautions if "is expected" in text]
+    assert not [one for one in found.findings if one.kind is Kind.NOISE_OVERSTATED]
 
 
 def test_a_model_of_counts_that_is_negative_is_told() -> None:
-    """One count at one point: χ² 0, by an offset of -30 and a narrow line of 31."""
+    """One count at one point: χ² next to 0, by an offset below 0 and a narrow line."""
     data = np.zeros(101)
     data[44] = 1.0
     result = fitted("loose", data)
-    (said,) = [text for text in result.cautions if "negative" in text]
-    assert "negative at 100 of 101 points" in said
-    assert "min 0" in said
-    assert not [text for text in fitted("line", data).cautions if "negative" in text]
+    (said,) = [one for one in result.findings if one.kind is Kind.NEGATIVE_COUNTS]
+    assert said.numbers == {"count": 99, "points": 101}
+    assert Kind.NEGATIVE_COUNTS not in kinds(fitted("line", data))
 
 
 @pytest.mark.parametrize(

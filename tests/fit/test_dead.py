@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
-from pyspec.fit.doubts.dead import dead_points
+from pyspec.fit.findings.dead import dead_points
+from pyspec.fit.findings.kinds import Kind
+from tests.support.findings import looked
 
 PEAK = """
 peak:
@@ -32,7 +34,7 @@ def measured(*dead: int, seed: int = 0) -> np.ndarray:
 
 
 def about_zeros(result) -> list[str]:
-    return [text for text in result.cautions if "exactly 0" in text]
+    return [one for one in looked(result) if one.kind is Kind.DEAD_POINTS]
 
 
 @pytest.mark.parametrize("loss", ["gaussian", "poisson"])
@@ -44,12 +46,9 @@ def test_a_dead_strip_is_told(loss: str) -> None:
     assert not about_zeros(fit_model(peak(), Measurement(data, loss=loss)))
     data[strip] = 0.0
     result = fit_model(peak(), Measurement(data, loss=loss))
-    (text,) = about_zeros(result)
+    (found,) = about_zeros(result)
     assert result.values["Gauss_01_A"] < 500
-    assert text.startswith(
-        "4 points are exactly 0 between values that are not, the first at energy"
-    )
-    assert f"energy {ENERGY[70]:.6g};" in text
+    assert found.numbers == {"count": 4, "energy": ENERGY[70]}
     mask = np.zeros(151, bool)
     mask[strip] = True
     assert not about_zeros(fit_model(peak(), Measurement(data, loss=loss, mask=mask)))
@@ -65,9 +64,8 @@ def test_a_wide_strip_is_told_whole(loss: str, first: int, n: int) -> None:
     it none."""
     data = np.random.default_rng(0).poisson(CLEAN).astype(float)
     data[first : first + n] = 0.0
-    (text,) = about_zeros(fit_model(peak(), Measurement(data, loss=loss)))
-    assert text.startswith(f"{n} points are exactly 0 between values that are not, the first at")
-    assert f"energy {ENERGY[first]:.6g};" in text
+    (found,) = about_zeros(fit_model(peak(), Measurement(data, loss=loss)))
+    assert found.numbers == {"count": n, "energy": ENERGY[first]}
 
 
 def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
@@ -105,11 +103,9 @@ def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
 
 def test_of_a_joint_fit_the_file_is_named() -> None:
     joint = fit_joint([(peak(), Measurement(measured())), (peak(), Measurement(measured(72)))])
-    (text,) = about_zeros(joint)
-    assert text.startswith(
-        "in file01 one point is exactly 0 between values that are not, at energy"
-    )
-    assert not [one for one in joint.cautions if "further from the fit" in one]
+    (found,) = about_zeros(joint)
+    assert (found.part, found.numbers["count"]) == (1, 1)
+    assert not [one for one in joint.diagnose().findings if one.kind is Kind.OUTLIERS]
 
 
 def test_which_points_are_dead() -> None:

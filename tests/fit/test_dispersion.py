@@ -243,6 +243,7 @@ def ringing_traces(values: dict[str, float], energy: float) -> Array:
     return np.array([rings.real, rings.imag, decay])
 
 
+@pytest.mark.slow
 def test_formulas_follow_the_energy_too() -> None:
     """A formula runs in C with one row of parameters for each energy, with exact slopes."""
     truth = {"Ringing_01_f": 0.45, "Ringing_01_tau": 5.0, "gaussIRF_SD": 0.3,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyspec import (
+    Finding,
     FitError,
     ModelError,
     fit_joint,
@@ -18,9 +18,10 @@ from pyspec import (
     register_function,
 )
 from pyspec._library import OPS, OpDef
-from pyspec.fit import FitResult
-from pyspec.fit.doubts.bounds import other_side
-from pyspec.fit.doubts.finished import is_late
+from pyspec.fit import FitResult, Severity
+from pyspec.fit.findings.bounds import other_side
+from pyspec.fit.findings.finished import is_late
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.covariance import gains_beyond
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function
@@ -44,8 +45,8 @@ def fitted(text: str, data: Any, **measured: Any) -> FitResult:
     return fit_model(model, Measurement(data, **measured))
 
 
-def said(result: Any) -> str:
-    return " | ".join(result.cautions)
+def said(result: Any, kind: Kind) -> list[Finding]:
+    return [one for one in result.findings if one.kind is kind]
 
 
 def test_a_shirley_that_reads_nothing_is_refused() -> None:
@@ -72,26 +73,25 @@ def test_a_bound_says_what_it_costs() -> None:
     result = fitted(text, line())
     assert result.at_bound == {"Gauss_01_SD": "max"}
     wide = fitted(FLAT + PEAK, line())
-    sentence = next(text for text in result.cautions if "ended at its bound" in text)
-    assert "Gauss_01_SD ended at its bound (max 0.55)" in sentence
-    assert "another line shape may fit better" in sentence
-    gain = float(sentence.split("by about ")[1].split(" of")[0])
-    assert gain == pytest.approx(result.chisqr - wide.chisqr, rel=0.3)
-    assert "bound" not in said(wide)
+    (found,) = said(result, Kind.AT_BOUND)
+    assert found.places == ("Gauss_01_SD",)
+    assert [found.numbers[name] for name in ("side", "limit", "shape")] == ["max", 0.55, True]
+    assert found.numbers["gain"] == pytest.approx(result.chisqr - wide.chisqr, rel=0.3)
+    assert not said(wide, Kind.AT_BOUND)
 
 
 def test_a_bound_in_a_joint_fit_has_its_name_there() -> None:
     model = load_model("m:\n" + FLAT + PEAK.replace("[0.6, True, 0.1, 3]", "[0.5, True, 0, 0.55]"))
     model.set_axes(energy=X)
     joint = fit_joint([(model, Measurement(line())), (model, Measurement(line()))])
-    assert "file00_Gauss_01_SD ended at its bound (max 0.55)" in said(joint)
+    assert said(joint, Kind.AT_BOUND)[0].places == ("file00_Gauss_01_SD",)
 
 
 def test_a_line_outside_of_the_axis() -> None:
     far = PEAK.replace("[10, project, 0, 99]", "[0.1, True]").replace("85, True", "95, False")
     result = fitted(FLAT + PEAK + far, line())
-    assert "Gauss_02 lies outside of the energy axis: Gauss_02_x0 = 95" in said(result)
-    assert "Gauss_01 lies" not in said(result)
+    (found,) = said(result, Kind.OUTSIDE_AXIS)
+    assert (found.places, found.numbers["value"]) == (("Gauss_02", "Gauss_02_x0"), 95)
 
 
 def test_of_a_joint_fit_the_file_is_named() -> None:
@@ -100,31 +100,30 @@ def test_of_a_joint_fit_the_file_is_named() -> None:
     model.set_axes(energy=X)
     loss = 0.02 * np.cumsum(line(0.0) - 2.0)
     falling, rising = Measurement(line() + loss[-1] - loss), Measurement(line() + loss)
-    found = fit_joint([(model, falling), (model, rising)]).cautions
-    (text,) = [one for one in found if "reverse" in one]
-    assert text.startswith("in file01 Shirley_pShirley ended at ")
-    (text,) = [one for one in fit_joint([(model, rising)] * 2).cautions if "reverse" in one]
-    assert text.startswith("Shirley_pShirley ended at ")  # in all of them, by the same numbers
+    (found,) = said(fit_joint([(model, falling), (model, rising)]), Kind.BACKWARD_AXIS)
+    assert (found.part, found.places) == (1, ("file01_Shirley_pShirley",))
+    both = said(fit_joint([(model, rising)] * 2), Kind.BACKWARD_AXIS)
+    assert [one.part for one in both] == [0, 1]
 
 
 def test_a_shirley_that_runs_the_wrong_way() -> None:
     loss = np.cumsum(line(0.0) - 2.0)
     rising, falling = line() + 0.02 * loss, line() + 0.02 * (loss[-1] - loss)
     text = FLAT + SHIRLEY + PEAK
-    assert "reverse both, energy[::-1]" in said(fitted(text, rising))
-    assert "reverse" not in said(fitted(text, falling))
+    assert said(fitted(text, rising), Kind.BACKWARD_AXIS)
+    assert not said(fitted(text, falling), Kind.BACKWARD_AXIS)
     faint = line(0.01) + 8e-4 * loss  # a rise of 1.2 %, and of 19 standard errors
-    assert "reverse both, energy[::-1]" in said(fitted(text, faint))
+    assert said(fitted(text, faint), Kind.BACKWARD_AXIS)
     tail = FLAT + SHIRLEY + PEAK.replace("Gauss", "Lorentz").replace("SD", "W").replace("85", "87")
     noise = np.random.default_rng(0).normal(0, 0.05, X.size)
     result = fitted(tail, 2 + 10 / (1 + ((X - 87) / 0.5) ** 2) - noise)
     assert result.at_bound["Shirley_pShirley"] == "min"  # no loss: a line near the upper end
-    assert "reverse" not in said(result)
+    assert not said(result, Kind.BACKWARD_AXIS)
     labels = {"energy": "kinetic energy"}  # which rise, as they should: another background rises
-    assert "reverse" not in said(fitted(text, rising, labels=labels))
+    assert not said(fitted(text, rising, labels=labels), Kind.BACKWARD_AXIS)
     model = load_model("m:\n" + text.replace("85", "-15"), "m")
     model.set_axes(energy=X - 100.0)  # below the Fermi edge
-    assert "reverse" not in said(fit_model(model, Measurement(rising)))
+    assert not said(fit_model(model, Measurement(rising)), Kind.BACKWARD_AXIS)
 
 
 def test_a_static_shirley_below_0_runs_no_wrong_way() -> None:
@@ -134,7 +133,7 @@ def test_a_static_shirley_below_0_runs_no_wrong_way() -> None:
     rising = line() - 2.0 + np.where(X < 85.0, -4.0, 4.0)
     result = fitted(text, rising)
     assert result.values["StaticShirley_left"] < 0.0 < result.values["StaticShirley_right"]
-    assert "reverse" not in said(result)
+    assert not said(result, Kind.BACKWARD_AXIS)
 
 
 @pytest.mark.parametrize(
@@ -167,19 +166,19 @@ def test_the_label_of_the_axis_says_which_way_is_wrong(
     model = load_model("m:\n" + FLAT.replace("2, True", "2, False") + written[background] + peak)
     model.set_axes(energy=energy)
     labels = {"energy": label} if label else {}
-    found = said(fit_model(model, Measurement(line(), labels=labels)))
-    assert ("sums up losses" in found) == bool(wrong and background != "StaticShirley")
-    assert wrong in found or background == "StaticShirley"
+    found = said(fit_model(model, Measurement(line(), labels=labels)), Kind.BACKWARD_AXIS)
+    assert bool(found) == bool(wrong and background != "StaticShirley")
+    assert all(wrong in one.numbers["axis"] for one in found)
 
 
 def test_counts_without_poisson() -> None:
     counts = np.random.default_rng(0).poisson(20.0 * line(0.0)).astype(float)
     text = FLAT.replace("2, True, 0, 9", "40, True, 0, 99").replace("project", "True")
     text += PEAK.replace("10, project, 0, 99", "200, True, 0, 999")
-    assert 'set_noise("poisson")' in said(fitted(text, counts))
-    assert "look like counts" not in said(fitted(text, counts, loss="poisson"))
-    assert "look like counts" not in said(fitted(text, np.round(200.0 * line(0.0)) / 10.0))
-    assert "look like counts" not in said(fitted(text, np.round(20.0 * line(0.0))))  # a digitiser
+    assert said(fitted(text, counts), Kind.COUNTS_UNDECLARED)
+    assert not said(fitted(text, counts, loss="poisson"), Kind.COUNTS_UNDECLARED)
+    assert not said(fitted(text, np.round(200.0 * line(0.0)) / 10.0), Kind.COUNTS_UNDECLARED)
+    assert not said(fitted(text, np.round(20.0 * line(0.0))), Kind.COUNTS_UNDECLARED)  # a digitiser
 
 
 def test_what_was_warned_of_stays_in_the_result() -> None:
@@ -190,7 +189,42 @@ def test_what_was_warned_of_stays_in_the_result() -> None:
     model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
     with pytest.warns(UserWarning, match="under two time steps"):
         result = fit_model(model, Measurement(model.evaluate() + 0.01))
-    assert "under two time steps" in said(result)
+    assert said(result, Kind.KERNEL_UNDERSAMPLED)
+
+
+CUT_OFF = {
+    "expDecayCONV: {tau: [0.4, False]}": (-3.0, 20.0, -2.0),  # begins before the axis
+    "expRiseCONV: {tau: [0.4, False]}": (0.0, 4.0, 4.0),  # the axis ends before the signal
+    "boxCONV: {width: [1.4, False]}": (0.0, 4.0, 4.0),
+    "gaussCONV: {SD: [0.6, False]}": (0.0, 4.0, 4.0),
+}
+
+
+@pytest.mark.parametrize("kernel", CUT_OFF)
+def test_a_signal_that_an_end_of_the_axis_cuts_off_is_told(kernel: str) -> None:
+    """By the share of its range by which a longer axis moves it."""
+    t0, last, told_at = CUT_OFF[kernel]
+    law = f"d:\n  {kernel}\n  expFun: {{A: [1, True], tau: [2, True, 0.1, 9], t0: [{t0}, False]}}\n"
+    time = np.linspace(-2.0, last, 201)
+    step = time[1] - time[0]
+    longer = np.concatenate(
+        [time[0] + step * np.arange(-200, 0), time, time[-1] + step * np.arange(1, 201)]
+    )
+    values = []
+    for axis in (longer, time):
+        model = load_model("m:\n" + FLAT + PEAK, "m")
+        model.set_axes(energy=X, time=axis)
+        model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
+        values.append(model.evaluate()[:, X.size // 2])
+    whole, cut = values[0][200:401], values[1]
+    with pytest.warns(UserWarning, match="at an end of the axis"):
+        result = fit_model(model, Measurement(model.evaluate() + 0.01))
+    finding = next(f for f in result.findings if f.kind is Kind.SIGNAL_CUT_OFF)
+    assert finding.numbers["time"] == told_at
+    end = 0 if told_at < 0 else -1
+    largest = np.exp(-0.5) if t0 < time[0] else 1.0  # of the law on the axis: its range
+    moved = abs(whole[end] - cut[end]) / largest
+    assert finding.numbers["share"] == pytest.approx(moved, rel=0.03)
 
 
 def test_a_registered_function_of_wrong_arity_is_refused() -> None:
@@ -216,7 +250,8 @@ def test_a_bound_that_costs_nothing_says_so() -> None:
     assert error is not None
     limit = free.values["Gauss_01_SD"] - 0.1 * error
     text = FLAT + PEAK.replace("[0.6, True, 0.1, 3]", f"[0.3, True, 0.1, {limit}]")
-    assert "nothing that the noise does not explain" in said(fitted(text, line(noise=0.5)))
+    (found,) = said(fitted(text, line(noise=0.5)), Kind.AT_BOUND)
+    assert (found.severity, found.kind.severity) == (Severity.NOTE, Severity.ERRORS)
 
 
 def test_a_seed_of_a_wrong_name_is_refused() -> None:
@@ -241,26 +276,28 @@ def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> No
         data = clean + np.random.default_rng(seed).normal(0.0, 2.0, clean.shape)
         result = fit_model(model, Measurement(data, weight=np.full(clean.shape, 0.5)))
         found += result.values["GLP_01_m"] == 0.0
-        assert not [one for one in result.cautions if "a wider one would lower" in one]
+        assert all(one.severity is Severity.NOTE for one in said(result, Kind.AT_BOUND))
     assert found > 2
 
 
 @pytest.mark.parametrize(
-    ("unit", "says"),
-    [
-        ("meV", "the axis is in meV and the model in eV: read(..., to='eV') converts the axis"),
-        ("", "seems to be in meV and the model in eV: read(..., units={'energy': 'meV'}, to='eV')"),
-        ("eV", "the axis is in eV and the model in keV: read(..., to='keV')"),
-        ("nm", "check its start, or give it bounds"),
-    ],
+    ("unit", "axis", "wanted"),
+    [("meV", "meV", "eV"), ("", "meV", "eV"), ("eV", "eV", "keV"), ("nm", "", "")],
 )
-def test_an_axis_in_another_unit_than_the_model(unit: str, says: str) -> None:
+def test_an_axis_in_another_unit_than_the_model(unit: str, axis: str, wanted: str) -> None:
     """It was told to check its start."""
     model = load_model("m:\n" + FLAT + PEAK, "m")
     model.set_axes(energy=1e3 * X)
     units = {"energy": unit} if unit else {}
     result = fit_model(model, Measurement(line(), units=units))
-    assert says in said(result)
+    if not axis:
+        assert said(result, Kind.OUTSIDE_AXIS)
+        return
+    found = result.findings[0]
+    assert found.kind is Kind.WRONG_UNIT
+    assert [found.numbers[name] for name in ("axis", "model", "stated")] == [
+        axis, wanted, bool(unit),
+    ]  # fmt: skip
 
 
 LAWS = """
@@ -283,15 +320,16 @@ def test_a_trace_far_from_zero_by_laws_that_are_zero_before_their_onset() -> Non
     noise = np.random.default_rng(0).normal(0.0, 7.0, time.size)
     height = 300.0 + expFun_gaussIRF(time, -60.0, 3.0, 0.1, 0.3) + noise
     bare = fit_trace(LAWS, "motion", time, height, 7.0)
-    assert "write constFun: {A: [289.6, True]} above them" in said(bare)
+    assert said(bare, Kind.NO_CONSTANT)[0].numbers["value"] == pytest.approx(289.6, abs=0.1)
     masked = Measurement(mask=time < -1.5)
-    assert "constFun" in said(fit_trace(LAWS, "motion", time, height, 7.0, measurement=masked))
+    seen = fit_trace(LAWS, "motion", time, height, 7.0, measurement=masked)
+    assert said(seen, Kind.NO_CONSTANT)
     right = fit_trace(LAWS, "whole", time, height, 7.0)
-    assert not right.cautions
+    assert not right.findings
     assert abs(right.values["expFun_01_tau"] - 3.0) < 3.0 * (right.stderr["expFun_01_tau"] or 0.0)
-    assert not fit_trace(LAWS, "motion", time, height - 300.0, 7.0).cautions
+    assert not fit_trace(LAWS, "motion", time, height - 300.0, 7.0).findings
     after = np.arange(0.5, 8.0, 0.1)
-    assert not fit_trace(LAWS, "late", after, 300.0 * np.exp(-after / 40.0)).cautions
+    assert not fit_trace(LAWS, "late", after, 300.0 * np.exp(-after / 40.0)).findings
 
 
 @pytest.mark.parametrize(
@@ -309,13 +347,14 @@ def test_a_mixing_in_percent_is_said(shape: str) -> None:
     """GL(30) of CasaXPS is m = 0.3. "A value overflows" was said of m = 30, without a word of m;
     a GLS of 30 was fitted."""
     text = f"  {shape}: {{A: [9, True, 0, 99], x0: [85, True], F: [1.4, True], m: [30, False]}}\n"
-    wanted = f"{shape}_01_m = 30 is no mixing of a line: .* 0.3 what CasaXPS calls 30"
     if shape == "GLP":
-        with pytest.raises(FitError, match=wanted):
+        with pytest.raises(FitError, match=f"start {shape}_01_m at 0.3, .* CasaXPS says 30"):
             fitted(FLAT + text, line())
     else:
-        assert re.search(wanted, said(fitted(FLAT + text, line())))
-    assert "mixing" not in said(fitted(FLAT + text.replace("30, False", "0.3, True"), line()))
+        (found,) = said(fitted(FLAT + text, line()), Kind.MIXING_NOT_A_SHARE)
+        assert found.numbers == {"value": 30.0}
+    right = fitted(FLAT + text.replace("30, False", "0.3, True"), line())
+    assert not said(right, Kind.MIXING_NOT_A_SHARE)
 
 
 @pytest.mark.parametrize(
@@ -337,11 +376,11 @@ def test_a_tail_on_the_other_side(shape: str, rest: str, says: str) -> None:
     )
     model.set_axes(energy=X)
     data = line()[::-1] + 3.0 / (1.0 + (np.maximum(X - 85.0, 0.0) / 1.5) ** 2) * (X > 85.0)
-    found = said(fit_model(model, Measurement(data)))
-    assert re.search(rf"ended at its bound \(min 0\); .*{says}", found)
-    assert "line shape" not in found
-    mirrored = said(fit_model(model, Measurement(data[::-1])))
-    assert "side" not in mirrored
+    (found,) = said(fit_model(model, Measurement(data)), Kind.AT_BOUND)
+    assert (found.numbers["side"], found.numbers["limit"]) == ("min", 0.0)
+    assert says in found.numbers["mirrored"]
+    mirrored = said(fit_model(model, Measurement(data[::-1])), Kind.AT_BOUND)
+    assert not any(one.numbers["mirrored"] for one in mirrored)
 
 
 #: What has the tail of a line on its other side: a parameter of it, or another line.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
+from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Model, load_dynamics, load_model, load_profile, load_time_model
 
 MODELS = """
@@ -210,8 +211,8 @@ def test_an_edge_in_noise_may_lie_further() -> None:
     for seed in range(4):
         low = noisy(np.where(ENERGY > 6.234, 1.05, 1.0), seed)
         result = fit_model(made, low)
-        (said,) = [text for text in result.cautions if "Edge_01_x0 may as well lie" in text]
-        ends = [float(one.strip(",:")) for one in said.split() if one[0].isdigit()]
+        (said,) = [one for one in result.findings if one.kind is Kind.INTERVAL_ONLY]
+        ends = said.numbers["low"], said.numbers["high"]
         interval = result.intervals["Edge_01_x0"]
         assert ends[0] <= interval[0] + 1e-6 < interval[1] - 1e-6 <= ends[1]
         assert ends[1] - ends[0] > 1.5 * (interval[1] - interval[0])
@@ -219,7 +220,7 @@ def test_an_edge_in_noise_may_lie_further() -> None:
             theta = result.theta.copy()
             theta[result.free_names.index("Edge_01_x0")] = end
             assert result.problem.chisqr_at(theta) < result.chisqr + result.redchi
-    assert not fit_model(made, noisy(EDGE)).cautions
+    assert not fit_model(made, noisy(EDGE)).findings
 
 
 TIME = np.linspace(0.0, 10.0, 101)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ from pyspec import (
     load_model,
     register_function,
 )
-from pyspec.executor.normal import Parts
-from pyspec.fit import fit_joint, fit_trace
+from pyspec.fit import fit_joint, fit_trace, sums
+from pyspec.fit.findings.kinds import Kind
 from pyspec.ir import build_graph
 from pyspec.passes import linear_parameters
+from tests.support.findings import kinds
 
 Array = npt.NDArray[np.float64]
 
@@ -118,7 +120,7 @@ def test_beside_free_amplitudes_nothing_changes() -> None:
     assert known.success
     assert found.values == known.values
     assert found.nfev == known.nfev
-    assert found.cautions == known.cautions
+    assert kinds(found) == kinds(known)
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -189,14 +191,14 @@ def test_no_evaluation_leaves_the_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
     model = bounded(", -9, 0.5", 49.0, y0=-8.0)
     measurement = Measurement(data=without_the_second())
     asked: list[Array] = []
-    whole = Parts.sum
+    whole = sums._by_differences
 
-    def watched(self: Parts, theta: Array, form: str) -> Array:
+    def watched(problem: Any, bounds: Any, theta: Array, form: str) -> Array:
         asked.append(theta.copy())
-        return whole(self, theta, form)
+        return whole(problem, bounds, theta, form)
 
-    monkeypatch.setattr(Parts, "sum", watched)
-    result = fit_model(model, measurement, linear="eliminate")
+    monkeypatch.setattr(sums, "_by_differences", watched)
+    result = fit_model(model, measurement, "interpreted", linear="eliminate")
     assert result.success
     assert asked
     for name, values in zip(model.opt_param_names, np.array(asked).T, strict=True):
@@ -273,7 +275,7 @@ def test_none_is_linear() -> None:
     found, known = both(model, Measurement(data=seen(model)))
     assert found.values == known.values
     assert found.nfev == known.nfev
-    assert any(text.startswith('linear="eliminate" has nothing to do') for text in found.cautions)
+    assert Kind.NOTHING_LINEAR in kinds(found)
 
 
 def test_a_jump_between_samples() -> None:

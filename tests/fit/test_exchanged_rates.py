@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
+from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.kinetics import populations
+from tests.support.findings import looked
 
 MODELS = """
 kinetics:
@@ -40,7 +42,7 @@ def fit(text: str, start: dict[str, float], seed: int = 1):
 
 
 def said(result) -> list[str]:
-    return [text for text in result.cautions if "another order" in text]
+    return [one for one in looked(result, deep=True) if one.kind is Kind.ORDER_EXCHANGED]
 
 
 def starts(n: int) -> list[dict[str, float]]:
@@ -72,8 +74,8 @@ def exchanged_start() -> dict[str, float]:
 def test_the_sentence_names_both_and_chisqr_is_the_same():
     start = exchanged_start()
     result = fit(MODELS, start)
-    (text,) = said(result)
-    assert text.startswith("chain: chain_k1 and chain_k2 ended in another order")
+    (found,) = said(result)
+    assert found.places == ("chain", "chain_k1", "chain_k2")
     values = {**result.values, "chain_k1": result.values["chain_k2"]}
     back = fit(MODELS, {**values, "chain_k2": result.values["chain_k1"]})
     assert back.chisqr == pytest.approx(result.chisqr, rel=1e-9)
@@ -87,5 +89,6 @@ def test_files_of_a_joint_fit_say_it_once():
     )
     joint = fit_joint([part(text, start, seed) for seed in (1, 1)], scale_covar=False)
     assert is_faster(joint.values) != is_faster(start)
+    joint = joint.diagnose(deep=True)
     assert len(said(joint.joint)) == 1
     assert said(joint[0]) == said(joint.joint)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_dynamics, load_model
-from pyspec.fit.doubts.faint import LINES as KNOWN_LINES
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.findings.lines import LINES as KNOWN_LINES
 
 ENERGY = np.linspace(80, 92, 241)
 
@@ -53,7 +54,7 @@ def fit(name: str, data: np.ndarray, sigma: float = 1.0, **held: float):
 
 def faint(result) -> list[str]:
     """What its cautions say of heights."""
-    return [text for text in result.cautions if "compatible with 0" in text]
+    return [one for one in result.findings if one.kind is Kind.FAINT_LINE]
 
 
 def count(height: float) -> tuple[int, int]:
@@ -63,8 +64,8 @@ def count(height: float) -> tuple[int, int]:
     clean = 3 + gauss(18, 84) + gauss(9, 87) + gauss(height, 89.5)
     fits = [fit("three", clean + random.normal(size=ENERGY.size)) for _ in range(100)]
     said = [bool(faint(one)) for one in fits]
-    assert all("Gauss_03_A" in text for one in fits for text in faint(one))
-    return sum(said), sum(one.success and not one.cautions for one in fits)
+    assert all(found.places[0] == "Gauss_03_A" for one in fits for found in faint(one))
+    return sum(said), sum(one.success and not one.findings for one in fits)
 
 
 def test_a_line_that_is_not_there_is_told():
@@ -86,10 +87,10 @@ def test_a_weak_line_is_there():
 def test_the_sentence_names_what_belongs_to_the_line():
     random = np.random.default_rng(1)
     result = fit("three", 3 + gauss(18, 84) + gauss(9, 87) + random.normal(size=ENERGY.size))
-    (text,) = faint(result)
+    (found,) = faint(result)
     distance = result.values["Gauss_03_A"] / result.stderr["Gauss_03_A"]
-    assert f"Gauss_03_A is compatible with 0, {distance:.2g} standard errors away" in text
-    assert "has no Gauss_03_x0 and Gauss_03_SD" in text
+    assert found.places == ("Gauss_03_A", "Gauss_03_x0", "Gauss_03_SD")
+    assert found.numbers["away"] == pytest.approx(distance)
 
 
 def test_a_height_alone_may_be_0():
@@ -110,9 +111,8 @@ def test_lines_that_overlap_need_one_another():
 
 def test_a_doublet_of_one_height_is_one_line():
     random = np.random.default_rng(2)
-    (text,) = faint(fit("doublet", 3 + random.normal(size=ENERGY.size)))
-    assert text.startswith("Gauss_01_A is")
-    assert "no Gauss_01_x0 and Gauss_01_SD" in text
+    (found,) = faint(fit("doublet", 3 + random.normal(size=ENERGY.size)))
+    assert found.places[1:] == ("Gauss_01_x0", "Gauss_01_SD")
 
 
 def test_another_line_determines_what_both_have():
@@ -149,7 +149,7 @@ def test_a_file_of_a_joint_fit(scope: str):
     assert not faint(joint["with"])
     assert [len(faint(joint["without"])), len(faint(joint.joint))] == [int(scope == "True")] * 2
     if scope == "True":
-        assert "file01_Gauss_01_A is" in faint(joint.joint)[0]
+        assert faint(joint.joint)[0].places[0] == "file01_Gauss_01_A"
 
 
 def test_lines_and_steps_have_a_place_and_a_width():

@@ -44,7 +44,7 @@ def test_start_on_a_bound_still_moves() -> None:
     model.parameters["GLP_01_m"].value = 0.0
     result = fit_model(model, Measurement(data=data_1d()))
     assert abs(result.values["GLP_01_m"] - 0.3) < 4 * result.stderr["GLP_01_m"]
-    assert "Started inside its bound: GLP_01_m" in result.message
+    assert "Start values on a bound were moved inside: GLP_01_m to 0.001; " in result.message
 
 
 @pytest.mark.parametrize("method", ["least_squares", "nelder", "lbfgsb"])

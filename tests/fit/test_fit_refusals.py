@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+import xarray as xr
 from support.fit_cases import (
     DECAY,
     ENERGY,
@@ -16,9 +20,18 @@ from support.fit_cases import (
     spectrum,
 )
 
+from pyspec import File, Project, fit_map
+from pyspec.cli.spoken import for_fields
 from pyspec.errors import BackendError, CallError, FitError
-from pyspec.fit import canonical_method, fit_many, fit_model, fit_slices, known_methods
-from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.fit import (
+    canonical_method,
+    fit_joint,
+    fit_many,
+    fit_model,
+    fit_slices,
+    known_methods,
+)
+from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 
 def test_nothing_to_fit() -> None:
@@ -192,3 +205,58 @@ def test_values_of_a_fit_as_starts_of_the_next() -> None:
         fit_model(model, given, seeds=fit.values)
     again = fit_model(model, given, seeds={name: fit.values[name] for name in fit.free_names})
     assert again.nfev <= 2
+
+
+NO_NOISE = "m: scale_covar=False takes standard errors from the declared noise, and none is"
+
+
+def flat() -> Model:
+    model = load_model("m: {Offset: {y0: [5, True, 0, 1e6]}}", "m")
+    model.set_axes(energy=np.arange(12.0))
+    return model
+
+
+@pytest.mark.parametrize("given", [False, 0, np.False_])
+@pytest.mark.parametrize("method", ["native", "leastsq", "nelder"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1000.0])
+def test_errors_of_a_noise_that_nobody_declared(scale: float, method: str, given: Any) -> None:
+    """They were those of a noise of 1, whatever the unit of the data is: wrong by any factor."""
+    data = scale * (5.0 + np.random.default_rng(0).normal(0.0, 0.01, 12))
+    kept = np.arange(12) > 2
+    for one in (Measurement(data), Measurement(data, columns=(2, 9)), Measurement(data, keep=kept)):
+        with pytest.raises(FitError, match=NO_NOISE):
+            fit_model(flat(), one, method=method, scale_covar=given)
+    known = Measurement(data, weight=np.full(12, 100.0 / scale))
+    result = fit_model(flat(), known, method=method, scale_covar=given)
+    assert result.stderr["Offset_y0"] == pytest.approx(0.01 * scale / np.sqrt(12), rel=1e-6)
+    assert fit_model(
+        flat(), Measurement(np.arange(12.0), loss="poisson"), scale_covar=given
+    ).success
+
+
+def test_no_kind_of_fit_takes_a_noise_that_nobody_declared(tmp_path: Path) -> None:
+    data = 5.0 + np.random.default_rng(0).normal(0.0, 0.01, (3, 12))
+    known = Measurement(data[0], weight=np.ones(12))
+    spectra = xr.DataArray(data, {"energy": np.arange(12.0)}, ("x", "energy"))
+    for fit in (
+        lambda: fit_slices(flat(), Measurement(data), scale_covar=False),
+        lambda: fit_many(flat(), [Measurement(one) for one in data], scale_covar=False),
+        lambda: fit_many(flat(), [known, Measurement(data[0])], scale_covar=False),
+        lambda: fit_joint([(flat(), Measurement(one)) for one in data], scale_covar=False),
+        lambda: fit_map(flat(), spectra, tmp_path / "map.zarr", scale_covar=False),
+    ):
+        with pytest.raises(FitError, match="scale_covar=False takes standard errors from"):
+            fit()
+    file = File(Project(show_output=False), data=data[0], energy=np.arange(12.0))
+    (tmp_path / "m.yaml").write_text(flat().to_yaml())
+    file.load_model(tmp_path / "m.yaml", "m")
+    with pytest.raises(FitError, match=NO_NOISE) as refused:
+        file.fit_spectrum("m", scale_covar=False)
+    in_a_job = for_fields(str(refused.value))
+    assert "'scale_errors: false' takes standard errors from the declared noise" in in_a_job
+    assert (
+        "declare it, noise: {type: gaussian, sigma: ...}, or leave 'scale_errors: false' out"
+        in (in_a_job)
+    )
+    file.set_noise("gaussian", sigma=0.01)
+    assert file.fit_spectrum("m", scale_covar=False).success

@@ -14,7 +14,6 @@ from pyspec.errors import FitError
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
-from pyspec.fit.spread import correlation_matrix
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -22,6 +21,7 @@ from pyspec.fit.table import (
     format_value,
 )
 from pyspec.model import Measurement, Model
+from pyspec.plan import compile_model
 
 ROWS = (
     ParameterRow("GLP_01_A", 12.345678, 0.0123, True, 0.0, 100.0, init=10.0),
@@ -86,7 +86,7 @@ def test_value_has_two_digits_of_its_error(
 
 def test_dataframe_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(FitError, match=r"pip install 'pyspec\[io\]'"):
+    with pytest.raises(FitError, match=r"pip install 'pyspec-fit\[io\]'"):
         ParameterTable(ROWS).to_dataframe()
 
 
@@ -97,8 +97,7 @@ def test_dataframe_columns() -> None:
 
 
 def test_correlations() -> None:
-    matrix = correlation_matrix(["a", "b"], {"a": {"b": 0.5}, "b": {"a": 0.5}})
-    table = CorrelationTable(["a", "b"], matrix)
+    table = CorrelationTable(["a", "b"], np.array([[1.0, 0.5], [0.5, 1.0]]))
     assert table["a", "b"] == 0.5
     assert table["b", "b"] == 1.0
     assert len(table) == 2
@@ -171,7 +170,7 @@ def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
     residual look like the first, so that a fit stopped at its start."""
     model = Model("m", [Offset(1.0), Gauss(20.0, 84.0, SD=1.0)])
     model.set_axes(energy=np.linspace(80.0, 90.0, 21))
-    problem = FitProblem(model, Measurement(data=model.evaluate() + 1.0), backend)
+    problem = FitProblem(compile_model(model), Measurement(data=model.evaluate() + 1.0), backend)
     first = problem.residual(model.theta())
     first[:] = 0.0
     second = problem.residual(model.theta())
@@ -184,7 +183,7 @@ def test_components_of_a_profiled_model_add_up() -> None:
     import numpy as np
 
     from pyspec.fit.components import spectrum_components
-    from pyspec.model import load_model, load_profile
+    from pyspec.model import Measurement, load_model, load_profile
 
     text = """
 line:
@@ -199,6 +198,6 @@ bending:
     model.add_profile("GLP_01_x0", load_profile(text, "bending", "GLP_01_x0"))
     aux = np.linspace(0, 8, 9)
     model.set_axes(energy=np.linspace(81, 87, 51), aux=aux, aux_weights=np.exp(-aux))
-    peaks, grounds = spectrum_components(model, model.values, None)
+    peaks, grounds = spectrum_components(model, model.values, Measurement())
     total = sum([*peaks.values(), *grounds.values()])
     np.testing.assert_allclose(total, model.evaluate("tree"), rtol=0, atol=1e-12 * 120)

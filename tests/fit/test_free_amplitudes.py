@@ -241,7 +241,7 @@ def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
     assert linear is not None
     twins = [linear.determined[name] for name in ("expFun_02_A", "expFun_03_A")]
     assert not (twins[0] & twins[1]).any()
-    assert any("expFun_03_A" in text for text in result.cautions)
+    assert any("expFun_03_A" in one.places for one in result.findings)
     assert not any(linear.determined[name][5] for name in linear)
     assert all(np.isnan(linear.stderr[name][5]) for name in linear)
 

@@ -11,6 +11,7 @@ from pyspec import Measurement, fit_joint, fit_model, load_time_model
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.starts import drawn_starts
 from pyspec.model import Model
+from pyspec.plan import compile_model
 
 TIME = np.linspace(0, 40, 200)
 
@@ -27,7 +28,7 @@ def model(law: str, f: str = "[0.3, True, 0.05, 2]") -> Model:
 
 
 def starts(made: Model, n_starts: int, seed: int = 0) -> list[dict[str, float]]:
-    problem = FitProblem(made, Measurement(np.zeros(TIME.size)), "compiled")
+    problem = FitProblem(compile_model(made), Measurement(np.zeros(TIME.size)), "compiled")
     return list(drawn_starts(problem, None, n_starts, seed))
 
 

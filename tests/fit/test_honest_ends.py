@@ -9,6 +9,8 @@ from scipy.optimize import least_squares
 from support.fit_cases import START, data_1d, spectrum
 
 from pyspec import FitResult, Measurement, fit_model, load_model
+from pyspec.fit.findings.kinds import Kind
+from tests.support.findings import kinds
 
 X = np.linspace(0.0, 10.0, 101)
 ONE = """
@@ -73,11 +75,11 @@ def test_as_many_parameters_as_points_leave_no_errors(method: str) -> None:
     x, data = X[places], noisy()[places]
     result = fit(ONE, data, x, method=method)
     assert result.stderr == dict.fromkeys(result.values)
-    assert "no standard errors: 4 points and as many free parameters" in " ".join(result.cautions)
+    assert Kind.NO_SCATTER in kinds(result)
     assert result.lmfit.covar is None
     known = fit(ONE, data, x, method=method, weight=np.full(4, 10.0), scale_covar=False)
     assert all(known.stderr[name] > 1e-3 for name in known.values)
-    assert not [text for text in known.cautions if "no standard errors" in text]
+    assert Kind.NO_SCATTER not in kinds(known)
     five = fit(ONE, noisy()[[20, 36, 48, 60, 70]], X[[20, 36, 48, 60, 70]], method=method)
     assert all(five.stderr[name] > 0 for name in five.values)
 
@@ -243,5 +245,5 @@ def test_a_line_too_narrow_to_be_seen_is_at_no_bound() -> None:
     assert low + 1.0 < result.values["GLP_01_x0"] < high - 1.0
     assert "GLP_01_x0" not in result.at_bound
     assert "GLP_01_x0" in result.without_effect
-    assert not any("GLP_01_x0 ended at" in one for one in result.cautions)
+    assert Kind.AT_BOUND not in [one.kind for one in result.findings if "GLP_01_x0" in one.places]
     assert not result.success

@@ -26,6 +26,7 @@ from pyspec import File
 from pyspec.fit import fit_model
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import StopFit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -49,15 +50,15 @@ def _usual_handlers() -> Iterator[None]:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_finished_fit_survives_a_signal(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Used to be lost: KeyboardInterrupt came out of the computation of the errors."""
-    judged = single.judged
+    made = single.result_of
 
     def press(*given: Any) -> Any:
         signal.raise_signal(number)
-        return judged(*given)
+        return made(*given)
 
     model, measurement = peak()
     whole = fit_model(model, measurement)
-    monkeypatch.setattr(single, "judged", press)
+    monkeypatch.setattr(single, "result_of", press)
     result = fit_model(model, measurement)
     assert result.interrupted
     assert result.success
@@ -79,6 +80,20 @@ def test_a_signal_in_the_loop_ends_it(number: int, method: str) -> None:
     assert not result.success
     assert result.nfev <= 4
     assert "the best point is kept" in result.message
+
+
+def test_a_callback_ends_the_fit_without_a_word() -> None:
+    """StopFit() without a text used to be an AttributeError."""
+
+    def told(nfev: int, chisqr: float, best: float) -> None:
+        if nfev == 2:
+            raise StopFit
+
+    model, measurement = peak()
+    result = fit_model(model, measurement, progress=told)
+    assert result.nfev == 2
+    assert not result.success
+    assert np.isfinite(result.chisqr)
 
 
 def test_one_evaluation_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:

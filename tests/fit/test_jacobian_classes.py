@@ -9,6 +9,7 @@ from support.fit_cases import data_2d, series
 
 from pyspec import FitError, Measurement, fit_model
 from pyspec.fit.problem import FitProblem
+from pyspec.plan import compile_model
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,9 @@ def test_same_fit_without_a_class(without: tuple[str, ...] | str) -> None:
 
 def problem(backend: str, without: tuple[str, ...] = ()) -> tuple[FitProblem, int]:
     """A problem of five columns that no closed form gives, and how many of these are constant."""
-    made = FitProblem(series(), Measurement(data=data_2d()), backend, without=without)
+    made = FitProblem(
+        compile_model(series()), Measurement(data=data_2d()), backend, without=without
+    )
     made.start()
     return made, made.column_kinds.count("constant")
 
@@ -71,7 +74,7 @@ def test_counts_have_no_constant_columns() -> None:
     """Their residual is not linear in the model."""
     made, constant = problem("interpreted")
     poisson = Measurement(data=np.abs(data_2d()), loss="poisson")
-    counted = FitProblem(series(), poisson, "interpreted")
+    counted = FitProblem(compile_model(series()), poisson, "interpreted")
     counted.start()
     assert constant > 0
     for step in (1, 2):

@@ -7,8 +7,8 @@ import pytest
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_plan
-from pyspec.fit.solve.places import differences, interval, jump_places
 from pyspec.model import Model, load_dynamics, load_model
+from pyspec.plan.places import differences, interval, jump_places
 
 SPECTRUM = """
 line:
@@ -26,6 +26,11 @@ exact:
 box:
   boxCONV: {width: [WIDTH, true, 0.1, 9]}
   expFun: {A: [1.0, FREE], tau: [4.0, true, 0.1, 100], t0: [0.1, false]}
+box by formula:
+  Box: {w: [WIDTH, true, 0.1, 9]}
+  expFun: {A: [1.0, FREE], tau: [4.0, true, 0.1, 100], t0: [0.1, false]}
+functions:
+  Box: {domain: kernel, parameters: w > 0, formula: "where(abs(d) <= w / 2, 1, 0)"}
 """
 ENERGY, TIME = np.linspace(0.0, 10.0, 60), np.linspace(-5.0, 15.0, 81)
 
@@ -95,9 +100,17 @@ def test_an_instrument_takes_the_jump_away() -> None:
 
 
 def test_width_of_a_box() -> None:
+    """A box reads the straight lines between samples: its width has an error as any other. One by
+    formula sums over the samples, and is searched for between them."""
     name = "GLP_01_x0_boxCONV_width"
     result = fit_model(model("box", width=1.2), Measurement(data=data_of(model("box", width=3.1))))
-    low, high = result.intervals[name]
+    assert result.intervals == {}
+    error = result.stderr[name]
+    assert error is not None
+    assert abs(result.values[name] - 3.1) < 5 * error < 0.5
+    data = data_of(model("box by formula", width=3.1))
+    result = fit_model(model("box by formula", width=1.2), Measurement(data=data))
+    low, high = result.intervals["GLP_01_x0_Box_w"]
     assert low < 3.1 <= high
     assert high - low == pytest.approx(0.5)
 

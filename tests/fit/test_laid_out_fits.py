@@ -12,23 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.line_model import line_text, measured
+from support.line_model import DECAY, facts, fresh, line_text, measured
 
 from pyspec.executor import laid, make_executor
-from pyspec.executor.laid import arrays_of, layout_key
-from pyspec.fit import FitResult, fit_model
-from pyspec.fit.known import known_of
+from pyspec.executor.laid import arrays_of, layout_key, layout_of
+from pyspec.fit import fit_model
+from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.model.kept import forget
+from pyspec.plan.compiled import compile_model
+from tests.support.findings import kinds
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
-DECAY = """
-decay:
-  expFun:
-    A: [5.0, True, 1, 50]
-    tau: [2.5, False]
-    t0: [0.1, False]
-"""
 
 
 def moving() -> Model:
@@ -38,18 +32,6 @@ def moving() -> Model:
     model.add_dynamics("Gauss_01_A", load_dynamics(DECAY, "decay", height))
     model.set_axes(energy=ENERGY, time=TIME)
     return model
-
-
-def facts(result: FitResult) -> list[object]:
-    said = result.message, result.cautions, result.nfev, result.chisqr, result.theta.tobytes()
-    arrays = result.fit.tobytes(), result.residual.tobytes()
-    return [dict(result.values), dict(result.stderr), dict(result.start), *said, *arrays]
-
-
-def fresh(measurement: Measurement, **options: Any) -> list[object]:
-    """What a process says that has fitted nothing before."""
-    forget()
-    return facts(fit_model(moving(), measurement, **options))
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +47,7 @@ def test_the_next_fit_makes_no_executor_before_it_is_asked_for_one() -> None:
     assert result.problem._executor is None
     executor = make_executor(moving(), second)
     assert result.fit.tobytes() == executor.run(result.theta).tobytes()
-    assert facts(result) == fresh(second)
+    assert facts(result) == fresh(moving(), second)
 
 
 DATA = np.abs(np.round(5.0 * moving().evaluate() + np.random.default_rng(3).normal(size=(21, 40))))
@@ -81,6 +63,8 @@ OTHERS: dict[str, Measurement] = {
     "loss_scale": Measurement(DATA, loss="poisson", loss_scale=2.0),
     "labels": Measurement(DATA, labels={"energy": "binding energy"}),
     "units": Measurement(DATA, units={"energy": "eV"}),
+    "energy_step": Measurement(DATA, energy_step=0.5),
+    "ends": Measurement(DATA, ends=(3, 33)),
     "type": Measurement(DATA.astype(np.float32)),
     "whole numbers": Measurement(DATA.astype(np.uint16)),
     "type that C does not read": Measurement(DATA.astype(np.int64)),
@@ -94,7 +78,7 @@ OTHERS: dict[str, Measurement] = {
 def key_of(measurement: Measurement) -> object:
     """What its layout depends on; None where it has none."""
     arrays = arrays_of(measurement)
-    return None if arrays is None else layout_key(measurement, arrays)
+    return None if arrays is None else layout_key(compile_model(moving()).plan, measurement, arrays)
 
 
 def test_every_field_of_a_measurement_is_among_them() -> None:
@@ -105,11 +89,11 @@ def test_every_field_of_a_measurement_is_among_them() -> None:
 def test_what_differs_in_a_measurement_counts(name: str) -> None:
     model, other = moving(), OTHERS[name]
     known = replace(OTHERS["loss"], data=DATA + 2.0) if name == "loss_scale" else Measurement(DATA)
-    expected = fresh(other)
+    expected = fresh(moving(), other)
     fit_model(model, known)
     assert facts(fit_model(model, other)) == expected
     assert facts(fit_model(model, other)) == expected
-    assert facts(fit_model(model, known)) == fresh(known)
+    assert facts(fit_model(model, known)) == fresh(moving(), known)
     same = name in ("data", "labels", "units", "read only")
     assert (key_of(known) == key_of(other)) is same
 
@@ -144,7 +128,7 @@ BESIDE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
     first, second = (Measurement(DATA, **given) for given in BESIDE[name])
     assert key_of(first) == key_of(second) is not None
-    expected = [fresh(first), fresh(second)]
+    expected = [fresh(moving(), first), fresh(moving(), second)]
     assert expected[0] != expected[1]
     model = moving()
     for _ in range(3):
@@ -155,7 +139,7 @@ def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
         result = fit_model(model, measurement)
         plain = fit_model(model, Measurement(DATA.copy(), **given), backend="interpreted")
         np.testing.assert_allclose(result.theta, plain.theta, rtol=1e-6)
-        assert result.cautions == plain.cautions
+        assert kinds(result) == kinds(plain)
         assert result.success == plain.success
         assert result.n_data == plain.n_data
         np.testing.assert_allclose(
@@ -175,14 +159,14 @@ def test_weights_and_masks_that_changed_in_place_are_those_of_the_fit() -> None:
         weight[5 * k : 5 * k + 9] *= 1.25
         keep[:, 3 * k] = False
         keep[k, 17] = k == 1
-        assert facts(fit_model(model, measurement)) == fresh(measurement)
+        assert facts(fit_model(model, measurement)) == fresh(moving(), measurement)
 
 
 def test_noise_that_was_declared_too_small_is_said_each_time() -> None:
     model, measurement = moving(), Measurement(DATA, weight=np.full(40, 30.0))
     for _ in range(3):
         result = fit_model(model, measurement)
-        assert any("reduced χ²" in caution for caution in result.cautions)
+        assert {Kind.MISFIT, Kind.NOISE_OVERSTATED} & {*kinds(result)}
 
 
 def test_data_that_changed_in_place_are_those_of_the_fit() -> None:
@@ -192,7 +176,7 @@ def test_data_that_changed_in_place_are_those_of_the_fit() -> None:
         fit_model(model, measurement)
         measurement.data[3:9] *= 1.25
         result = fit_model(model, measurement)
-        assert facts(result) == fresh(measurement)
+        assert facts(result) == fresh(moving(), measurement)
 
 
 def test_a_result_stays_as_it_is_when_the_next_fits_come() -> None:
@@ -206,28 +190,26 @@ def test_a_result_stays_as_it_is_when_the_next_fits_come() -> None:
     mine.set_values({"Gauss_01_A_expFun_01_tau": 7.0})
     assert {name: dict(row) for name, row in result.correl.items()} == correl
     copied = pickle.loads(pickle.dumps(fit_model(model, measurement)))
-    assert facts(copied) == fresh(measurement)
-    assert facts(result) == fresh(measurement)
+    assert facts(copied) == fresh(moving(), measurement)
+    assert facts(result) == fresh(moving(), measurement)
 
 
 def test_fits_of_one_model_in_several_threads_have_memory_of_their_own() -> None:
     model = moving()
     given = [measured(model, seed) for seed in range(12)]
-    expected = [fresh(one) for one in given]
+    expected = [fresh(moving(), one) for one in given]
     fit_model(model, given[0])
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda one: facts(fit_model(model, one)), 4 * given))
     assert found == 4 * expected
 
 
-def test_what_is_known_of_a_model_keeps_no_data() -> None:
+def test_a_compiled_model_keeps_no_data() -> None:
     model = moving()
     measurement = measured(model)
     for _ in range(2):
         fit_model(model, measurement)
-    known = known_of(model)
-    assert known is not None
-    assert known.layout_of(measurement) is not None
+    assert layout_of(compile_model(model), measurement) is not None
     data = weakref.ref(measurement.data)
     del measurement
     gc.collect()
@@ -238,15 +220,15 @@ def test_what_is_known_of_a_model_keeps_no_data() -> None:
 def test_limits_and_starts_are_those_of_the_fit(options: dict[str, Any]) -> None:
     model, measurement = moving(), measured(moving())
     fit_model(model, measurement)
-    assert facts(fit_model(model, measurement, **options)) == fresh(measurement, **options)
+    assert facts(fit_model(model, measurement, **options)) == fresh(
+        moving(), measurement, **options
+    )
 
 
 def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model, measurement = moving(), measured(moving())
     fit_model(model, measurement)
-    known = known_of(model)
-    assert known is not None
-    layout = known.layout_of(measurement)
+    layout = layout_of(compile_model(model), measurement)
     assert layout is not None
     arrays = layout[1]
     assert arrays.data is measurement.data
@@ -265,7 +247,7 @@ def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.Monk
 
 def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
     model, measurement = moving(), measured(moving())
-    expected = fresh(measurement)
+    expected = fresh(moving(), measurement)
     fit_model(model, measurement)
 
     def stop(*_: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from pyspec import (
     load_time_model,
 )
 from pyspec.errors import CallError, FitError
+from pyspec.fit.findings.kinds import Kind
 
 LEVELS = erf(np.array([1.0, 2.0, 3.0]) / np.sqrt(2))
 
@@ -226,20 +226,20 @@ def test_where_a_better_optimum_turns_up_intervals_are_about_the_fit(seed: int) 
     would never hold the truth."""
     result = doublet(seed)
     assert result.success
-    assert not any("better optimum" in text for text in result.cautions)
+    before = result.findings
     for _ in range(2):
-        with pytest.warns(ModelWarning, match=r"better optimum: .*fit again, from there: Offset"):
+        with pytest.warns(ModelWarning, match=r"fit again from Offset.*there is a better optimum"):
             intervals = result.conf_interval()
-    (said,) = (text for text in result.cautions if text.startswith("there is a better optimum"))
-    assert said in result.to_dict()["cautions"]
+    (said,) = intervals.findings
+    assert said.kind is Kind.BETTER_OPTIMUM
+    assert result.findings == before
     assert all(pairs[3][1] == result.values[name] for name, pairs in intervals.items())
     for pairs in intervals.values():
         assert np.all(np.diff([value for _, value in pairs]) >= 0)
     again = result.model.copy()
-    again.set_values(
-        {n: float(v) for n, v in re.findall(r"(\w+) = ([\d.]+)", said.split("from there")[1])}
-    )
-    chisqr = float(re.findall(r"found χ² ([\d.]+)", said)[0])
+    values = [float(f"{value:.6g}") for value in said.numbers["values"]]  # as it is told
+    again.set_values(dict(zip(said.places, values, strict=True)))
+    chisqr = said.numbers["chisqr"]
     assert fit_model(again, result.measurement).chisqr <= chisqr < result.chisqr
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 import subprocess
 import sys
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,12 @@ import lmfit
 import numpy as np
 import pytest
 
-from pyspec import FitError, fit_model, load_model
+from pyspec import FitError, ModelError, fit_model, load_model
 from pyspec.fit import FitResult
-from pyspec.fit.lmfit_names import Result
+from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.model import Measurement, Model, load_dynamics
+from tests.support.findings import kinds
 
 X = np.linspace(80.0, 90.0, 61)
 T = np.linspace(-2.0, 8.0, 23)
@@ -87,15 +86,6 @@ def test_lmfit_names(moves: bool, noise: str) -> None:
     assert "Gauss_01_x0:" in result.fit_report(show_correl=False)
 
 
-def test_editors_know_these_names() -> None:
-    """Pyright (VS Code) knew neither plot() nor best_values of a FitResult: `theta`, `model` and
-    `linear` are cached properties of it, and the protocol of these names had plain ones, which to
-    Pyright is another type."""
-    for name, wanted in vars(Result).items():
-        if isinstance(wanted, (property, cached_property)):
-            assert isinstance(inspect.getattr_static(FitResult, name), type(wanted)), name
-
-
 @pytest.mark.parametrize("moves", [False, True])
 def test_components_add_up(moves: bool) -> None:
     result = fitted(moves=moves)
@@ -127,12 +117,12 @@ def test_components_of_free_spectra_add_up() -> None:
 def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     import pyspec.plot
-    from pyspec.fit import lmfit_names
+    from pyspec.model import handed
 
     result = fitted(moves=False)
     assert result.plot(title="mine").axes
-    monkeypatch.setattr(lmfit_names, "_PLOTTERS", [])
-    with pytest.raises(FitError, match=r"import pyspec\.plot first"):
+    monkeypatch.setattr(handed, "_HANDED", {})
+    with pytest.raises(ModelError, match=r"import pyspec\.plot first"):
         result.plot()
     assert pyspec.plot.plot_fit
 
@@ -150,7 +140,7 @@ def test_emcee_keeps_its_chain() -> None:
     assert result.success
     assert result.chain.shape == (80, 20, 3)
     assert "1600 points of 20 walkers" in result.message
-    assert "50 autocorrelation times" in " ".join(result.cautions)
+    assert Kind.SHORT_CHAIN in kinds(result)
     for index, name in enumerate(result.free_names):
         error = best.stderr[name]
         assert error is not None

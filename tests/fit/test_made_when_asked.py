@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 from support.line_model import line_text, measured
 
-from pyspec.fit import FitResult, fit_joint, fit_model
-from pyspec.fit.solve import native_result
-from pyspec.fit.solve.outcome import Ended
-from pyspec.fit.spread import Spread
+from pyspec.fit import FitResult, fit_joint, fit_model, units
+from pyspec.fit.ending import Ending
 from pyspec.model import Measurement, Model, load_model
 
 FOLLOWERS = """  Gauss:
@@ -54,9 +52,9 @@ def test_a_fit_makes_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("made without being asked for")
 
     with monkeypatch.context() as patch:
-        patch.setattr(native_result, "lmfit_parameters", refuse)
-        patch.setattr(Ended, "text", property(refuse))
-        patch.setattr(Spread, "correlations", property(refuse))
+        patch.setattr(units, "Found", refuse)
+        patch.setattr(Ending, "text", property(refuse))
+        patch.setattr(Ending, "correlations", property(refuse))
         result = fit_model(model, measurement)
         assert result.values["Gauss_01_x0"] == pytest.approx(84.3, abs=0.1)
         assert result.stderr["Gauss_01_x0"] is not None

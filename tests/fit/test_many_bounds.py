@@ -28,6 +28,7 @@ def files(n: int) -> list[tuple[Model, Measurement]]:
     return [(model(), Measurement(one, weight=1 / NOISE)) for one in data]
 
 
+@pytest.mark.slow
 def test_each_file_is_at_its_own_optimum() -> None:
     parts = files(60)
     joint = fit_joint(parts, scale_covar=False)

@@ -118,6 +118,7 @@ def test_free_spectra_with_an_onset_at_each_energy() -> None:
         assert np.abs(found[k] - expected).max() < 1e-6 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 def test_free_spectra_are_recovered() -> None:
     pulls = []
     for seed in range(12):

@@ -17,6 +17,7 @@ def test_memory_stays_flat(kind: str, turns: int) -> None:
     assert soak.own_process(kind, turns) <= soak.FLAT
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_leak_is_found() -> None:
     """In a process of its own: where other tests ran, a leak may fill what they have freed."""

@@ -18,6 +18,7 @@ from pyspec import (
     load_dynamics,
     load_model,
 )
+from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF
 
 TIME = np.arange(-5, 25, 0.5)
@@ -44,7 +45,7 @@ def trace(width: float, noise: float, onset: float, seed: int):
 
 
 def said(result) -> list[str]:
-    return [text for text in result.cautions if "is narrow beside" in text]
+    return [one for one in result.findings if one.kind is Kind.ONSET_UNDERSAMPLED]
 
 
 def pulls(width: float, noise: float, n: int = 60) -> tuple[list[float], list[float]]:
@@ -95,9 +96,8 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
 
 def test_the_sentence_names_both():
     result = trace(0.05, 1.5, 0.03, 0)
-    (text,) = said(result)
-    assert text.startswith("gaussIRF_SD = 0.05 is narrow beside the steps of time at expFun_01_t0")
-    assert text.endswith("quote conf_interval('expFun_01_t0')")
+    (found,) = said(result)
+    assert found.places == ("gaussIRF_SD", "expFun_01_t0")
 
 
 def test_a_sample_within_the_rise_says_where_it_is():
@@ -125,15 +125,15 @@ def test_of_motion_and_of_free_spectra():
     for one, name in ((model, "expFun_01_t0"), (moving(), "Offset_y0_expFun_01_t0")):
         result = fit_model(one, Measurement(data(1)))
         assert result.stderr[name]
-        (text,) = said(result)
-        assert f"at {name}:" in text
+        (found,) = said(result)
+        assert found.places[1] == name
 
 
 def test_of_files():
     joint = fit_joint([(moving(), Measurement(data(seed))) for seed in (1, 2)])
-    assert [f"file0{k}_Offset" in text for k, text in enumerate(said(joint.joint))] == [True, True]
+    assert [one.places[1][:6] for one in said(joint.joint)] == ["file00", "file01"]
     assert [len(said(one)) for one in joint] == [1, 1]
-    assert not any("file0" in text for one in joint for text in said(one))
+    assert not any("file0" in found.places[1] for one in joint for found in said(one))
 
 
 def test_a_width_at_its_bound_may_be_a_wider_one():

@@ -117,7 +117,7 @@ def test_the_whole_fit_is_one_kind_of_call(name: str, monkeypatch: pytest.Monkey
     assert result.success
     assert all(result.stderr[own] for own in result.problem.names)
     sizes = {name for name in calls if name.endswith("_size")}
-    assert set(calls) - sizes <= {"pyspec_fit", "pyspec_certain"}, calls
+    assert set(calls) - sizes <= {"pyspec_fit", "pyspec_end_of"}, calls
     assert calls["pyspec_fit"] == 1 < result.nfev
 
 

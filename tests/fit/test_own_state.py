@@ -105,6 +105,7 @@ def test_basis_functions_stay_those_of_the_best_point() -> None:
     np.testing.assert_array_equal(result.linear.basis["expFun_01_A"], before)
 
 
+@pytest.mark.slow
 def test_starts_do_not_depend_on_workers() -> None:
     """A worker used to count its slices from 0, and drew other starts."""
     measured = Measurement(noisy(6))

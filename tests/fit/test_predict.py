@@ -8,7 +8,6 @@ import pytest
 from pyspec.errors import DataError, FitError
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.spread import covariance_of
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 from tests.model.test_edit import shirley
 
@@ -111,7 +110,7 @@ def test_errors_of_moving_parameters_where_a_time_is_hardly_known(seed: int, sig
     height, tau = (result.values[f"Gauss_01_A_expFun_01_{name}"] for name in ("A", "tau"))
     assert result.stderr["Gauss_01_A_expFun_01_tau"] > tau
     slopes = np.array([np.exp(-time / tau), height * time / tau**2 * np.exp(-time / tau)])
-    covariance = covariance_of(result.free_names, result.stderr, result.correl)
+    covariance = result.ending.known
     expected = np.sqrt(np.einsum("it,ij,jt->t", slopes, covariance, slopes))
     moving = result.moving()
     assert moving is not None

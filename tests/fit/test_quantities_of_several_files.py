@@ -90,7 +90,7 @@ def test_one_that_may_mean_several_values_is_told() -> None:
 def test_one_of_a_model_that_is_not_there_is_left_out() -> None:
     joint = fit_joint(_parts(APART, "cc"))
     assert "share" not in joint.values
-    assert not joint.cautions
+    assert not joint.findings
     assert "share" not in fit_model(*_parts(APART)[0]).values
 
 

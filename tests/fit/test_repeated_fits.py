@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, energy_model
 from support.column_models import TIME as STEPS
-from support.line_model import line_text, measured
+from support.line_model import facts, fresh, line_text, measured
 
+from pyspec import Finding
 from pyspec._library.memory import address
 from pyspec.errors import FitError
 from pyspec.executor import CompiledExecutor, make_executor, normal
-from pyspec.fit import FitResult, fit_model
-from pyspec.fit.doubts.caution import cautions
+from pyspec.fit import fit_model
+from pyspec.fit.backend import make_problem
+from pyspec.fit.findings.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.model.kept import forget
-from pyspec.model.outline import outline_of
-from pyspec.plan import pack
-from pyspec.plan.lowered import lower
+from pyspec.plan import compile_model, pack
+from pyspec.plan.compiled import forget
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
 WAVE = """
@@ -43,18 +43,6 @@ def moving(phase: float) -> Model:
     model.set_values({f"{name}_sinFun_01_phi": phase})
     model.set_axes(energy=ENERGY, time=TIME)
     return model
-
-
-def facts(result: FitResult) -> list[object]:
-    correl = {name: dict(row) for name, row in result.correl.items()}
-    said = result.message, result.cautions, result.intervals, result.nfev, result.chisqr
-    return [dict(result.values), dict(result.stderr), correl, *said]
-
-
-def fresh(model: Model, measurement: Measurement) -> list[object]:
-    """What a process says that has fitted nothing before."""
-    forget()
-    return facts(fit_model(model, measurement))
 
 
 def test_a_fixed_phase_changed_after_a_fit_changes_the_list_of_jumps() -> None:
@@ -205,7 +193,7 @@ def test_data_changed_after_a_fit_are_noticed() -> None:
 
 
 def test_a_packed_plan_has_its_own_address_in_every_process() -> None:
-    packed = lower(moving(0.0)).packed
+    packed = compile_model(moving(0.0)).packed
     assert packed.address == address(packed.memory)
     copied = pickle.loads(pickle.dumps(packed))
     assert copied.address == address(copied.memory) != packed.address
@@ -214,23 +202,24 @@ def test_a_packed_plan_has_its_own_address_in_every_process() -> None:
 
 def test_what_may_jump_goes_with_the_plan() -> None:
     model = moving(0.0)
-    lowered = lower(model)
-    assert lowered.plan(model).jumps == lowered.plan(moving(1.2)).jumps
-    assert [jump.where for jump in lowered.plan(model).jumps] != []
-    assert pack(lowered.plan(model)).apart == lowered.packed.apart
+    made, other = compile_model(model), compile_model(moving(1.2))
+    assert made.plan.jumps == other.plan.jumps != ()
+    assert made.packed is other.packed
+    assert pack(made.plan).apart == made.packed.apart
 
 
 def test_samples_on_boundaries_of_cycles_are_those_of_the_times_and_the_window() -> None:
     model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": ["linFun: {m: [0.3], t0: [0.1]}", DECAY]})
 
-    def said(times: np.ndarray, rows: tuple[int, int] | None, again: bool) -> list[str]:
+    def said(times: np.ndarray, rows: tuple[int, int] | None, again: bool) -> list[Finding]:
         model.set_axes(time=times)
         if again:
             forget()
-        known = outline_of(model), model.parameters, model.values
-        return cautions(model, *known, Measurement(rows=rows))
+        data = np.zeros((times.size, np.size(model.energy)))
+        problem = make_problem(compile_model(model), Measurement(data=data, rows=rows), "compiled")
+        return cautions(problem, model.values)
 
     asked = [(STEPS, None), (STEPS, (0, 14)), (STEPS, None), (STEPS + 0.1, None), (STEPS, (0, 14))]
     found = [said(times, rows, False) for times, rows in asked]
     assert found == [said(times, rows, True) for times, rows in asked]
-    assert [one[0].split()[1] if one else "" for one in found] == ["2", "1", "2", "", "1"]
+    assert [one[0].numbers["count"] if one else 0 for one in found] == [2, 1, 2, 0, 1]

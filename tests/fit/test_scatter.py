@@ -26,8 +26,11 @@ from pyspec import (
     load_model,
     save_fit,
 )
-from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.findings.counted import gathered
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF as decay
+from tests.support.findings import looked
 
 Array = np.ndarray
 
@@ -74,7 +77,7 @@ def noisy(clean: Array, sigma: Array | float, seed: int = 1) -> Measurement:
 
 
 def about_noise(result: FitResult) -> list[str]:
-    return [text for text in result.cautions if "the noise differs" in text]
+    return [one for one in looked(result) if one.kind is Kind.NOISE_VARIES]
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -116,24 +119,23 @@ def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> N
 
 def test_along_the_energy_of_a_series() -> None:
     model, clean = line(TIME)
-    (text,) = about_noise(fit_model(model, noisy(clean, 2.0 * EDGE)))
-    assert text.startswith("the noise differs along the energy: its standard deviation is ")
-    assert "around 80.3" in text
-    assert "so standard errors are wrong" in text
+    (found,) = about_noise(fit_model(model, noisy(clean, 2.0 * EDGE)))
+    assert found.numbers["axis"] == "energy"
+    assert found.numbers["at"] == pytest.approx(80.3, abs=0.05)
 
 
 def test_along_the_time_of_a_series() -> None:
     model, clean = line(TIME)
     sigma = np.where(TIME > 6, 4.0, 2.0)[:, None]
-    (text,) = about_noise(fit_model(model, noisy(clean, sigma)))
-    assert text.startswith("the noise differs along the time")
+    (found,) = about_noise(fit_model(model, noisy(clean, sigma)))
+    assert found.numbers["axis"] == "time"
 
 
 def test_where_spectra_are_free() -> None:
     model, clean = decays()
     sigma = 0.01 * (1 + 3 * (WAVES > 2.6))
-    (text,) = about_noise(fit_model(model, noisy(clean, sigma)))
-    assert "along the energy" in text
+    (found,) = about_noise(fit_model(model, noisy(clean, sigma)))
+    assert found.numbers["axis"] == "energy"
     declared = Measurement(noisy(clean, sigma).data, weight=1 / (sigma + 0 * clean))
     assert not about_noise(fit_model(model, declared))
 
@@ -145,16 +147,16 @@ def test_of_a_trace() -> None:
         noisy(3 * np.exp(-times / 4), sigma).data for sigma in (0.1, np.where(times > 15, 0.4, 0.1))
     )
     assert not about_noise(fit_trace(law, "m", times, even))
-    (text,) = about_noise(fit_trace(law, "m", times, other))
-    assert "along the time" in text
+    (found,) = about_noise(fit_trace(law, "m", times, other))
+    assert found.numbers["axis"] == "time"
 
 
 def test_declared_noise_that_is_other_than_declared() -> None:
     model, clean = line()
     sigma = np.geomspace(0.3, 6, ENERGY.size)
-    data = noisy(clean, 2.0).data
-    (text,) = about_noise(fit_model(model, Measurement(data, weight=1 / sigma)))
-    assert "by more than was declared" in text
+    data = noisy(clean, 1.0).data
+    (found,) = about_noise(fit_model(model, Measurement(data, weight=1 / sigma)))
+    assert found.numbers["weighted"]
 
 
 def test_masked_points_do_not_count() -> None:
@@ -177,7 +179,7 @@ def test_a_missing_line_is_no_noise() -> None:
 
 
 def about_residual(result: FitResult) -> list[str]:
-    return [text for text in result.cautions if "more than independent noise" in text]
+    return [one for one in looked(result) if one.kind is Kind.RESIDUAL_STRUCTURED]
 
 
 @pytest.mark.parametrize("what", ["a missing line", "a missing slope", "correlated noise"])
@@ -219,30 +221,29 @@ def test_noise_of_few_points_is_not_alike(sigma: Any) -> None:
 def test_counts_have_one_caution() -> None:
     model, clean = line()
     counts = np.random.default_rng(3).poisson(clean).astype(float)
-    (text,) = fit_model(model, Measurement(counts)).cautions
-    assert "look like counts" in text
-    assert not fit_model(model, Measurement(counts, loss="poisson")).cautions
+    (found,) = looked(fit_model(model, Measurement(counts)))
+    assert found.kind is Kind.COUNTS_UNDECLARED
+    assert not looked(fit_model(model, Measurement(counts, loss="poisson")))
 
 
 def test_a_residual_that_is_rounding_has_no_noise() -> None:
     model, clean = line()
-    assert not fit_model(model, Measurement(clean)).cautions
-    assert not fit_model(model, Measurement(clean.astype(np.float32))).cautions
+    assert not looked(fit_model(model, Measurement(clean)))
+    assert not looked(fit_model(model, Measurement(clean.astype(np.float32))))
 
 
 def test_from_file_to_file() -> None:
     model, clean = line()
     joint = fit_joint([(model, noisy(clean, s, k)) for k, s in enumerate((0.5, 2.0))])
-    (text,) = joint.cautions
-    assert text.startswith("the noise differs from file to file: its standard deviation is")
-    assert "in file01 and" in text
-    assert "in file00, but" in text
+    (found,) = looked(joint)
+    assert [found.numbers[name] for name in ("axis", "at", "from")] == ["file", 1, 0]
     same = fit_joint([(model, noisy(clean, 0.5, k)) for k in range(2)])
-    assert not same.cautions
+    assert not looked(same)
     one = fit_joint([(model, noisy(clean, 0.5)), (model, noisy(clean, 0.5 * EDGE**2, 2))])
-    assert any(text.startswith("in file01 the noise differs along") for text in one.cautions)
+    one = one.diagnose()
+    assert any(found.part == 1 and found.numbers["axis"] == "energy" for found in about_noise(one))
     assert about_noise(one[1])
-    assert not any("along" in text for text in about_noise(one[0]))
+    assert not any(found.numbers["axis"] == "energy" for found in about_noise(one[0]))
 
 
 def test_cautions_of_several_files_are_printed_once() -> None:
@@ -250,21 +251,23 @@ def test_cautions_of_several_files_are_printed_once() -> None:
     model, clean = line()
     every = [(model, noisy(clean, 0.5 * (1.0 if k == 1 else EDGE**2), k)) for k in range(4)]
     joint = fit_joint(every)
-    said = [text for text in joint.cautions if "the noise differs along" in text]
-    assert len(said) == 3
+    joint = joint.diagnose()
+    said = [one for one in about_noise(joint) if one.part is not None]
+    assert [one.part for one in said] == [0, 2, 3]
     for shown in (str(joint), unescape(joint._repr_html_())):
-        assert f"Caution: {said[0]}; the same of file02, file03" in shown
-        assert said[1] not in shown
+        assert f"{said[0]}; the same of file02, file03" in shown
+        assert str(said[1]) not in shown
     assert about_noise(joint[3])
 
 
 def test_a_fit_that_nobody_asks_pays_nothing() -> None:
     model, clean = line(TIME)
     result = fit_model(model, noisy(clean, 2.0 * EDGE))
-    assert "_when_asked" not in vars(result)
-    assert len(result.cautions) == 1
-    assert result.cautions is not None
-    assert "Caution: the noise differs" in str(result)
+    assert "_of_end" not in vars(result)
+    assert result.findings == ()
+    assert "diagnose()" in str(result)
+    assert len(result.diagnose().findings) == 1
+    assert "diagnose()" not in str(result.diagnose())
 
 
 @pytest.mark.parametrize("what", ["data", "weight"])
@@ -275,18 +278,17 @@ def test_of_a_buffer_that_was_filled_again_it_is_said(what: str) -> None:
     data, weight = np.array(noisy(clean, 2.0).data), np.full(ENERGY.size, 0.5)
     result = fit_model(model, Measurement(data, weight=weight))
     (data if what == "data" else weight)[:] *= ENERGY
-    (text,) = result.cautions
-    assert "changed after the fit" in text
-    assert "changed after the fit" in str(result).replace("\n", " ")
+    (found,) = looked(result)
+    assert found.kind is Kind.DATA_CHANGED
 
 
 def test_an_archive_says_it_once(tmp_path: Path) -> None:
     model, clean = line(TIME)
-    result = fit_model(model, noisy(clean, 2.0 * EDGE))
+    result = fit_model(model, noisy(clean, 2.0 * EDGE)).diagnose()
     save_fit(tmp_path / "fit.h5", result)
     again = load_fit(tmp_path / "fit.h5")
-    assert again.cautions == result.cautions
-    assert again.to_result().cautions == result.cautions
+    assert again.findings == result.findings
+    assert again.to_result().findings == result.findings
 
 
 def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:
@@ -296,14 +298,13 @@ def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:
     missed = 10 * np.exp(-(((ENERGY - 87) / 0.6) ** 2))
     smooth = fit_model(model, noisy(clean + missed, 2.0))
     one, other = about_noise(uneven)[0], about_residual(smooth)[0]
-    cases = ((1, 9, False), (1, 3000, True), (5, 3000, False))
-    for sentence, (count, n_slices, is_chance) in product((one, other), cases):
-        found = [(float(k), (sentence,) if k < count else ()) for k in range(n_slices)]
-        (text,) = gathered(found, n_slices)
-        assert text.startswith(f"in {count} of {n_slices} slices")
-        assert ("(no more than chance may give)" in text) == is_chance
-    (plain,) = gathered([(0.0, ("a start is missing",))], 3000)
-    assert plain == "in 1 of 3000 slices, the first at 0: a start is missing"
+    cases = ((2, 9, False), (1, 3000, True), (8, 3000, False))
+    for finding, (count, n_slices, is_chance) in product((one, other), cases):
+        found = [(float(k), (finding,) if k < count else ()) for k in range(n_slices)]
+        (counted,) = gathered(found, n_slices)
+        assert (counted.count, counted.total, counted.is_chance) == (count, n_slices, is_chance)
+    (plain,) = gathered([(0.0, (Finding(Kind.NOTHING_LINEAR),))], 3000)
+    assert (plain.count, plain.first, plain.is_chance) == (1, 0.0, False)
 
 
 @pytest.mark.parametrize(("likeness", "factor"), [(0.3, 1.36), (0.6, 2.0)])
@@ -318,6 +319,6 @@ def test_it_says_by_what_factor_errors_are_too_small(likeness: float, factor: fl
         noise = lfilter([1.0], [1.0, -likeness], white)
         result = fit_model(model, Measurement(clean + noise))
         pulls.append((result.theta - truth) / [result.stderr[name] for name in result.free_names])
-        told.append(float(about_residual(result)[0].split("factor of about ")[1].split()[0]))
+        told.append(about_residual(result)[0].numbers["factor"])
     assert np.std(pulls) == pytest.approx(factor, rel=0.15)
     assert np.mean(told) == pytest.approx(factor, rel=0.05)

@@ -63,6 +63,7 @@ def test_the_seed_problem_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     same(found, walked)
 
 
+@pytest.mark.slow
 def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one file and of two, with sigma by row."""
     data, sigma = measured()

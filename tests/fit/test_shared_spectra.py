@@ -224,11 +224,65 @@ def test_a_model_says_what_is_shared() -> None:
         load_model(MODEL.replace("vary: project", "vary: True"), "one")
 
 
+STEP = ENERGY[1] - ENERGY[0]
+ROUNDED = {
+    "counted": 1.5 + STEP * np.arange(14),
+    "added up": np.cumsum([1.5, *[STEP] * 13]),
+    "in single precision": ENERGY.astype(np.float32),
+    "from a text": np.array([float(f"{one:.6g}") for one in ENERGY]),
+    "of another photon energy": (ENERGY - 21.2) + 21.2,
+}
+
+
+@pytest.mark.parametrize("way", ROUNDED)
+@pytest.mark.parametrize("order", [1, -1])
+def test_axes_that_differ_by_rounding_are_one(way: str, order: int) -> None:
+    """One that differed in the last bit was refused, without a word how far it was off."""
+    parts = files()
+    wanted = fit_joint(parts)
+    for (model, _), energy_axis in zip(parts, (ENERGY, ROUNDED[way]), strict=True):
+        model.set_axes(energy=energy_axis[::order])
+    turned = [(model, Measurement(np.asarray(own.data)[:, ::order])) for model, own in parts]
+    result = fit_joint(turned)
+    assert result.success
+    assert not np.array_equal(np.float64(ROUNDED[way]), ENERGY)
+    for name, value in wanted.joint.values.items():
+        assert result.joint.values[name] == pytest.approx(value, rel=1e-6)
+    second = result[1].linear
+    assert second is not None
+    assert np.array_equal(second.along, np.float64(ROUNDED[way])[::order])
+
+
+def test_free_traces_are_shared_by_times_that_differ_by_rounding() -> None:
+    text = """
+m:
+  Offset: {y0: {free: time}}
+  Gauss: {A: {free: time, vary: project}, x0: [2.2, "project", 1.6, 2.9], SD: [0.2, True, 0.05, 1]}
+"""
+    time, parts = np.linspace(0, 1.1, 12), []
+    added_up = np.cumsum([0.0, *[0.1] * 11])
+    for file, times in enumerate((time, added_up)):
+        model = load_model(text, "m")
+        model.set_axes(energy=ENERGY, time=times)
+        shape = energy.Gauss(ENERGY, 1.0, 2.25, 0.2 + 0.05 * file)
+        noise = np.random.default_rng(file).normal(0, 0.01, (12, 14))
+        parts.append((model, Measurement(np.exp(-time)[:, None] * shape + 0.1 + noise)))
+    assert not np.array_equal(time, added_up)
+    assert fit_joint(parts).success
+
+
 def test_what_cannot_be_shared_is_refused() -> None:
     (one, first), (two, second) = files()
     two.set_axes(energy=ENERGY + 0.01)
     with pytest.raises(DataError, match="other energies"):
         fit_joint([(one, first), (two, second)])
+    two.set_axes(energy=np.linspace(1.5, 3.0002, 14))
+    with pytest.raises(DataError, match=r"up to 0\.0002 apart, 3\.0002 and 3, where rounding may"):
+        fit_joint([(one, first), (two, second)])
+    two.set_axes(energy=ENERGY[1:])
+    less = Measurement(np.asarray(second.data)[:, 1:])
+    with pytest.raises(DataError, match=r"in its window, 13 points in place of 14; bring both"):
+        fit_joint([(one, first), (two, less)])
     other = load_model(MODEL.replace("vary: project}", "vary: project, min: 0}"), "one")
     other.set_axes(energy=ENERGY, time=TIMES[1])
     with pytest.raises(ModelError, match="the same entry"):

@@ -3,13 +3,15 @@ times of decays came out two standard errors wrong on average, with nothing said
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from pyspec import Measurement, Model, fit_joint, fit_model, load_model
+from pyspec.fit.findings.kinds import Kind
+from tests.support.findings import looked
 
 Array = npt.NDArray[np.float64]
 TIME = np.linspace(0, 60, 61)
@@ -46,7 +48,7 @@ def fit(made: Model, data: Array) -> Any:
 
 
 def said(result: Any) -> list[str]:
-    return [text for text in result.cautions if text.startswith("min: 0 holds")]
+    return [one for one in looked(result, deep=True) if one.kind is Kind.BIASED_BY_SIGN]
 
 
 def pulls(results: list[Any]) -> Array:
@@ -88,13 +90,12 @@ def test_a_fit_without_the_bound_that_is_far_by_chance_is_no_alarm() -> None:
 
 
 def test_it_says_what_a_fit_without_the_bound_finds() -> None:
-    (text,) = said(fit(model(), drawn(0)))
+    (found,) = said(fit(model(), drawn(0)))
     other = fit(model(first="", second=""), drawn(0))
-    n_held, n_all = map(int, re.findall(r"holds (\d+) of (\d+) values", text)[0])
-    assert n_all == 200
-    assert 40 < n_held < 90
-    for name, value in re.findall(r"(expFun_0\d_tau) = ([\d.]+)", text):
-        assert float(f"{other.values[name]:.4g}") == float(value)
+    assert found.numbers["all"] == 200
+    assert 40 < found.numbers["held"] < 90
+    for name, value in zip(found.places, found.numbers["values"], strict=True):
+        assert other.values[name] == pytest.approx(value, rel=1e-3)
 
 
 def test_where_they_are_known_to_be_zero_there_is_no_bias() -> None:
@@ -109,8 +110,9 @@ def test_a_joint_fit_says_it_and_its_files_do() -> None:
         [(model(), Measurement(drawn(seed), weight=1 / SIGMA)) for seed in (0, 1)],
         scale_covar=False,
     )
-    (text,) = said(joint.joint)
-    assert "file00_expFun_01_tau = " in text
+    joint = joint.diagnose(deep=True)
+    (found,) = said(joint.joint)
+    assert "file00_expFun_01_tau" in found.places
     assert len(said(joint[0])) == 1
 
 

@@ -3,15 +3,16 @@ than three errors from the truth used to be told by nothing."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-import pyspec.fit.doubts.skewed as skewed
-from pyspec import Measurement, Model, fit_joint, fit_model, fit_slices, load_model
+import pyspec.fit.findings.deep as deep
+from pyspec import Finding, Measurement, Model, fit_joint, fit_model, fit_slices, load_model
+from pyspec.fit.findings.kinds import Kind
+from tests.support.findings import looked
 
 Array = npt.NDArray[np.float64]
 ENERGY = np.linspace(80, 92, 121)
@@ -65,9 +66,9 @@ def fit_pair(sigma: float, seed: int) -> Any:
     return fit_model(pair(), noisy(clean, sigma, seed), scale_covar=False)
 
 
-def said(result: Any, what: str = "") -> list[str]:
-    """What its cautions say of errors that are too small."""
-    return [text for text in result.cautions if (what or "may be too small") in text]
+def said(result: Any, kind: Kind = Kind.ERRORS_ASYMMETRIC) -> list[Finding]:
+    """What it finds of errors that are too small."""
+    return [one for one in looked(result, deep=True) if one.kind is kind]
 
 
 def too_small(result: Any, truth: Array, far: float = 3.0) -> bool:
@@ -81,7 +82,7 @@ def test_weak_lines_are_told() -> None:
     for seed in range(120):
         result = fit_one(1.5, seed)
         if result.success and too_small(result, np.array([3, 1.5, 86, 0.5])):
-            far.append(bool(result.cautions))
+            far.append(bool(looked(result, deep=True)))
     assert len(far) > 10  # in place of one
     assert np.mean(far) > 0.9
 
@@ -91,9 +92,10 @@ def test_faint_lines_of_counts_are_told() -> None:
     told, pulls = 0, []
     for seed in range(120):
         result = fit_model(one(1, 1), counts(1, 1, seed))
-        told += bool(result.cautions)
+        is_told = bool(looked(result, deep=True))
+        told += is_told
         error = result.stderr["Gauss_01_x0"]
-        if result.success and not result.cautions and error:
+        if result.success and not is_told and error:
             pulls.append((result.values["Gauss_01_x0"] - 86) / error)
     assert told > 110
     assert len(pulls) < 5
@@ -124,18 +126,16 @@ def test_there_is_no_false_alarm(kind: str) -> None:
         else:
             result = fit_one(3, seed, width="False")
         assert not said(result)
-        assert not said(result, "weak line")
+        assert not said(result, Kind.WEAK_LINE)
 
 
 def test_it_is_chi_square_two_errors_away() -> None:
     """The share is that of a fit where the parameter is held there."""
     for seed in range(20):
         result = fit_pair(0.05, seed)
-        for text in said(result):
-            _, names = text.split("small, of ", 1)
-            names = names.split(": two", 1)[0].replace(" and ", ", ").split(", ")
+        for one in said(result):
             lowest = 1.0
-            for name in names:
+            for name in one.places:
                 shares = []
                 for side in (-2, 2):
                     model = pair()
@@ -149,24 +149,24 @@ def test_it_is_chi_square_two_errors_away() -> None:
                     shares.append((held.chisqr - result.chisqr) / 4)
                 assert min(shares) < 0.55
                 lowest = min(lowest, *shares)
-            assert f"no more than {max(lowest, 0):.0%} of what" in text or lowest < 0.4
+            assert one.numbers["share"] == pytest.approx(lowest, abs=0.005) or lowest < 0.4
 
 
 def test_the_weak_line_and_what_is_its_own_are_named() -> None:
-    text = next(t for seed in range(9) for t in said(fit_one(1.5, seed), "weak line"))
-    assert text.startswith("Gauss_01 is a weak line, without which χ² rises by no more than ")
-    assert "errors of Gauss_01_x0 and Gauss_01_SD are" in text
-    assert not any(said(fit_one(1.5, n, width="False"), "weak line") for n in range(9))
+    found = next(t for seed in range(9) for t in said(fit_one(1.5, seed), Kind.WEAK_LINE))
+    assert found.places == ("Gauss_01", "Gauss_01_x0", "Gauss_01_SD")
+    assert found.numbers["rise"] < 36
+    assert not any(said(fit_one(1.5, n, width="False"), Kind.WEAK_LINE) for n in range(9))
 
 
 def test_a_joint_fit_says_it_once_and_each_file_of_its_own() -> None:
     measured = [noisy(1 + gauss(1, 86) + gauss(0.5, 87), 0.05, n) for n in (0, 1)]
     joint = fit_joint([(pair(), one) for one in measured], scale_covar=False)
-    texts = said(joint.joint)
-    assert ["file00_" in text for text in texts] == [True, False]
-    assert ["file01_" in text for text in texts] == [False, True]
-    for one, text in zip(joint, texts, strict=True):
-        assert said(one) == [re.sub(r"\bfile0\d_", "", text)]
+    joint = joint.diagnose(deep=True)
+    found = said(joint.joint)
+    assert [{name[:7] for name in one.places} for one in found] == [{"file00_"}, {"file01_"}]
+    for file, one in zip(joint, found, strict=True):
+        assert [mine.places for mine in said(file)] == [tuple(name[7:] for name in one.places)]
 
 
 def test_evaluations_of_the_fit_and_its_problem_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_evaluations_of_the_fit_and_its_problem_stay(monkeypatch: pytest.MonkeyP
     assert said(result)
     assert result.problem.evaluations is account
     assert account.count == before
-    monkeypatch.setattr(skewed, "MOST_WORK", 100)
+    monkeypatch.setattr(deep, "MOST_WORK", 100)
     assert not said(fit_pair(0.05, 0))
 
 
@@ -190,13 +190,12 @@ def test_of_slices_each_parameter_that_is_listed_counts() -> None:
     of two sentences one said 242 of 500 for the height, and the other 128 more."""
     rows = [noisy(1 + gauss(1, 86) + gauss(0.5, 87), 0.05, seed).data for seed in range(30)]
     slices = fit_slices(pair(), Measurement(np.array(rows), weight=1 / 0.05), scale_covar=False)
+    slices = slices.diagnose(deep=True)
     counts: dict[str, int] = {}
-    texts = [t for k in range(30) for t in said(slices[k].result) if "at a bound" not in t]
-    for text in texts:
-        for name in set(re.findall(r"(?:Gauss|Offset)_\w+", text)):
+    each = [one for k in range(30) for one in said(slices[k].result)]
+    for one in each:
+        for name in one.places:
             counts[name] = counts.get(name, 0) + 1
-    (told,) = [t for t in slices.cautions if "too small" in t and "at a bound" not in t]
-    assert told.startswith(f"in {len(texts)} of 30 slices, ")
-    listed = told.split("one by one: ")[1]
-    assert {n: int(k) for n, k in re.findall(r"(\w+) in (\d+)", listed)} == counts
-    assert "; quote the interval of conf_interval; one by one" in told
+    (told,) = [one for one in slices.findings if one.finding.kind is Kind.ERRORS_ASYMMETRIC]
+    assert (told.count, told.total) == (len(each), 30)
+    assert told.places == counts

@@ -70,6 +70,7 @@ def test_a_fit_by_reference_has_the_bits_of_one_in_memory(
         assert_same(fit_model(settled(*SIZE), replace(given, data=held)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.uint16])
 def test_so_it_is_for_data_that_are_no_doubles(dtype: Any) -> None:
     data = (1000 * np.asarray(weighted("none").data)).astype(dtype)

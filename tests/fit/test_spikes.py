@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace, load_model
-from pyspec.fit.doubts.spikes import _quantiles, far_points
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.findings.spikes import far_points
+from tests.support.findings import looked
 
 Array = np.ndarray
 
@@ -37,7 +39,7 @@ def normal(*shape: int, seed: int = 0) -> Array:
 
 
 def about_spikes(result) -> list[str]:
-    return [text for text in result.cautions if "further from the fit" in text]
+    return [one for one in looked(result) if one.kind is Kind.OUTLIERS]
 
 
 def with_spike(data: Array, *place: int, height: float) -> Array:
@@ -53,19 +55,19 @@ def test_a_spike_is_a_caution_that_says_where(weight: Array | None) -> None:
     assert not about_spikes(fit_model(model(), Measurement(data, weight=weight)))
     spiked = with_spike(data, 60, height=40)
     result = fit_model(model(), Measurement(spiked, weight=weight))
-    (text,) = about_spikes(result)
-    assert text.startswith("one point is further from the fit than noise is")
-    assert "robust standard deviations: 28.1, at energy 86; such a spike" in text
+    (found,) = about_spikes(result)
+    assert (found.numbers["count"], found.numbers["energy"]) == (1, 86.0)
+    assert found.numbers["away"] == pytest.approx(28.1, abs=0.1)
     # What it says to do helps.
     file = File(Project(show_output=False), data=spiked, energy=ENERGY)
     file.load_model(MODELS, "peak")
-    file.set_fit_limits(exclude=[eval(text.partition("exclude=[")[2].partition("]")[0])])
+    file.set_fit_limits(exclude=[(found.numbers["low"], found.numbers["high"])])
     again = file.fit_spectrum("peak")
     assert again.n_data == 100
     assert not about_spikes(again)
     assert again.redchi < 2
-    (text,) = about_spikes(fit_model(model(), Measurement(with_spike(spiked, 100, height=-9))))
-    assert text.startswith("2 points are further")
+    (found,) = about_spikes(fit_model(model(), Measurement(with_spike(spiked, 100, height=-9))))
+    assert found.numbers["count"] == 2
 
 
 def test_spikes_of_counts_series_traces_and_files() -> None:
@@ -79,22 +81,21 @@ def test_spikes_of_counts_series_traces_and_files() -> None:
     ):
         factor = data[0] / counts[0]
         assert not about_spikes(fit_model(model(), Measurement(data, **options)))
-        (text,) = about_spikes(fit_model(model(), Measurement(spiked * factor, **options)))
-        assert "at energy 87;" in text
+        (found,) = about_spikes(fit_model(model(), Measurement(spiked * factor, **options)))
+        assert found.numbers["energy"] == 87.0
     series = np.outer(np.exp(-TIME / 3), SHAPE) + normal(8, 101)
     assert not about_spikes(fit_model(model("lines"), Measurement(series)))
     spiked_series = with_spike(series, 3, 77, height=30)
-    (text,) = about_spikes(fit_model(model("lines"), Measurement(spiked_series)))
-    assert "at energy 87.7 and time 3;" in text
-    assert text.endswith("mask=, True there")
+    (found,) = about_spikes(fit_model(model("lines"), Measurement(spiked_series)))
+    assert (found.numbers["energy"], found.numbers["time"]) == (pytest.approx(87.7), 3.0)
     times = np.linspace(0, 12, 60)
     trace = with_spike(18 * np.exp(-times / 4) + 0.1 * normal(60), 30, height=5)
-    (text,) = about_spikes(fit_trace(MODELS, "decay", times, trace))
-    assert f"at time {times[30]:.6g};" in text
+    (found,) = about_spikes(fit_trace(MODELS, "decay", times, trace))
+    assert found.numbers["time"] == times[30]
     pair = [(model(), Measurement(data)) for data in (CLEAN + normal(101), CLEAN + normal(101))]
     pair[1][1].data[60] += 40
-    (text,) = about_spikes(fit_joint(pair))
-    assert text.startswith("in file01 one point is further")
+    (found,) = about_spikes(fit_joint(pair))
+    assert found.part == 1
 
 
 def test_what_is_missing_from_a_model_is_no_spike() -> None:
@@ -128,11 +129,3 @@ def test_points_that_all_count_are_not_copied() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 3 * noise.nbytes
-
-
-def test_quantiles_are_those_of_numpy_to_the_last_bit() -> None:
-    rng = np.random.default_rng(0)
-    for n in (1, 2, 3, 4, 20, 21, 41, 81, 100, 1001):
-        for power in (-5, 0, 5):
-            sizes = np.abs(rng.normal(0, 10.0**power, n))
-            assert _quantiles(sizes, 0.5, 0.95) == np.quantile(sizes, [0.5, 0.95]).tolist()

@@ -52,7 +52,7 @@ def test_heights_of_another_size(scale: float) -> None:
     assert known.success
     assert found.success
     assert found.chisqr == pytest.approx(known.chisqr, rel=1e-10)
-    assert not found.cautions
+    assert not found.findings
     for name in found.free_names:
         assert found.stderr[name] == pytest.approx(known.stderr[name], rel=1e-5)
 

@@ -410,5 +410,5 @@ def test_compiled_operations_are_those_of_numpy(
 def test_compiled_trees_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     a = placeholder[Any]("a")
-    with pytest.raises(BackendError, match=r"pip install 'pyspec\[jit\]'"):
+    with pytest.raises(BackendError, match=r"pip install 'pyspec-fit\[jit\]'"):
         evaluate_tree(State({a: 1.0}, flags=JIT), forest.partition(graph.exp(a))[0])

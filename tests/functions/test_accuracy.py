@@ -15,6 +15,9 @@ import pytest
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside, reference
+from pyspec.functions.grid import shirley_shares
+
+pytestmark = pytest.mark.sweep(4)
 
 UNIT = 2.0**-52
 N_ROWS = 11  # not a multiple of the lanes
@@ -71,10 +74,11 @@ def test_kernel_follows_reference(name: str, axis: str) -> None:
         params = draw(op, rng)
         spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
         expected = refer(op, x, params, spectrum)
-        rows, _ = call_function(name, x, params, spectrum)
+        shares = shirley_shares(x) if op.kind == "SPECTRUM_FED" else None
+        rows, _ = call_function(name, x, params, spectrum, shares=shares)
+        fed = [None if spectrum is None else spectrum[[k]] for k in range(N_ROWS)]
         one_by_one = [
-            call_function(name, x, params[:, [k]], None if spectrum is None else spectrum[[k]])[0]
-            for k in range(N_ROWS)
+            call_function(name, x, params[:, [k]], fed[k], shares=shares)[0] for k in range(N_ROWS)
         ]
         peaks = np.abs(expected).max(axis=1, keepdims=True)
         for value, how in ((rows, "rows in lanes"), (np.concatenate(one_by_one), "one row")):

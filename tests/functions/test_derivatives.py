@@ -20,6 +20,8 @@ from support.op_formulas import FORMULAS, LENGTHS, derivatives
 from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside
 
+pytestmark = pytest.mark.sweep(4)
+
 BOUND = 1e-9
 #: Below this a column is beyond what doubles hold: exponentials end at 3e-308.
 SMALLEST = 1e-290

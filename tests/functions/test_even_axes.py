@@ -10,6 +10,8 @@ import pytest
 
 from pyspec._library import OPS, call_function, supported_isas
 
+pytestmark = pytest.mark.sweep(5)
+
 UNIT = 2.0**-52
 LINES = ("Gauss", "GLS", "GLP")
 PIECE = 7  # shorter than a run

@@ -15,6 +15,9 @@ from support.exact import exact_functions
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside
+from pyspec.functions.grid import shirley_shares
+
+pytestmark = pytest.mark.sweep(4)
 
 UNIT = 2.0**-52
 STEP = mpmath.mpf(10) ** -20
@@ -52,6 +55,11 @@ def draw(op: OpDef, rng: np.random.Generator, n_rows: int) -> np.ndarray:
     return params
 
 
+def shares_of(op: OpDef) -> np.ndarray | None:
+    """What the points of X count in a Shirley: the axis has uneven steps."""
+    return shirley_shares(X) if op.kind == "SPECTRUM_FED" else None
+
+
 def doubles(values: Any) -> np.ndarray:
     return np.array([float(value) for value in values])
 
@@ -73,11 +81,12 @@ def test_value(name: str, isa: str, exact: Callable[..., Any]) -> None:
     rng = np.random.default_rng(23)
     params = draw(op, rng, N_ROWS)
     spectrum = rng.uniform(0.0, 1.0, (N_ROWS, X.size)) if op.spectrum_fed else None
-    rows, partials = call_function(name, X, params, spectrum, partials=True, isa=isa)
+    given: dict[str, Any] = {"isa": isa, "shares": shares_of(op)}
+    rows, partials = call_function(name, X, params, spectrum, partials=True, **given)
     assert partials is not None
     for k in range(N_ROWS):
         fed = None if spectrum is None else spectrum[[k]]
-        one, _ = call_function(name, X, params[:, [k]], fed, isa=isa)
+        one, _ = call_function(name, X, params[:, [k]], fed, **given)
         expected = doubles(exact(op, X, params[:, k], None if fed is None else fed[0]))
         finite = np.isfinite(expected)
         assert finite.mean() > 0.9
@@ -98,11 +107,12 @@ def test_partials(name: str, isa: str, every: int, exact: Callable[..., Any]) ->
     rng = np.random.default_rng(29)
     params = draw(op, rng, N_ROWS)
     spectrum = rng.uniform(0.0, 1.0, (N_ROWS, X.size)) if op.spectrum_fed else None
-    values, rows = call_function(name, X, params, spectrum, partials=True, isa=isa)
+    given: dict[str, Any] = {"isa": isa, "shares": shares_of(op)}
+    values, rows = call_function(name, X, params, spectrum, partials=True, **given)
     assert rows is not None
     for k in range(0, N_ROWS, every):
         fed = None if spectrum is None else spectrum[[k]]
-        _, one = call_function(name, X, params[:, [k]], fed, partials=True, isa=isa)
+        _, one = call_function(name, X, params[:, [k]], fed, partials=True, **given)
         assert one is not None
         assert not np.isnan(rows[:, k, np.isfinite(values[k])]).any()
         for j, param in enumerate(op.params):

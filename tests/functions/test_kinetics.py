@@ -9,6 +9,8 @@ from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import ModelError
 from pyspec.formula import op_of
 
+pytestmark = pytest.mark.sweep(5)
+
 #: The law of one state, what moves it, and which of the parameters are populations.
 SCHEMES = {
     "sequential": "kinetics s(C): A -> B = k1; B -> C = k2; C = k3; start A = 1",

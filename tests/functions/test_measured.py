@@ -15,6 +15,8 @@ from pyspec.formula import instrument_text, op_of
 from pyspec.functions import reference
 from pyspec.functions.response_rows import response
 
+pytestmark = pytest.mark.sweep(5)
+
 LAWS = ("stepFun", "linFun", "expFun", "sinFun", "dampedSinFun")
 
 #: Responses (time, response): smooth and uneven, with jumps at both ends, one piece, with a part

@@ -14,6 +14,8 @@ from pyspec.errors import ModelError
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 
+pytestmark = pytest.mark.sweep(5)
+
 RESPONSES = {
     "uneven": ([-0.31, -0.2, -0.05, 0.0, 0.02, 0.2, 0.7], [0, 0.2, 0.9, 1.0, 0.7, 0.3, 0]),
     "jumps": ([-0.1, 0.05, 0.4], [2, 1, 0.5]),

@@ -99,6 +99,15 @@ def test_shirley_counts_its_own_point_and_those_above() -> None:
     np.testing.assert_array_equal(reference("Shirley")(X[:3], 0.5, spectrum), [3.5, 3.0, 2.0])
 
 
+def test_what_overflows_on_an_uneven_axis_leaves_the_last_point_as_it_is() -> None:
+    """It was NaN there: 0 times what is infinite."""
+    x = np.array([0.0, 1.0, 3.0])
+    with np.errstate(over="ignore"):
+        found = reference("Shirley")(x, 0.5, np.array([1e308, 1e308, 2.0]))
+    assert np.isinf(found[0])
+    assert found[2] == reference("Shirley")(x, 0.5, np.array([0.0, 0.0, 2.0]))[2]
+
+
 @pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.kind == "DYNAMICS"])
 def test_laws_far_before_the_onset_do_not_overflow(name: str) -> None:
     """Warnings are errors: exp of a million would show."""

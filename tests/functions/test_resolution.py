@@ -15,6 +15,8 @@ from support.exact_lines import mahan
 from pyspec._library import OPS, call_function, supported_isas
 from pyspec.functions import outside, reference
 
+pytestmark = pytest.mark.sweep(5)
+
 UNIT = 2.0**-52
 PLACES = np.array([-4.1, -0.63, 0.2, 0.37, 1.9, 44.0])
 

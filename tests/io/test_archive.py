@@ -354,9 +354,9 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         part.write_bytes(path.read_bytes())
         stale = part.name
     # No process has a number beyond the largest that Linux gives.
-    left = tmp_path / stale.replace(f"-{os.getpid()}.", "-99999999.")
+    left = tmp_path / stale.replace(f"-{os.getpid()}-", "-99999999-")
     left.write_text("half")
-    other = tmp_path / stale.replace(f"-{os.getpid()}.", "-1.")
+    other = tmp_path / stale.replace(f"-{os.getpid()}-", "-1-")
     other.write_text("of a process that lives")
     save_archive(path, {"n": 2})
     assert not left.exists()

@@ -24,6 +24,7 @@ from pyspec import (
 )
 from pyspec.components import Gauss, Offset
 from pyspec.fit import FitResult, SliceResults
+from pyspec.fit.findings.kinds import Kind
 from pyspec.io import load_archive, save_archive
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
@@ -149,11 +150,9 @@ def test_a_file_of_a_joint_fit_says_that_it_is_fitted_alone(tmp_path: Path) -> N
     stored = load_fits(tmp_path / "fits.h5")
     with pytest.warns(ModelWarning, match="fitted together with other files, and now alone: Gauss"):
         alone = stored[0].refit()
-    assert "refit_joint(load_fits(path))" in alone.cautions[-1]
-    assert (
-        f"{joint.values['Gauss_01_x0']:.6g} → {alone.values['Gauss_01_x0']:.6g}"
-        in alone.cautions[-1]
-    )
+    (told,) = [one for one in alone.findings if one.kind is Kind.REFITTED_ALONE]
+    moved = f"{joint.values['Gauss_01_x0']:.6g} → {alone.values['Gauss_01_x0']:.6g}"
+    assert moved in told.numbers["what"]
     together = fit_joint([(one.model(), one.measurement()) for one in stored])
     assert together.values["Gauss_01_x0"] == pytest.approx(joint.values["Gauss_01_x0"], rel=1e-6)
     with pytest.raises(FitError, match="one file of a joint fit"):
@@ -163,7 +162,7 @@ def test_a_file_of_a_joint_fit_says_that_it_is_fitted_alone(tmp_path: Path) -> N
 def test_a_file_that_was_fitted_alone_says_nothing(tmp_path: Path) -> None:
     model, measurement = members()[0]
     save_fit(tmp_path / "fit.h5", fit_model(model, measurement))
-    assert not load_fit(tmp_path / "fit.h5").refit().cautions
+    assert not load_fit(tmp_path / "fit.h5").refit().findings
 
 
 @pytest.mark.parametrize("scale_covar", [True, False])

@@ -100,6 +100,7 @@ def test_every_byte_of_the_header_is_guarded(path: Path, whole: bytes) -> None:
             load_archive(path)
 
 
+@pytest.mark.slow
 def test_a_damaged_header_hides_no_fit(path: Path, whole: bytes) -> None:
     path.write_bytes(bytes(512) + whole[512:])
     with warnings.catch_warnings():

@@ -165,6 +165,7 @@ def test_claims_of_more_than_the_file_holds_fill_no_memory(tmp_path: Path) -> No
     assert "the archive claims" in attempt(path)
 
 
+@pytest.mark.slow
 def test_groups_in_groups_and_links_in_circles(tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:

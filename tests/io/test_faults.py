@@ -14,6 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="preloads a library of Linux")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="compiles the faults")
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])

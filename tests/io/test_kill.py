@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.slow)])
 def test_saving_killed_many_times_leaves_readable_archives(tmp_path: Path, kills: int) -> None:

@@ -35,7 +35,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
     return remove
 
 
-EXTRA = r"install it: pip install 'pyspec\[io\]'"
+EXTRA = r"install it: pip install 'pyspec-fit\[io\]'"
 
 
 def test_hdf5_without_h5py(tmp_path: Path, without: Any) -> None:

@@ -110,10 +110,31 @@ def test_a_missing_place_is_named(tmp_path: Path) -> None:
 def test_a_spectrum_whose_axis_is_the_second_column(tmp_path: Path) -> None:
     """Told to sort, one used to get counts for energies."""
     counts = np.random.default_rng(0).poisson(100, 12)
-    path = write(tmp_path, list(zip(counts, ENERGY, strict=True)), "counts,energy (eV)")
-    with pytest.raises(DataError, match=r"columns=\('energy \(eV\)', 'counts'\); otherwise"):
-        read(path)
-    np.testing.assert_array_equal(read(path, columns=("energy", "counts")).data, counts)
+    rows = list(zip(counts, ENERGY, strict=True))
+    for header in ("counts,energy (eV)", ""):  # by the name, by even steps
+        found = read(write(tmp_path, rows, header))
+        np.testing.assert_array_equal(found.data, counts)
+        np.testing.assert_array_equal(found.energy, ENERGY)
+
+
+@pytest.mark.parametrize(
+    ("header", "order"),
+    [
+        ("energy (eV),counts,error,background", "xyef"),
+        ("KE,intensity,fit,residual", "xyff"),
+        ("B.E.,CPS,Background,Envelope,C-C,C-O", "xyffff"),
+        ("counts,sigma,energy", "yex"),
+        ("", "xye"),
+    ],
+)
+def test_columns_by_names_or_values(tmp_path: Path, header: str, order: str) -> None:
+    """Of four columns one had to be chosen, and errors without a name were a second spectrum."""
+    x, y = np.linspace(80.0, 91.0, 12), np.random.default_rng(0).poisson(100, 12) + 0.0
+    columns = {"x": x, "y": y, "e": np.sqrt(y), "f": np.round(y / 2)}
+    found = read(write(tmp_path, list(zip(*(columns[k] for k in order), strict=True)), header))
+    np.testing.assert_array_equal(found.energy, x)
+    np.testing.assert_array_equal(found.data, y)
+    assert (found.errors is None) == ("e" not in order)
 
 
 def test_remarks_behind_numbers(tmp_path: Path) -> None:

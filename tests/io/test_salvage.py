@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import digest, header, load_archive, salvage, save_archive
+from pyspec.io import digest, header, limits, load_archive, salvage, save_archive
 
 DATA = np.arange(3.0)
 ARRAY = f"arrays/{digest(DATA)}"
@@ -254,7 +254,9 @@ def test_a_refusal_is_told_on(path: Path, told: Callable[[Told], list[tuple[Any,
 
 def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     n = path.stat().st_size
-    lines = b'{"item": "the file"}\nno json\n[1]\n{"end": true, "sealed": false}\n{"cut'
+    lines = (
+        b'pyspec began\n{"item": "the file"}\nno json\n[1]\n{"end": true, "sealed": false}\n{"cut'
+    )
 
     def run(command: list[str], **given: Any) -> Any:
         asked = json.loads(given["input"])
@@ -265,14 +267,18 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             "memory": (512 << 20) + 64 * n,
             "seconds": 8,
         }
-        assert (command[0], given["timeout"]) == (sys.executable, 75.0)
-        return subprocess.CompletedProcess(command, 0, stdout=lines)
+        assert command[:3] == [sys.executable, "-I", "-S"]
+        assert given["timeout"] == 75.0
+        return subprocess.CompletedProcess(command, 0, stdout=lines, stderr=b"")
 
     def late(command: list[str], **_: Any) -> Any:
-        raise subprocess.TimeoutExpired(command, 75.0, output=lines[:21])
+        raise subprocess.TimeoutExpired(command, 75.0, output=lines[:34])
 
     def nothing(command: list[str], **_: Any) -> Any:
         raise subprocess.TimeoutExpired(command, 75.0)
+
+    def broken(command: list[str], **_: Any) -> Any:
+        return subprocess.CompletedProcess(command, 1, b"", b"Traceback\nImportError: no numpy")
 
     def refused(*_: Any, **__: Any) -> Any:
         raise OSError(12, "no memory")
@@ -280,15 +286,15 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def ask() -> list[dict[str, Any]]:
         return salvage._run_child(path, Path("b.h5"), ["fits/0001"], n, 7.5)
 
-    monkeypatch.setattr(salvage.subprocess, "run", run)
+    monkeypatch.setattr(limits.subprocess, "run", run)
     assert ask() == [{"item": "the file"}, {"end": True, "sealed": False}]
-    monkeypatch.setattr(salvage.subprocess, "run", late)
+    monkeypatch.setattr(limits.subprocess, "run", late)
     assert ask() == [{"item": "the file"}]
-    monkeypatch.setattr(salvage.subprocess, "run", nothing)
-    assert ask() == []
-    monkeypatch.setattr(salvage.subprocess, "run", refused)
-    with pytest.raises(DataError, match=r"a\.h5: needs a Python process of its own .*no memory"):
-        ask()
+    for fails, why in ((nothing, "no answer"), (broken, "no numpy"), (refused, "no memory")):
+        monkeypatch.setattr(limits.subprocess, "run", fails)
+        own = r"a\.h5: needs a Python process of its own"
+        with pytest.raises(DataError, match=f"{own} .*{why}"):
+            ask()
 
 
 def test_what_was_cut_off_is_filled_up(path: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_it_shows_what_the_fit_found(tmp_path: Path, one: FitResult) -> None:
     save_fit(tmp_path / "a.h5", one)
     fit = load_fit(tmp_path / "a.h5")
     assert repr(fit) == f"<StoredFit fit of spectrum: redchi {one.redchi:.6g}>"
-    assert fit.cautions == one.cautions
+    assert fit.findings == one.findings
     text = str(fit)
     assert text.startswith("fit of spectrum\n")
     assert f"reduced χ² {one.redchi:.8g}; 75 points, {len(one.free_names)} free" in text

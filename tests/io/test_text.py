@@ -253,6 +253,7 @@ def test_units_beside_the_numbers_of_an_axis(tmp_path: Path, corner: str) -> Non
     assert found.units["time"] == "ps"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_random_bytes_and_texts_give_one_error_or_data(tmp_path: Path, count: int) -> None:
     draw = random.Random(7)

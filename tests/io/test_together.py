@@ -19,7 +19,9 @@ from pyspec import (
     save_fit,
 )  # fmt: skip
 from pyspec.errors import CallError, DataError, ModelWarning
+from pyspec.fit.findings.kinds import Kind
 from pyspec.io import StoredFit
+from tests.support.findings import kinds
 
 ENERGY = np.linspace(1.5, 3.0, 20)
 PLAIN = """
@@ -59,7 +61,7 @@ def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
     assert list(again.names) == ["a", "b", "c"]
     assert again.success
     assert again.nfev <= 2
-    assert again.cautions == joint.cautions
+    assert again.findings == joint.findings
     for name, value in joint.values.items():
         assert again.values[name] == pytest.approx(value, rel=1e-6)
     for name, error in joint.stderr.items():
@@ -73,7 +75,7 @@ def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
 def test_a_file_that_lacks_is_told_of(tmp_path: Path) -> None:
     fitted(tmp_path, PLAIN)
     parts = load_fits(tmp_path / "joint.h5")
-    assert any("were these all the files" in text for text in refit_joint(parts[:2]).cautions)
+    assert Kind.MOVED in kinds(refit_joint(parts[:2]))
 
 
 def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
@@ -160,10 +162,10 @@ def test_one_file_fitted_again_says_that_others_took_part(tmp_path: Path) -> Non
     fitted(tmp_path, PLAIN)
     with pytest.warns(ModelWarning, match="refit_joint"):
         again = load_fits(tmp_path / "joint.h5")[0].refit()
-    (told,) = [text for text in again.cautions if "refit_joint" in text]
+    (told,) = [str(one) for one in again.findings if one.kind is Kind.REFITTED_ALONE]
     assert "Gauss_01_x0" in told
     alone = fitted_alone(tmp_path)
-    assert not any("refit_joint" in text for text in alone.refit().cautions)
+    assert Kind.REFITTED_ALONE not in kinds(alone.refit())
 
 
 def fitted_alone(folder: Path) -> StoredFit:

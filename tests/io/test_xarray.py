@@ -259,6 +259,6 @@ def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
     made = slices.to_xarray()
     units = [made[name].attrs.get("units") for name in ("Gauss_01_A", "Gauss_01_x0_stderr")]
     assert units == ["counts", "eV"]
-    assert made.attrs["cautions"].splitlines() == list(slices.cautions)
+    assert made.attrs["findings"].splitlines() == list(map(str, slices.findings))
     np.testing.assert_array_equal(made["residual"], slices.residual)
     assert list(made["message"].values) == list(slices.message)

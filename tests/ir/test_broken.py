@@ -10,6 +10,8 @@ from pyspec.ir import parse_graph, verify
 
 LAST = "  %14 -> %15 ADDEND[2]\n"
 
+FREE = '  %16 = FREE_VECTOR "level" @16 {"axis": "time", "zero": [[1.0, 2.0]]}\n'
+
 #: What is replaced (nothing: a line is added), by what, and the node and the rule of the answer.
 BROKEN: list[tuple[str, str, str]] = [
     # numbers and names
@@ -41,6 +43,25 @@ BROKEN: list[tuple[str, str, str]] = [
     ("%13 -> %14 SPECTRUM", "%12 -> %14 SPECTRUM", "Shirley: SPECTRUM_INPUT from COMPONENT_EVAL"),
     ("%0 -> %7 BASE", "%2 -> %7 BASE", "A_moved: BASE_INPUT from EXPRESSION SD"),
     ("%1 -> %2 EXPR_REF", "%12 -> %2 EXPR_REF", "SD: EXPR_REF from COMPONENT_EVAL Offset"),
+    # what is free along an axis, and the axis itself
+    (LAST, LAST + FREE + "  %16 -> %12 PARAM_INPUT[0]\n", "Offset: parameters at positions [0, 0]"),
+    ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE.replace("time", "aux"),
+     "level: its axis is 'aux'"),
+    ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE.replace("time", "energy"),
+     "Offset: Offset is a function of energy itself, along which level is free"),
+    ("%2 -> %10 PARAM_INPUT[2]\n", "%16 -> %10 PARAM_INPUT[2]\n" + FREE,
+     "Gauss_01: takes level, which is free, as SD; only an amplitude can be free"),
+    ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE.replace("1.0, 2", "3.0, 2"),
+     "level: 0 in ((3.0, 2.0),); give ranges that rise"),
+    (LAST, LAST + '  %16 = AXIS "energy" @16 {"axis": "energy"}\n',
+     "energy: no amplitude is free along the energy"),
+    ('"total" @15', '"total" @15 {"axis": "time"}', "total: a SUM has no axis"),
+    # resolutions and turns
+    (LAST, LAST + "  %6 -> %12 KERNEL_INPUT[0]\n", "Offset: has no known convolution with kernel"),
+    ('{"arrays": {"time_n_sub"', '{"cycle": [1.0, 2, 1], "arrays": {"time_n_sub"', "and a cycle"),
+    ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 3]', "mask: turn 3 of 2"),
+    ('"A" @0 {', '"A" @0 {"scope": "files", ', "A: scope 'files'; it is 'file' or 'project'"),
+    ('"total" @15', '"total" @15 {"scope": "project"}', "total: a SUM of scope 'project'"),
     # axes
     ("  energy = [1.0, 2.0, 3.0]\n", "", "axes: ENERGY_TIME_2D needs energy axis"),
     ("ENERGY_TIME_2D", "ENERGY_1D", "axes: ENERGY_1D has no time axis"),

@@ -22,6 +22,7 @@ from support.zoo import ZOO, make_model
 
 from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.ir import (
+    Cycle,
     DomainKind,
     EdgeKind,
     GraphEdge,
@@ -30,6 +31,7 @@ from pyspec.ir import (
     NodeKind,
     build_graph,
     diff,
+    from_dict,
     parse_graph,
     print_graph,
 )
@@ -46,7 +48,9 @@ def assert_reads_back(graph: GraphIR) -> None:
     assert (again.fingerprint, again.structure) == (graph.fingerprint, graph.structure)
     assert print_graph(again) == print_graph(graph)
     assert diff(graph, again) == []
-    assert json.loads(json.dumps(again.as_dict())) == json.loads(json.dumps(graph.as_dict()))
+    plain = json.dumps(graph.as_dict(), allow_nan=False)
+    assert json.dumps(again.as_dict(), allow_nan=False) == plain
+    assert json.dumps(from_dict(json.loads(plain)).as_dict()) == plain
 
 
 # ---- parse(print(g)) == g -----------------------------------------------------------------
@@ -106,6 +110,12 @@ def random_graph(seed: int) -> GraphIR:
             "vary": True,
             "bounds": (draw.choice(NUMBERS), draw.choice(NUMBERS)),
             "arrays": {draw.choice(NAMES): array() for _ in range(2)},
+            "cycle": Cycle(draw.choice([0.1, 1.5, 1e300]), draw.randrange(4), draw.randrange(4)),
+            "axis": draw.choice(NAMES),
+            "positive": True,
+            "zero": ((draw.choice(NUMBERS), draw.choice(NUMBERS)),),
+            "scope": draw.choice(NAMES),
+            "where": draw.choice(NAMES),
         }
         chosen = {key: some[key] for key in some if draw.random() < 0.3}
         kind = draw.choice(list(NodeKind))
@@ -128,6 +138,7 @@ def random_graph(seed: int) -> GraphIR:
         draw.choice(NAMES),
         axes[2],
         axes[3],
+        {draw.choice(NAMES): array() for _ in range(draw.randrange(3))},
     )
 
 
@@ -142,6 +153,32 @@ def test_the_difference_is_empty_only_for_equal_graphs(count: int) -> None:
     graphs = [random_graph(seed) for seed in range(count)]
     for one, other in pairwise(graphs):
         assert bool(diff(one, other)) == (one != other)
+
+
+UNREADABLE = {
+    "a node of no kind": (("nodes", 0, "kind"), "PEAK", "'kind': 'PEAK'"),
+    "a name that is none": (("nodes", 0, "name"), 3, "name is 3"),
+    "a number that is none": (("nodes", 0, "source_order"), 0.5, "source_order is 0.5"),
+    "a value that is none": (("nodes", 0, "value"), [2.0], r"value is \[2.0\]"),
+    "half a turn": (("nodes", 3, "cycle"), [1.0, 2, 1.5], "cycle is"),
+    "an unknown field": (("nodes", 0, "colour"), "red", "colour"),
+    "an edge without a kind": (("edges", 0), [0, 2, "WIRE", 0], "WIRE"),
+    "a domain that is none": (("domain",), "ENERGY_3D", "ENERGY_3D"),
+    "an axis of words": (("energy",), ["red"], "red"),
+    "an unknown part": (("colour",), 1, "no part of a graph is called 'colour'"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_plain_data_that_are_no_graph_are_one_error(case: str) -> None:
+    path, value, message = UNREADABLE[case]
+    data = parse_graph(WHOLE).as_dict()
+    place: Any = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(PlanError, match=f"graph data: cannot read .*{message}"):
+        from_dict(data)
 
 
 # ---- digests ------------------------------------------------------------------------------
@@ -186,6 +223,11 @@ NODE_FIELDS: dict[str, tuple[Any, str]] = {
     "vary": (False, "structure"),
     "bounds": ((0.0, 1.0), "fingerprint"),
     "arrays": ({"time_norm": np.array([0.0, 1.0])}, "structure"),
+    "cycle": (Cycle(0.5, 2, 1), "structure"),
+    "axis": ("energy", "structure"),
+    "positive": (True, "structure"),
+    "zero": (((0.0, 1.0),), "structure"),
+    "scope": ("project", "fingerprint"),
 }
 GRAPH_FIELDS: dict[str, tuple[Any, str]] = {
     "nodes": ((), "structure"),
@@ -196,6 +238,7 @@ GRAPH_FIELDS: dict[str, tuple[Any, str]] = {
     "name": ("other", "fingerprint"),
     "aux": (np.array([0.0, 0.75]), "fingerprint"),
     "aux_weights": (np.array([0.25, 0.75]), "fingerprint"),
+    "arrays": ({"ref": np.array([1.0, 0.5])}, "fingerprint"),
 }
 
 
@@ -208,7 +251,7 @@ def assert_changes(graph: GraphIR, other: GraphIR, what: str) -> None:
 
 
 def test_every_field_is_in_the_table() -> None:
-    assert {field.name for field in fields(GraphNode)} == set(NODE_FIELDS)
+    assert {field.name for field in fields(GraphNode)} == {*NODE_FIELDS, "where"}
     assert {field.name for field in fields(GraphIR)} == set(GRAPH_FIELDS)
 
 
@@ -225,6 +268,15 @@ def test_a_field_of_a_graph_changes_the_digests(field: str) -> None:
     graph = parse_graph(WHOLE)
     value, what = GRAPH_FIELDS[field]
     assert_changes(graph, replace(graph, **{field: value}), what)
+
+
+def test_where_a_node_is_written_is_no_part_of_what_it_means() -> None:
+    graph = parse_graph(WHOLE)
+    there = replace(graph, nodes=(replace(graph.nodes[0], where="m.yaml:3"), *graph.nodes[1:]))
+    assert there == graph
+    assert there.structure == graph.structure
+    assert '%0 = OPT_PARAM "A" @0 at "m.yaml:3" {' in print_graph(there)
+    assert parse_graph(print_graph(there)).nodes[0].where == "m.yaml:3"
 
 
 @pytest.mark.parametrize("k", range(4))

@@ -181,7 +181,7 @@ def test_values_are_finite(value: float | None, kind: NodeKind) -> None:
 
 
 def test_the_lower_bound_comes_first() -> None:
-    assert problems(simple(bounds=(2.0, 2.0))) == []
+    assert problems(simple(value=2.0, bounds=(2.0, 2.0))) == []
     assert problems(simple(bounds=None)) == []
     said = "bounds (2.0, 1.0); the minimum comes first"
     assert problems(simple(bounds=(2.0, 1.0))) == [f"p{k}: {said}" for k in range(3)]
@@ -277,7 +277,7 @@ def profiled() -> tuple[GraphBuilder, int]:
 
 
 def test_profiles_have_their_axis_and_laws_do_not_read_them() -> None:
-    weights = {"aux": np.ones(2), "aux_weights": np.ones(2)}
+    weights = {"aux": np.arange(2.0), "aux_weights": np.ones(2)}
     b, spread = profiled()
     assert problems(built(b, **weights)) == []
     said = "npexpdecay: has no auxiliary axis; give the graph one"
@@ -294,7 +294,7 @@ def test_profiles_have_their_axis_and_laws_do_not_read_them() -> None:
 
 
 def test_an_average_is_of_one_component() -> None:
-    weights = {"aux": np.ones(2), "aux_weights": np.ones(2)}
+    weights = {"aux": np.arange(2.0), "aux_weights": np.ones(2)}
     b, _ = profiled()
     average = next(n for n in b.nodes if n.name == "average").id
     b.edges = [edge for edge in b.edges if edge.target != average]
@@ -375,3 +375,68 @@ def test_sub_cycles_without_times_have_no_entries(size: int, is_right: bool) -> 
     b.edge(7, mask, TRACE)
     said = "mask: its arrays are not one finite time_n_sub for each time; give it time_n_sub of "
     assert (f"{said}shape (0,)" in problems(built(b))) != is_right
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "said"),
+    [
+        ("energy", [3.0, 1.0, 2.0], "energy does not rise, or fall, all the way: 1 and 2 at index"),
+        ("energy", [1.0, 3.0, 2.0], "energy does not rise, or fall, all the way: 3 and 2 at index"),
+        ("energy", [1.0, 1.0, 2.0], "energy does not rise, or fall, all the way: 1 and 1 at index"),
+        ("energy", [2.0, 2.0], "energy does not rise, or fall, all the way: 2 and 2 at index"),
+        ("time", [3.0, 2.0, 1.0], "time does not rise all the way: 3 and 2 at index 0"),
+        ("time", [1.0, 2.0, 2.0], "time does not rise all the way: 2 and 2 at index 1"),
+        ("aux", [0.0, 2.0, 1.0], "aux does not rise, or fall, all the way: 2 and 1 at index 1"),
+    ],
+)
+def test_axes_rise_or_fall(name: str, axis: list[float], said: str) -> None:
+    graph = built(moved(), TIME, aux=np.arange(3.0))
+    (found,) = problems(replace(graph, **{name: np.array(axis)}))  # type: ignore[arg-type]
+    assert found.startswith(f"axes: {said}")
+    assert found.endswith("; sort the axis and the data together")
+    falling = {"energy": ENERGY[::-1], "aux": np.arange(3.0)[::-1]}
+    assert problems(replace(graph, **falling)) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weights", [[-1.0, 2.0], [0.0, 0.0]])
+def test_weights_are_shares(weights: list[float]) -> None:
+    graph = replace(simple(), aux=np.arange(2.0), aux_weights=np.array(weights))
+    said = "aux_weights are negative, or all 0; give shares of an average"
+    assert problems(graph) == [f"axes: {said}"]
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds"),
+    [(2.0, (0.0, 1.0)), (-1.0, (0.0, 1.0)), (1.0 + 1e-12, (0.0, 1.0)), (5.0, (-np.inf, 4.0))],
+)
+def test_a_fit_starts_within_the_bounds(value: float, bounds: tuple[float, float]) -> None:
+    graph = simple(value=1.0, bounds=(0.0, 1.0))
+    wrong = replace(graph.nodes[0], value=value, bounds=bounds)
+    broken = with_nodes(graph, lambda nodes: nodes.__setitem__(0, wrong))
+    said = f"starts at {value:g}, outside of its bounds [{bounds[0]:g}, {bounds[1]:g}]"
+    assert problems(broken) == [f"p0: {said}; move the value or the bounds"]
+    verify(broken, given=False)  # a model is evaluated anywhere
+    fixed = replace(wrong, kind=NodeKind.STATIC_PARAM, vary=False)
+    assert problems(with_nodes(graph, lambda nodes: nodes.__setitem__(0, fixed))) == []
+
+
+def test_a_fit_starts_where_functions_are_defined() -> None:
+    graph = simple()
+    wrong = replace(graph.nodes[2], value=-1.0)
+    broken = with_nodes(graph, lambda nodes: nodes.__setitem__(2, wrong))
+    assert problems(broken) == ["ngauss: SD = -1; Gauss needs SD > 0"]
+    verify(broken, given=False)
+    b = GraphBuilder()
+    slope, height, start, stop = params(b, 4)
+    line = call(b, NodeKind.COMPONENT_EVAL, "LinBack", [slope, height, start, stop], "energy")
+    b.sum("total", [line])
+    assert problems(built(b)) == ["nlinback: xStop = 1; LinBack needs xStop > xStart"]
+
+
+@pytest.mark.parametrize(("name", "n"), [("Shirley", 1), ("StaticShirley", 2), ("Tougaard", 2)])
+def test_a_background_reads_a_spectrum(name: str, n: int) -> None:
+    b = GraphBuilder()
+    fed = call(b, NodeKind.SPECTRUM_FED_OP, name, params(b, n), "energy")
+    b.sum("total", [fed, gauss(b)])
+    said = f"n{name.lower()}: reads nothing; give it a spectrum, or leave it out"
+    assert problems(built(b)) == [said]

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 ALLOWED = re.compile(
     r"mem(cpy|set|move|cmp)|(exp|expm1|log|log1p|pow|sqrt|hypot|erf|erfc|fma|floor|ceil)"
     r"|a?(sin|cos|tan)h?|atan2|sincos"
-    r"|str(len|cmp|chr|str)|__\w+_chk|__stack_chk_(fail|guard)|__cpu_(model|indicator_init|features2)"
+    r"|str(len|cmp|chr|str)|__\w+_chk|__stack_chk_(fail|guard)"
     r"|pthread_(mutex|cond)_(init|lock|unlock|wait|signal|broadcast)"
     r"|sched_yield|clock_gettime|_GLOBAL_OFFSET_TABLE_|dyld_stub_binder"
 )

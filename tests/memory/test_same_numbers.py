@@ -94,6 +94,7 @@ def test_formulas_have_the_same_bits(count: int) -> None:
     assert smaller > count / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [12, pytest.param(1000, marks=pytest.mark.slow)])
 def test_models_have_the_same_bits(count: int) -> None:
     looked_at = 0

@@ -240,9 +240,9 @@ def test_a_trace_is_summed_on_its_own_times() -> None:
 
 
 def test_what_cannot_be_taken_out_is_interpolated_as_a_whole() -> None:
-    """A background with a profile, and one that stands alone."""
-    alone = Model("alone", [c.Tougaard(3.0, c.fixed(1643))])
+    """A background with a profile, and one that stands alone in a model of peaks without height."""
     sharp = c.Gauss(20, 84, 0.6)
+    alone = Model("alone", [c.Tougaard(3.0, c.fixed(1643)), c.Gauss(0, 84, 0.6)])
     deep = Model("deep", [c.Shirley(c.profiled(1e-2, [c.pLinear(1e-3, 0)])), sharp])
     energy, fine = np.linspace(80, 90, 41), np.linspace(80, 90, 201)
     deep.set_axes(energy, aux=[0.0, 1.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec.functions.response import expFun_gaussIRF
-from pyspec.model.guess_laws import guess_laws
+from pyspec.model.first.laws import guess_laws
 
 TIME = np.linspace(-2, 10, 200)
 NOISE = np.random.default_rng(0).normal(0, 0.02, TIME.size)
@@ -58,6 +58,7 @@ def test_few_points_get_fewer_parameters_than_they_are() -> None:
         assert count < size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0.0, 0.05])
 def test_the_onset_of_a_long_trace_beside_an_oscillation(width: float) -> None:
     """It was that of averages over neighbours: 0.008 and free where it is sharp, and 0.0468 where

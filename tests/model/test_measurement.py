@@ -154,6 +154,8 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
     for one in (
         Measurement(data),
         Measurement(data[4]),
+        Measurement(data[4], columns=(3, 20)),
+        Measurement(data[4], (2, 9), (3, 20)),  # a spectrum has no rows to cut
         Measurement(data, (2, 9)),
         Measurement(data, (2, 9), (3, 20)),
         Measurement(data, (11, 12), (20, 21)),

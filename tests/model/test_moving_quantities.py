@@ -12,15 +12,14 @@ from pyspec import components as of
 from pyspec.errors import DataError, ModelError
 from pyspec.executor import AGREEMENT, worst_difference
 from pyspec.fit import fit_model
-from pyspec.fit.known import known_of
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model, load_model
 from pyspec.model.describe import Description, Moving
 from pyspec.model.inputs import own_inputs
-from pyspec.model.kept import forget
-from pyspec.model.outline import outline_of
+from pyspec.model.outline import Outline
 from pyspec.model.sizes import Sizes
 from pyspec.model.units import parameter_units
+from pyspec.plan.compiled import forget
 
 Array = npt.NDArray[np.float64]
 
@@ -114,8 +113,7 @@ def test_a_registered_function_of_a_quantity_is_not_known_from_before() -> None:
 
     register_function("Own", law, "A, tau>0", domain="time")
     try:
-        assert outline_of(model()).calls_python
-        assert known_of(model()) is None
+        assert Outline(model()).calls_python
         data = model().evaluate() + np.random.default_rng(0).normal(0.0, 0.01, (29, 21))
         assert fit_model(model(), Measurement(data=data)).values["q_Own_01_tau"] == pytest.approx(
             3.0, rel=0.01

@@ -15,11 +15,10 @@ from pyspec.errors import ModelError
 from pyspec.fit import fit_model
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function, register_function
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement
 from pyspec.model.inputs import read_inputs
-from pyspec.model.kept import forget
-from pyspec.model.outline import MOST, outline_of
-from pyspec.model.structure import structure_of
+from pyspec.model.outline import Outline
+from pyspec.plan.compiled import compile_model, forget
 
 
 @pytest.fixture(autouse=True)
@@ -32,46 +31,32 @@ def empty() -> Iterator[None]:
 @pytest.mark.parametrize("name", ZOO)
 def test_an_outline_says_what_the_model_says(name: str) -> None:
     model = make_model(name)
-    outline = outline_of(model)
+    outline = Outline(model)
     assert outline.followers == tuple(par.name for par in model.resolution_order())
     assert outline.is_time_model == model.is_time_model
     assert outline.reads == read_inputs(model.components)
     assert outline.has_free == any(par.free for par in model.parameters.values())
-    assert outline.is_idle == (name == "shirley_last")
-    assert outline_of(model.copy()) is outline_of(copy.deepcopy(model)) is outline
+    assert not outline.is_idle
+    assert vars(Outline(copy.deepcopy(model))) == vars(outline)
 
 
 def test_values_bounds_and_axes_share_an_outline_and_structures_do_not() -> None:
     model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
-    outline = outline_of(model)
+    outline = compile_model(model).outline
+    assert outline is not None
     assert outline.lines == (("GLP_01", "GLP_01_x0"),)
     model.set("GLP_01_A", 8.5, min=1.0, max=90.0)
     model.set_axes(time=np.linspace(-4.0, 5.0, 31))
-    assert outline_of(model) is outline
+    assert compile_model(model).outline is outline
     model.set("GLP_01_A", vary=False)
-    assert outline_of(model) is not outline
+    assert compile_model(model).outline is not outline
     moving = energy_model(OFFSET, PEAK, moves={"GLP_01_x0": DECAY})
-    assert outline_of(moving).lines == ()
+    assert Outline(moving).lines == ()
     kernel = energy_model(OFFSET, PEAK, moves={"GLP_01_A": "gaussCONV: {SD: [1.1]}\n" + DECAY})
-    assert outline_of(kernel).sampled == ("GLP_01_A",)
-    assert outline_of(energy_model(OFFSET, SHIRLEY, PEAK)).losses == ("Shirley_pShirley",)
+    assert Outline(kernel).sampled == ("GLP_01_A",)
+    assert Outline(energy_model(OFFSET, SHIRLEY, PEAK)).losses == ("Shirley_pShirley",)
     levels = "StaticShirley: {left: [1, true], right: [1, true]}"
-    assert outline_of(energy_model(levels, PEAK)).losses == ()
-
-
-def test_those_used_least_recently_go_first() -> None:
-    parts = energy_model(OFFSET, PEAK).components
-
-    def named(index: int) -> Model:
-        return Model(f"model {index}", copy.deepcopy(parts))
-
-    kept = outline_of(named(0))
-    for index in range(1, MOST):
-        outline_of(named(index))
-    assert outline_of(named(0)) is kept
-    outline_of(named(MOST))
-    assert outline_of(named(0)) is kept
-    assert len({structure_of(named(index)) for index in range(MOST)}) == MOST
+    assert Outline(energy_model(levels, PEAK)).losses == ()
 
 
 def test_an_idle_component_is_refused_at_every_fit() -> None:
@@ -91,10 +76,11 @@ def test_a_registered_function_is_tried_at_every_fit() -> None:
         model = energy_model("SlopeOfMine: {a: [1]}", OFFSET, time=False)
         measurement = Measurement(data=np.linspace(0.9, 2.0, ENERGY.size) * ENERGY)
         assert fit_model(model, measurement).success
-        before = outline_of(model)
+        before = compile_model(model).outline
+        assert before is not None
         assert before.calls_python
         register(1)
-        assert outline_of(model) is not before
+        assert compile_model(model).outline is not before
         with pytest.raises(ModelError, match="returns shape"):
             fit_model(model, measurement)
     finally:

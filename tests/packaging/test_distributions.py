@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from pyspec._library import supported_isas
+from pyspec._version import VERSION
 
 ROOT = Path(__file__).parents[2]
 NOT_SOURCE = (".git", ".venv", "build", "dist", "demo", "*.egg-info", "*.so", "__pycache__")
@@ -60,7 +64,11 @@ def build(kind: str, source: Path, into: Path) -> Path:
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
     source = folder / "source"
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_SOURCE, ".*_cache"))
+    at_the_top = shutil.ignore_patterns(*NOT_SOURCE, ".*_cache")  # pyspec/build is source
+    below = shutil.ignore_patterns("__pycache__", "*.so", ".*_cache")
+    shutil.copytree(
+        ROOT, source, ignore=lambda f, names: (at_the_top if f == str(ROOT) else below)(f, names)
+    )
     return build("sdist", source, folder / "dist")
 
 
@@ -83,6 +91,7 @@ def names_of(sdist: Path) -> set[str]:
         return {name.removeprefix(f"{top}/") for name in archive.getnames()}
 
 
+@pytest.mark.slow
 def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
     names = names_of(sdist)
     sources = {f"csrc/{name}" for name in (ROOT / "csrc" / "sources.txt").read_text().split()}
@@ -110,7 +119,7 @@ def test_the_sources_are_listed() -> None:
 @pytest.mark.slow
 def test_the_wheel_is_for_every_python_3_of_one_platform(wheel: Path) -> None:
     name, _version, python, abi, platform = wheel.stem.split("-")
-    assert (name, python, abi) == ("pyspec", "py3", "none")
+    assert (name, python, abi) == ("pyspec_fit", "py3", "none")
     assert platform != "any"
     with zipfile.ZipFile(wheel) as archive:
         (path,) = [name for name in archive.namelist() if name.endswith(".dist-info/WHEEL")]
@@ -131,7 +140,7 @@ def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
         names = archive.namelist()
     libraries = [name for name in names if name.endswith((".so", ".dll", ".dylib"))]
     assert libraries in (["pyspec/_library/libpyspec.so"], ["pyspec/_library/libpyspec.dll"])
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"pyspec"}
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"pyspec", "pyspec_fit"}
     assert not [name for name in names if name.endswith((".c", ".h", ".def", ".o"))]
     assert "pyspec/py.typed" in names
     if "CFLAGS" not in os.environ:  # it used to be 22 MB, of which 17 were for a debugger
@@ -177,10 +186,82 @@ def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
     assert "the C compiler 'no-such-compiler' is not there. Install one" in done.stderr
 
 
-def test_no_system_is_claimed_that_is_not_tested() -> None:
-    """The metadata named macOS, of which README says that it is not tested."""
+def test_what_another_distribution_of_this_import_is_called(tmp_path: Path) -> None:
+    """The distribution pyspec on PyPI has the same import. Its files and ours used to be mixed in
+    silence."""
+    (tmp_path / "pyspec").symlink_to(ROOT / "pyspec", target_is_directory=True)
+    (tmp_path / "pyspec_fit-0.1.0.dist-info").mkdir()
+    command = (sys.executable, "-W", "error", "-c", "import pyspec")
+    run(*command, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    (tmp_path / "pyspec-1.2.0.dist-info").mkdir()
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "pyspec-1.2.0" in done.stderr
+    assert "run 'pip uninstall pyspec pyspec-fit', then install pyspec-fit again" in done.stderr
+
+
+def test_the_recipe_for_conda_agrees_with_the_metadata() -> None:
+    recipe = (ROOT / "conda" / "meta.yaml").read_text("utf-8")
+    metadata = (ROOT / "pyproject.toml").read_text("utf-8")
+    version = re.search(r'version = "(.*)"', recipe)
+    assert version is not None
+    assert version[1] == VERSION
+    needs = re.search(r"^dependencies = \[(.*)\]$", metadata, re.M)
+    assert needs is not None
+    run_time = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    listed = {line.strip(" -").replace(" ", "") for line in run_time.splitlines()}
+    assert listed == {"python>=3.10", *re.findall(r'"(.*?)"', needs[1])}
+
+
+def test_a_wheel_offers_avx2_where_the_processor_has_it() -> None:
+    """Builds by zig's clang ran SSE2 in silence: its __builtin_cpu_supports is always 0."""
+    if not Path("/proc/cpuinfo").is_file():
+        pytest.skip("the processor is asked through /proc/cpuinfo")
+    flags = set(Path("/proc/cpuinfo").read_text().split())
+    assert ("AVX2" in supported_isas()) == ({"avx2", "fma"} <= flags)
+    wide = {"avx512f", "avx512dq", "avx512vl", "avx512bw", "fma"}
+    assert ("AVX512" in supported_isas()) == (wide <= flags)
+
+
+ISA_CASES = [
+    (["cc"], {"__x86_64__"}, ["-mavx2", "-mfma", "-ffp-contract=fast"]),
+    (["cc"], {"__x86_64__", "__clang__"}, ["-mavx2", "-mfma", "-ffp-contract=on"]),
+    (["cc"], {"__aarch64__", "__clang__"}, []),
+    (["cc", "-arch", "arm64"], {"__x86_64__", "__clang__"}, []),
+    (
+        ["cc", "-arch", "arm64", "-arch", "x86_64"],
+        {"__clang__"},
+        ["-Xarch_x86_64", "-mavx2", "-Xarch_x86_64", "-mfma", "-Xarch_x86_64", "-ffp-contract=on"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "macros", "flags"), ISA_CASES)
+def test_flags_follow_what_the_compiler_compiles_for(
+    command: list[str], macros: set[str], flags: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They followed the machine: a universal2 Python gave -mavx2 to the compiler for arm64."""
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    monkeypatch.setattr(sys, "argv", ["setup.py"])
+    names = runpy.run_path(str(ROOT / "setup.py"))
+    assert names["isa_flags"]("isa_avx2.c", command, macros) == flags
+
+
+def test_the_readme_says_what_ran_on_each_system_that_is_claimed() -> None:
+    """The metadata named macOS, of which README said that it is not tested."""
     systems = re.findall(
         r'"Operating System :: (.*)"', (ROOT / "pyproject.toml").read_text("utf-8")
     )
-    assert systems == ["POSIX :: Linux"]
-    assert "macOS is not tested" in (ROOT / "README.md").read_text("utf-8")
+    assert systems == ["POSIX :: Linux", "Microsoft :: Windows", "MacOS"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    cells = [line.split("|") for line in readme.splitlines() if "`py3-none" in line and "|" in line]
+    ran = {row[1].strip(): row[3].strip() for row in cells}
+    assert "all tests" in ran["Linux, x86-64"]
+    assert "under Wine" in ran["Windows"]
+    assert ran["macOS"] == ran["Windows, arm64"] == "never run"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from support.column_models import (
     DECAY,
-    ENERGY,
     OFFSET,
     ONSET,
     PEAK,
@@ -19,9 +18,8 @@ from support.column_models import (
     yaml,
 )
 
-from pyspec.errors import PlanError
 from pyspec.functions.external import forget_function, register_function
-from pyspec.ir import DomainKind, GraphBuilder, GraphIR, NodeKind, build_graph
+from pyspec.ir import build_graph
 from pyspec.model import Model, load_time_model
 from pyspec.passes import FORMS, MARKS, Column, classify_columns, jump_parameters
 
@@ -67,10 +65,6 @@ LINEAR: dict[str, tuple[Model, dict[str, str]]] = {
     "a Shirley of what is fixed": (
         energy_model(OFFSET, SHIRLEY, PEAK.replace("true", "false")),
         {"Offset_y0": CONSTANT, "Shirley_pShirley": "constant, static, fed"},
-    ),
-    "a Shirley of nothing": (
-        energy_model(PEAK, SHIRLEY),
-        {"GLP_01_A": CONSTANT, "Shirley_pShirley": "constant, zero"},
     ),
     "a mixing between fixed shapes": (
         energy_model("GLS: {A: [9, false], x0: [84, false], F: [1, false], m: [0.3, true]}"),
@@ -420,12 +414,3 @@ def test_registered_functions_fall_back() -> None:
 def test_what_a_registered_function_reads_through_an_expression_falls_back() -> None:
     made = energy_model(PEAK, 'bump: {A: ["GLP_01_A / 2"], x0: [85, false]}')
     assert columns(made)["GLP_01_A"] == "fallback, finite differences"
-
-
-def test_a_node_without_rules_is_refused() -> None:
-    out = GraphBuilder()
-    vector = out.node(NodeKind.FREE_VECTOR, "amplitudes")
-    out.sum("total", [vector])
-    graph: GraphIR = out.build(DomainKind.ENERGY_1D, ENERGY, None)
-    with pytest.raises(PlanError, match="FREE_VECTOR"):
-        classify_columns(graph)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.column_models import DECAY, PEAK, SHAPED, SHIRLEY, energy_model
+from support.column_models import DECAY, PEAK, SHAPED, energy_model
 
 from pyspec.executor import make_executor
 from pyspec.ir import build_graph
@@ -50,7 +50,7 @@ ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "box": (
         "boxCONV: {width: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
-        ("boxCONV_width",),
+        (),
     ),
     "decaying kernel": (
         "expDecayCONV: {tau: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
@@ -128,15 +128,6 @@ def test_a_jump_whose_height_is_no_number_is_taken_to_be_there() -> None:
     model = energy_model(PEAK)
     model.add_dynamics("GLP_01_A", load_dynamics(text, "d", "GLP_01_A"))
     assert "GLP_01_A_Burst_01_t0" in jump_parameters(build_graph(model))
-
-
-def test_a_jump_of_what_has_no_effect_does_not_count() -> None:
-    graph = build_graph(
-        energy_model(PEAK, SHIRLEY, moves={"Shirley_pShirley": "stepFun: {A: [2], t0: [0.1]}"})
-    )
-    assert jump_parameters(graph) == ()
-    found = {c.name: f"{c.kind}, {c.form}" for c in classify_columns(graph)}
-    assert found["Shirley_pShirley_stepFun_01_t0"] == "constant, zero"
 
 
 def test_a_jump_of_sub_cycles() -> None:

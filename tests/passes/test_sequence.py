@@ -237,7 +237,7 @@ def test_parameters_stay_where_only_a_quantity_needs_them() -> None:
 """
     graph = parse_graph(text.lstrip("\n"))
     found, _, report = run(graph)
-    assert report[1].notes == ("area: the result does not need it",)
+    assert report[2].notes == ("area: the result does not need it",)
     assert schedule_1d(graph).opt_param_names == ("A", "r") == tuple(n.name for n in found.free)
 
 
@@ -368,7 +368,7 @@ RICH: dict[str, Model] = {
 @pytest.mark.parametrize("name", RICH)
 def test_each_pass_does_something_to_the_rich_models(name: str) -> None:
     _, _, report = run(build_graph(RICH[name]))
-    assert [step.name for step in report] == list(PASSES)
+    assert [step.name for step in report] == ["expand", *PASSES]
     did = {step.name for step in report if step.notes}
     assert {"share", "classify"} <= did
     assert did == set(PASSES) or name != "2d"
@@ -440,20 +440,22 @@ def test_the_environment_chooses(
 ) -> None:
     monkeypatch.setenv("PYSPEC_PASSES", text)
     _, _, report = run(build_graph(RICH["1d"]))
-    assert [step.name for step in report if step.ran] == ran
+    assert [step.name for step in report if step.ran] == ["expand", *ran]
     _, _, report = run(build_graph(RICH["1d"]), "fold")
-    assert [step.name for step in report if step.ran] == [name for name in ran if name != "fold"]
+    left = [name for name in ran if name != "fold"]
+    assert [step.name for step in report if step.ran] == ["expand", *left]
 
 
 def test_the_passes_after_one() -> None:
     assert after("drop") == {"share", "classify", "separable"}
     assert after("separable") == frozenset()
+    assert after("expand") == set(PASSES)
 
 
 def test_the_report_reads_as_text() -> None:
     _, _, report = run(build_graph(RICH["1d"]), "fold")
     text = "\n".join(str(step) for step in report)
-    assert text.startswith("fold: left out\ndrop: ")
+    assert text.startswith("expand: 19 nodes\nfold: left out\ndrop: ")
     assert "share: 19 -> 18 nodes\n  GLP_02_A: is GLP_01_A\n" in text
     assert "\n  GLP_01: depends on GLP_01_A\nseparable: " in text
     assert text.endswith("\n  no product of energies and times: spectra are walked")

@@ -203,14 +203,14 @@ def test_lowering_says_why_not() -> None:
     with pytest.raises(PlanError, match="cannot be lowered"):
         schedule_1d(graph)
     b = GraphBuilder()
-    b.node(NodeKind.FREE_VECTOR, "mine")
+    b.node(NodeKind.FREE_VECTOR, "mine", axis="time")
     b.sum("total", [])
     drawn = b.build(DomainKind.ENERGY_TIME_2D, np.arange(3.0), np.arange(2.0), "drawn")
     reasons = can_lower_2d(drawn).reasons
     assert [(reason.node, reason.rule) for reason in reasons] == [
-        ("mine", "FREE_VECTOR has no schedule")
+        ("mine", "is free along time, and no plan has a value for it")
     ]
-    with pytest.raises(PlanError, match="mine: FREE_VECTOR has no schedule"):
+    with pytest.raises(PlanError, match=r"mine: is free along time, .*; fit it to times and en"):
         schedule_2d(drawn)
 
 

@@ -62,6 +62,7 @@ def level(ax) -> list[float]:
     return [one.get_ydata()[0] for one in ax.lines if list(one.get_xdata()) == [0, 1]]
 
 
+@pytest.mark.slow
 def test_lines_stand_as_their_names_say(tmp_path: Path) -> None:
     # Level lines of traces stood upright in some pictures and were level in others, and upright
     # lines were missing.

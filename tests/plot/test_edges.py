@@ -212,6 +212,7 @@ def test_large_numbers_have_powers_of_ten() -> None:
     assert (five_digits(np.nan), five_digits(np.inf)) == ("nan", "inf")
 
 
+@pytest.mark.slow
 def test_nothing_positive_on_a_logarithmic_axis(tmp_path: Path) -> None:
     # matplotlib warned, or the picture was of one colour.
     figure = plot_data(DATA[0] - 100, ENERGY, z_type="log", save_path=tmp_path / "line.png")

@@ -87,7 +87,8 @@ def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
         (plot_species, "spectra", ENERGY[5:20]),
     ):
         for ax in draw(fitted(tmp_path, name), data_slice=cut).axes:
-            assert ax.get_xlim() == (along[0], along[-1])
+            room = 0.02 * (along[-1] - along[0])  # for a first and last marker
+            assert ax.get_xlim() == pytest.approx((along[0] - room, along[-1] + room))
             drawn = [one for one in ax.lines if len(one.get_xdata()) > 2]
             for line in drawn:
                 np.testing.assert_array_equal(line.get_xdata(), along)
@@ -182,7 +183,8 @@ def test_part_of_the_spectrum_of_a_model(tmp_path: Path) -> None:
     model = fitted(tmp_path, "peak").model
     ax = model.plot_1d(data_slice=[[5, 20]]).axes[0]
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), ENERGY[5:20])
-    assert ax.get_xlim() == (ENERGY[5], ENERGY[19])
+    room = 0.02 * (ENERGY[19] - ENERGY[5])
+    assert ax.get_xlim() == pytest.approx((ENERGY[5] - room, ENERGY[19] + room))
 
 
 def test_values_without_a_place_on_a_logarithmic_axis_are_marked() -> None:

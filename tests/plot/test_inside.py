@@ -190,7 +190,7 @@ def test_labels_carry_units(fit: FitResult) -> None:
     assert axes[0].xaxis_inverted()  # binding energies fall from left to right
     if fit.time is not None:
         assert axes[0].get_ylabel() == "delay (ps)"
-        assert axes[3].get_ylabel() == "counts"
+        assert axes[3].get_xlabel() == "counts"
     else:
         assert axes[0].get_ylabel() == "counts"
     names = [text.get_text() for text in plot_waterfall(
@@ -208,7 +208,7 @@ def test_residuals_of_declared_noise_spread_by_one(counts: bool, masked: bool) -
     shown = np.ma.masked_invalid(figure.axes[2].collections[0].get_array())
     assert shown.count() == fit.n_data
     assert shown.std() == pytest.approx(1.0, abs=0.05)
-    assert figure.axes[4].get_ylabel() == "(data − fit) / σ"
+    assert figure.axes[4].get_xlabel() == "(data − fit) / σ"
     note = figure.axes[2].get_title(loc="right")
     assert note.startswith("σ = √counts" if counts else "σ as declared")
     # Where the peak stands it is no wider than elsewhere: each point has its own σ.

@@ -87,6 +87,7 @@ def test_parameters_over_time_are_drawn_at_one_time_of_each_cell(
     assert plot_moving(result).axes[0].lines[0].get_xdata().size == few.time.size
 
 
+@pytest.mark.slow
 def test_pictures_and_report_of_a_fit_too_large_to_be_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

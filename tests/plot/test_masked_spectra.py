@@ -142,6 +142,7 @@ def test_masked_rows_and_columns_are_no_part_of_the_singular_vectors(file: File)
     plt.close(figure)
 
 
+@pytest.mark.slow
 def test_a_report_has_no_spikes_at_masked_energies(file: File, tmp_path: Path, monkeypatch) -> None:
     drawn = []
     monkeypatch.setattr(

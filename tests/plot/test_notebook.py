@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("matplotlib")
-nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install 'pyspec[test]'")
-pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec[test]'")
+nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install 'pyspec-fit[test]'")
+pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec-fit[test]'")
 nbformat = pytest.importorskip("nbformat")
 
 PREPARE = """
@@ -54,8 +54,8 @@ PICTURES = (
     "plot_fit(two, show=True)",
     "ax = plt.subplots()[1]\nplot_components(one, ax=ax)\nNone",
 )
-#: Sliders that show themselves, and those that are shown as the last line of another cell.
-SLIDERS = ("plot_sliders(model, two.data)", "hidden = plot_sliders(model, show=False)", "hidden")
+#: A builder that shows itself, and one that is shown as the last line of another cell.
+BUILDERS = ("file.build('m')", "hidden = file.build('m')", "hidden")
 #: What prints and returns a text.
 TEXTS = ("file.describe()", "file.describe_model()", "file.project.describe()")
 TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
@@ -70,7 +70,7 @@ def notebook() -> Any:
         "file.add_model(model)",
         *texts,
         *PICTURES[:12],
-        *(SLIDERS if find_spec("ipywidgets") else ()),
+        *(BUILDERS if find_spec("anywidget") else ()),
         asked[0],
         *PICTURES[12:],
         asked[1],
@@ -89,6 +89,7 @@ def kinds(outputs: Any, kind: str) -> int:
     return sum(kind in output.get("data", {}) for output in outputs)
 
 
+@pytest.mark.slow
 def test_every_picture_is_there_exactly_once(notebook: Any) -> None:
     # Figures that pyplot does not know used to show as <Figure size …>, and twice when shown.
     assert {code: kinds(notebook[code], "image/png") for code in PICTURES} == dict.fromkeys(
@@ -101,10 +102,10 @@ def test_pyplot_is_neither_needed_nor_filled(notebook: Any) -> None:
     assert notebook["plt.get_fignums()"][0]["data"]["text/plain"] == "[]"
 
 
-def test_sliders_are_a_box_once(notebook: Any) -> None:
-    pytest.importorskip("ipywidgets", reason="needs ipywidgets: pip install 'pyspec[test]'")
+def test_a_builder_is_shown_once(notebook: Any) -> None:
+    pytest.importorskip("anywidget", reason="needs anywidget: pip install 'pyspec-fit[ui]'")
     view = "application/vnd.jupyter.widget-view+json"
-    assert [kinds(notebook[code], view) for code in SLIDERS] == [1, 0, 1]
+    assert [kinds(notebook[code], view) for code in BUILDERS] == [1, 0, 1]
 
 
 @pytest.mark.parametrize("name", TABLES)

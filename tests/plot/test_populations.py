@@ -153,6 +153,7 @@ def test_one_of_several_schemes_is_named(tmp_path: Path) -> None:
     assert plot_species(result, scheme="chain").axes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [plot_species, plot_fit, plot_svd])
 def test_panels_stand_below_each_other_in_a_column(tmp_path: Path, draw: Any) -> None:
     """Three panels beside each other were 0.3 inches wide, with legends and labels of the axes

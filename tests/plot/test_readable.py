@@ -47,6 +47,7 @@ def labels(ax) -> list:
     return sorted((one.get_window_extent() for one in texts), key=lambda box: box.x0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"z_colorbar": "hor"}, {"ticksize": 12.0}])
 @pytest.mark.parametrize("shift", [pytest.param(0.0, marks=pytest.mark.slow), 8513.25])
 def test_numbers_at_the_energy_axis_do_not_touch(file: File, options, shift: float) -> None:
@@ -79,7 +80,7 @@ def test_what_the_residual_is_fits_a_narrow_figure(file: File) -> None:
     parts = plt.figure(figsize=(12, 4)).subfigures(1, 2)
     axes = plot_fit(slices, fig=parts[0]).axes
     assert axes[2].get_title(loc="right") == ""
-    assert "rms = " in axes[-1].get_ylabel()
+    assert "rms = " in axes[-1].get_xlabel()
     assert "rms = " in plot_fit(slices).axes[2].get_title(loc="right")
 
 
@@ -204,6 +205,7 @@ def test_the_heading_of_a_narrow_panel_ends_with_it(file: File) -> None:
     assert heading.get_window_extent().x1 < axes[1].get_window_extent().x0
 
 
+@pytest.mark.slow
 def test_names_of_files_above_panels_do_not_touch(file: File) -> None:
     """They stood behind the model in one line, which ran into that of the next panel."""
     for fit in (file.fit_spectrum("peak", time_point=3), file.fit_2d("peak")):

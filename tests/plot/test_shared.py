@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.drawn import outside
+from support.shared import SHARED
 
 import pyspec
 from pyspec import components
@@ -17,7 +15,7 @@ from pyspec.plot import plot_components, plot_data, plot_fit, plot_overview, plo
 
 pytest.importorskip("matplotlib")
 
-DATA = Path(os.environ.get("PYSPEC_SHARED", "shared")) / "data"
+DATA = SHARED / "data"
 pytestmark = pytest.mark.skipif(
     not DATA.is_dir(), reason="the shared data sets are not here; PYSPEC_SHARED names their folder"
 )

@@ -136,6 +136,7 @@ def test_spectra_of_a_series_are_drawn_between_the_samples(tmp_path: Path, law, 
     np.testing.assert_allclose(found, whole.value[at], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_spectra_of_reports_are_curves(tmp_path: Path, monkeypatch) -> None:
     drawn = []
 

@@ -4,12 +4,10 @@ amplitudes that are free at each time."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.shared import SHARED
 
 from pyspec import FitResult, Measurement, fit_model, load_dynamics, load_model
 
@@ -18,7 +16,7 @@ Array = npt.NDArray[np.float64]
 #: Values and standard errors by name.
 Numbers = dict[str, tuple[float, float]]
 
-DATA = Path(os.environ.get("PYSPEC_SHARED", "")) / "data" / "spectrotemporal" / "simData01.ascii"
+DATA = SHARED / "data" / "spectrotemporal" / "simData01.ascii"
 
 MODEL = """\
 functions:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import lmfit
 import numpy as np
 import pytest
+from support.shared import SHARED
 
 from bench.pulls import CASES, run_case
 from pyspec.fit import FitResult, fit_model, fit_slices
 from pyspec.functions import reference
 from pyspec.model import Measurement, load_model
 
-REAL = Path(os.environ.get("PYSPEC_SHARED", Path(__file__).parents[3] / "shared")) / "data/xps_real"
+REAL = SHARED / "data/xps_real"
 BY_NAME = {case.name: case for case in CASES}
 
 

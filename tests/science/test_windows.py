@@ -15,6 +15,8 @@ from pyspec._library import OPS, OpDef
 from pyspec.executor import make_executor
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 
+pytestmark = pytest.mark.sweep(5)
+
 ENERGY = {
     "ascending": np.linspace(80.0, 90.0, 121),
     "descending": np.linspace(90.0, 80.0, 121),

@@ -42,7 +42,7 @@ def assert_same(found: FitResult, expected: FitResult) -> None:
     assert (found.chisqr, found.nfev) == (expected.chisqr, expected.nfev)
     assert found.success == expected.success
     # Those of the residual are said of data in memory alone.
-    assert found._cautions == expected._cautions
+    assert found._findings == expected._findings
 
 
 @contextmanager

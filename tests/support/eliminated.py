@@ -10,6 +10,7 @@ import pytest
 
 from pyspec import FitResult, Measurement, Model, fit_model, load_model
 from pyspec.executor import CompiledExecutor, make_plan
+from tests.support.findings import kinds
 
 Array = npt.NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def agree(found: FitResult, known: FitResult, at: float = 1e-6) -> None:
     assert found.chisqr == pytest.approx(known.chisqr, rel=1e-10)
     assert found.redchi == pytest.approx(known.redchi, rel=1e-10)
     assert found.at_bound == known.at_bound
-    assert found.cautions == known.cautions
+    assert kinds(found) == kinds(known)
     for name, error in known.stderr.items():
         if error is None:
             assert found.stderr[name] is None, name

@@ -80,7 +80,6 @@ ZOO: dict[str, Entry] = {
     ),
     "one_peak": Entry(PEAK),
     "shirley_before_offset": Entry(SHIRLEY + OFFSET + PEAK),
-    "shirley_last": Entry(PEAK + SHIRLEY),
     "two_shirleys": Entry(SHIRLEY + OFFSET + SHIRLEY + LINBACK + PEAK + SECOND),
     "two_offsets": Entry(OFFSET + OFFSET + PEAK),
     "gauss_moved": Entry(

@@ -107,6 +107,7 @@ def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterato
     gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_whole_fits_write_their_keys(
     whole_fits: ModuleType,
     tmp_path: Path,

@@ -86,6 +86,7 @@ def test_oscillating_doublet_on_measured_data(shared: Path, backend: str) -> Non
     assert result.redchi == pytest.approx(197.2707, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_oscillating_doublet_on_simulated_data() -> None:
     example = script("oscillating_doublet")
     fits = {name: example.fit(example.simulate(), backend=name)[1] for name in EXECUTORS}

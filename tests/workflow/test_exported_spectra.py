@@ -69,6 +69,7 @@ def test_tables_of_a_scheme(file: File) -> None:
             np.testing.assert_allclose(found[f"{name}_stderr"], own.stderr[k], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_job_writes_the_same_tables(file: File, tmp_path: Path) -> None:
     # It wrote the amplitudes alone.
     (tmp_path / "models.yaml").write_text(MODELS)

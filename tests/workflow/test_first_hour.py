@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,9 @@ from pyspec import File, Project, fit_model, fit_slices, read
 from pyspec.calls import Named
 from pyspec.cli.commands import main
 from pyspec.errors import DataError, ModelError, NoSuchNameError
-from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.findings.counted import gathered
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.io import load_fit, save_fit
 from pyspec.model import Measurement, load_model
 
@@ -52,7 +53,7 @@ def test_standard_errors_that_are_read_weight_the_fit(table: Path) -> None:
     # They used to be read, printed and dropped.
     dataset, project = read(table), Project(table.parent)
     assert dataset.errors is not None
-    assert "standard errors from the third column" in str(dataset)
+    assert "standard errors from column 2;" in str(dataset)
     result = fitted(File.from_dataset(dataset, project))
     assert result.redchi == pytest.approx(1.0, abs=0.35)
     assert result.settings["scale_covar"] is False
@@ -77,6 +78,7 @@ def test_an_error_of_zero_is_named_and_may_be_masked(table: Path) -> None:
     assert fitted(File.from_dataset(dataset, project, mask=hidden)).redchi < 2
 
 
+@pytest.mark.slow
 def test_a_job_is_weighted_as_a_file_is(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     job = table.parent / "job.yaml"
     job.write_text("data: {path: own.csv}\nmodels: m.yaml\n")
@@ -110,9 +112,9 @@ def test_a_notebook_shows_the_cautions_of_a_fit() -> None:
     model.set_axes(energy=ENERGY)
     data = np.random.default_rng(1).poisson(np.asarray(model.evaluate())) * 1.0
     result = fit_model(model, Measurement(data))
-    assert result.cautions
+    assert result.findings
     shown = unescape(result._repr_html_())
-    assert [text for text in result.cautions if f"<br>Caution: {text}" not in shown] == []
+    assert [one for one in result.findings if str(one) not in shown] == []
 
 
 def test_slices_of_counts_say_so_once() -> None:
@@ -120,40 +122,30 @@ def test_slices_of_counts_say_so_once() -> None:
     model.set_axes(energy=ENERGY)
     data = np.random.default_rng(1).poisson(np.asarray(model.evaluate()), (8, ENERGY.size)) * 1.0
     slices = fit_slices(model, Measurement(data), times=np.arange(8.0))
-    (one,) = slices.cautions
-    assert one.startswith("in 8 of 8 slices, the first at 0: the data look like counts")
-    assert f"Caution: {one}" in str(slices)
-    assert "look like counts" in slices._repr_html_()
-    assert slices.to_dict()["cautions"] == [one]
-    assert fit_slices(model, Measurement(data, loss="poisson")).cautions == ()
-    assert gathered([(2.0, ("x is 3",)), (4.0, ("x is 5e-3", "b"))], 3) == (
-        "in 2 of 3 slices, the first at 2: x is 3",
-        "in 1 of 3 slices, the first at 4: b",
-    )
+    (one,) = slices.findings
+    assert (one.finding.kind, one.count, one.total) == (Kind.COUNTS_UNDECLARED, 8, 8)
+    assert str(one) in str(slices)
+    assert str(one) in unescape(slices._repr_html_())
+    assert slices.to_dict()["findings"] == [one.to_dict()]
+    assert fit_slices(model, Measurement(data, loss="poisson")).findings == ()
 
 
-def test_slices_tell_components_apart() -> None:
-    """Of two lines whose widths were at a bound only one was named: the number of the component was
-    taken for a number of the sentence."""
-    two = tuple(f"Gauss_0{k}_SD ended at its bound (min 0.{k})" for k in (1, 2))
-    assert gathered([(2.0, two), (4.0, (two[1].replace("0.2", "-3e-05"),))], 3) == (
-        f"in 1 of 3 slices, the first at 2: {two[0]}",
-        f"in 2 of 3 slices, the first at 2: {two[1]}",
-    )
+def _at_bound(name: str, side: str) -> Finding:
+    numbers = {"limit": 0.1, "gain": 0.0, "chisqr": 9.0, "variance": 1.0}
+    return Finding(Kind.AT_BOUND, (name,), {"side": side, **numbers})
 
 
-def test_cautions_about_several_parameters_are_one() -> None:
+def test_findings_of_one_kind_are_counted_by_parameter_and_side() -> None:
     """A fit of 500 slices printed 35 lines that differed in the parameter alone."""
-    low, high = "GLP_0{}_F ended at its bound (min 0.1)", "GLP_0{}_F ended at its bound (max 3)"
-    gone = "GLP_01_A is compatible with 0: no GLP_01_x0, GLP_01_F and GLP_01_m"
-    less = "Gauss_01_A is compatible with 0: no Gauss_01_x0"
-    each = [(low.format(1), gone), (low.format(2), high.format(1)), (high.format(1), less)]
-    names = ["GLP_01_F", "GLP_02_F", *re.findall(r"\w+_\w+", f"{gone} {less}")]
-    assert gathered(zip((1.0, 2.0, 3.0), each, strict=True), 9, names) == (
-        "in 3 of 9 slices, the first at 1: GLP_01_F ended at its bound (min 0.1); one by one: "
-        "GLP_01_F (max) in 2, GLP_01_F (min) in 1, GLP_02_F (min) in 1",
-        f"in 2 of 9 slices, the first at 1: {gone}; one by one: GLP_01_A in 1, Gauss_01_A in 1",
-    )
+    gone = Finding(Kind.FAINT_LINE, ("GLP_01_A", "GLP_01_x0", "GLP_01_F"), {"away": 1.0})
+    less = Finding(Kind.FAINT_LINE, ("Gauss_01_A", "Gauss_01_x0"), {"away": 1.0})
+    low, high = _at_bound("GLP_01_F", "min"), _at_bound("GLP_01_F", "max")
+    each = [(low, gone), (_at_bound("GLP_02_F", "min"), high), (high, less)]
+    lines, bounds = gathered(zip((1.0, 2.0, 3.0), each, strict=True), 9)
+    assert (bounds.count, bounds.total, bounds.first, bounds.finding) == (3, 9, 1.0, low)
+    assert bounds.places == {"GLP_01_F (max)": 2, "GLP_01_F (min)": 1, "GLP_02_F (min)": 1}
+    assert (lines.count, lines.finding) == (2, gone)
+    assert lines.places == {"GLP_01_A": 1, "Gauss_01_A": 1}
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
@@ -164,14 +156,13 @@ def test_slices_at_bounds_are_one_caution(tmp_path: Path, is_stored: bool) -> No
     model.set("Gauss_01_x0", 84.5, min=84.4)
     model.set("Gauss_01_A", 200, max=250)
     slices: Any = fit_slices(model, Measurement(data), times=np.arange(6.0))
-    each = [one.result.cautions for one in slices]
+    each = [one.result.findings for one in slices]
     if is_stored:
         save_fit(tmp_path / "fits.h5", slices)
         slices = load_fit(tmp_path / "fits.h5")
-    told = [one for one in slices.cautions if "ended at its bound" in one]
-    assert len(told) == 1
-    assert "; one by one: Gauss_01_A (max) in 6, Gauss_01_x0 (min) in 6" in told[0]
-    assert all(sum("ended at its bound" in text for text in one) == 2 for one in each)
+    (told,) = [one for one in slices.findings if one.finding.kind is Kind.AT_BOUND]
+    assert told.places == {"Gauss_01_A (max)": 6, "Gauss_01_x0 (min)": 6}
+    assert all(sum(found.kind is Kind.AT_BOUND for found in one) == 2 for one in each)
 
 
 def test_answers_say_what_to_write(table: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import SliceResults, fit_model, fit_slices
+from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, load_model
 
 ENERGY = np.linspace(80, 90, 101)
@@ -39,7 +40,7 @@ def law(made: SliceResults, name: str) -> Any:
 
 
 def said(result: Any) -> list[str]:
-    return [text for text in result.cautions if "follow its values" in text]
+    return [one for one in result.findings if one.kind is Kind.ERRORS_FOLLOW_VALUES]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +51,10 @@ def test_it_says_by_how_much(height: float, free: bool, name: str, truth: float)
     pulls, foretold = [], []
     for seed in range(8):
         result = law(slices(height, free, seed), name)
-        (text,) = said(result)
-        assert text.startswith(
-            f"the standard errors of {name} follow its values: slices that are low"
-        )
-        foretold.append(float(text.split("up to ")[1].split()[0]))
+        (found,) = said(result)
+        assert found.places == (name,)
+        assert found.numbers["off"] > 0.0  # low ones count more
+        foretold.append(found.numbers["off"])
         error = result.stderr["constFun_01_A"]
         pulls.append((result.values["constFun_01_A"] - truth) / error)
     assert np.mean(pulls) < -1.5

@@ -18,7 +18,7 @@ from support.clusters import cluster
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
 from pyspec.errors import CallError, ClusterError, ModelWarning
 from pyspec.workflow.maps import block as block_module
-from pyspec.workflow.maps.cautions import with_cautions
+from pyspec.workflow.maps.findings import with_findings
 from pyspec.workflow.maps.given import MapData
 from pyspec.workflow.maps.store import BLOCKS
 
@@ -70,6 +70,7 @@ def test_a_map_is_the_fits_of_its_spectra(peak: Model, scan: Any, tmp_path: Path
     assert "GLP" in found.attrs["model_yaml"]
 
 
+@pytest.mark.slow
 def test_a_map_says_where_parameters_are_at_their_bounds(
     peak: Model, scan: Any, tmp_path: Path
 ) -> None:
@@ -80,23 +81,23 @@ def test_a_map_says_where_parameters_are_at_their_bounds(
         found = fit_map(peak, scan.where(scan.y + scan.x > 0.0), store)
     low, high = (int((found.GLP_01_x0 == end).sum()) for end in (83.8, 84.2))
     assert min(low, high) > 4
-    (said,) = found.attrs["cautions"].splitlines()
+    (said,) = found.attrs["findings"].splitlines()
     assert said.startswith(
         f"in {low + high} of 47 spectra GLP_01_x0 lies at a bound ({low} at its min 83.8, {high} "
         "at its max 84.2)"
     )
-    assert found.GLP_01_x0.attrs["caution"] == said
+    assert found.GLP_01_x0.attrs["finding"] == said
     assert int(found.GLP_01_x0_stderr.isnull().sum()) == low + high + 1
     assert xarray.open_zarr(store).identical(found)  # it had none
     assert xarray.open_zarr(store, consolidated=False).identical(found)
     old = found.drop_attrs()
-    old.attrs = {k: text for k, text in found.attrs.items() if k != "cautions"}
+    old.attrs = {k: text for k, text in found.attrs.items() if k != "findings"}
     with pytest.warns(ModelWarning):  # a store of before says the same
-        assert with_cautions(old).attrs == found.attrs
+        assert with_findings(old).attrs == found.attrs
     peak.set("GLP_01_x0", 84.0, min=82.0, max=86.0)
     wide = fit_map(peak, scan, tmp_path / "wide.zarr")
-    assert wide.attrs["cautions"] == ""
-    assert "caution" not in wide.GLP_01_x0.attrs
+    assert wide.attrs["findings"] == ""
+    assert "finding" not in wide.GLP_01_x0.attrs
     assert xarray.open_zarr(tmp_path / "wide.zarr").identical(wide)
 
 
@@ -194,6 +195,7 @@ def test_counts_windows_and_start_values(peak: Model, tmp_path: Path) -> None:
     assert (found.GLP_01_m == 0.2).all()
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_blocks_or_chunks(peak: Model, scan: Any, tmp_path: Path) -> None:
     first = fit_map(peak, scan, tmp_path / "one.zarr").load()
     small = fit_map(peak, scan, tmp_path / "small.zarr", block_size=3).load()
@@ -203,6 +205,7 @@ def test_results_do_not_depend_on_blocks_or_chunks(peak: Model, scan: Any, tmp_p
     assert joined.identical(first)
 
 
+@pytest.mark.slow
 def test_a_map_by_path(peak: Model, scan: Any, tmp_path: Path) -> None:
     first = fit_map(peak, scan, tmp_path / "first.zarr").load()
     scan.chunk({"y": 2}).to_dataset(name="counts").to_zarr(tmp_path / "data.zarr", zarr_format=2)
@@ -330,6 +333,7 @@ def test_a_file_that_grows_while_it_is_fitted(peak: Model, scan: Any, tmp_path: 
     assert (xarray.open_zarr(store).status == "converged").all()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_written(peak: Model, scan: Any, tmp_path: Path) -> None:
     store = tmp_path / "map.zarr"
 
@@ -360,10 +364,11 @@ def test_without_the_libraries(
     peak: Model, scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(DataError, match=rf"needs {library}.*pip install 'pyspec\[zarr\]'"):
+    with pytest.raises(DataError, match=rf"needs {library}.*pip install 'pyspec-fit\[zarr\]'"):
         fit_map(peak, scan, tmp_path / "map.zarr")
 
 
+@pytest.mark.slow
 def test_processes(peak: Model, scan: Any, tmp_path: Path) -> None:
     first = fit_map(peak, scan, tmp_path / "first.zarr", block_size=8).load()
     spread = fit_map(peak, scan.chunk({"y": 3}), tmp_path / "spread.zarr", n_workers=2)

@@ -11,7 +11,7 @@ from pyspec._library import CONSTANTS, ISA, LIBRARY, supported_isas
 from pyspec.errors import ClusterError
 
 #: What installs the engine.
-INSTALL = "pip install 'pyspec[distributed]'"
+INSTALL = "pip install 'pyspec-fit[distributed]'"
 
 
 @dataclass(frozen=True)

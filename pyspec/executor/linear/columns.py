@@ -152,9 +152,7 @@ class Planned:
             part.set_axes(energy=model.energy, time=None if still else model.time)
             if model.aux is not None:
                 part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-            window = (
-                Measurement(columns=columns) if still else Measurement(rows=rows, columns=columns)
-            )
+            window = measurement.without_data(None if still else rows, columns)
         self.executor = make(part, window)
         place = {name: k for k, name in enumerate(model.opt_param_names)}
         self.places = [place[name] for name in self.executor.opt_param_names]

@@ -29,6 +29,7 @@ from pyspec.executor.normal import Parts
 from pyspec.executor.protocol import Array, Executor, SumsOfFit, Values, check_out, each_by_itself
 from pyspec.model import Model, Par
 from pyspec.model.free import free_parameters
+from pyspec.model.windows import apart
 
 Ints = npt.NDArray[np.int64]
 
@@ -81,11 +82,12 @@ class StackedDesigner(Designer):
                 f"{designer.model.name}: leaves amplitudes free along {designer.axis}, the first "
                 f"file along {self.axis}; files that share amplitudes have them along one axis"
             )
-        if not np.array_equal(designer.along, self.along):
+        if distance := apart(designer.along, self.along):
             points = {"energy": "energies", "time": "times"}[self.axis]
             raise DataError(
                 f"{designer.model.name}: file {index} shares amplitudes with file 0, but has other "
-                f"{points} in its window; bring both onto one axis, or leave out 'vary: project'"
+                f"{points} in its window, {distance}; bring both onto one axis, or leave out "
+                "'vary: project'"
             )
 
     @staticmethod

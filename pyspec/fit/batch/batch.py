@@ -7,24 +7,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol
+from typing import Any, ClassVar, Generic
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.executor import Executor, Executors
+from pyspec.executor import Executor
+from pyspec.fit.batch.cases import Bools, Cases
 from pyspec.fit.batch.fits import Fit
-from pyspec.fit.linear import LinearProblem
-from pyspec.fit.plain import judged
+from pyspec.fit.batch.solved import Solved
+from pyspec.fit.ending import Ending, bounds_said
+from pyspec.fit.linear import problem_of
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
+from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
+from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.fit.statistics import state_of
 from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
+from pyspec.plan import CompiledModel, compile_model
+
+Array = npt.NDArray[np.float64]
 
 
 class _Stop(Silent):
@@ -38,22 +46,8 @@ class _Stop(Silent):
             raise KeyboardInterrupt
 
 
-#: A measurement, and values by name in place of those of the model.
-Case = tuple[Measurement, Mapping[str, float]]
-
-
-class Cases(Protocol):
-    """What each fit of a batch is of."""
-
-    def case(self, place: int) -> Case: ...
-    def part(self, places: slice) -> Cases: ...
-
-
-#: What a problem is of: model, measurement, backend, executor and fixed values.
-Described = tuple[Model, Measurement, str, Executor, Mapping[str, float] | None]
-
 #: What a batch makes for itself, in each process.
-_MADE_AGAIN = ("_executors", "_like")
+_MADE_AGAIN = ("_compiled",)
 
 
 @dataclass
@@ -75,13 +69,81 @@ class Batch(ABC, Generic[Fit]):
     fit_type: ClassVar[str]
     plural: ClassVar[str]
 
-    #: A problem from which the others take what the model alone decides.
-    _like: FitProblem | None = field(default=None, init=False, repr=False)
-
     @abstractmethod
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
         """What is kept of a fit: one of :data:`pyspec.fit.batch.fits.STATUS`, what it says, and
         its result where there is one."""
+
+    @abstractmethod
+    def made(self, number: int, solved: Solved, place: int) -> Fit:
+        """The same of a fit that C made: the one at that place of `solved`."""
+
+    def said(self, number: int, solved: Solved, place: int) -> str:
+        """The message of a fit that C made."""
+        if solved.moved:  # which of them, and to where
+            return self.result_of(number, solved, place).message
+        said = Ending.of(end=("converged", float(solved.fitted["reached"][place]))).text
+        return f"{said}. {bounds_said(solved.sides(place))}".strip(". ") + "."
+
+    def numbers_of(
+        self, solved: Solved, place: int
+    ) -> tuple[dict[str, float], dict[str, float | None]]:
+        """Name → value, and standard error, of all parameters of a fit that C made."""
+        ending, followers = solved.ending(place), self._compiled.followers
+        known = dict(zip(solved.names, ending.theta.tolist(), strict=True))
+        known |= zip(solved.fixed_names, solved.fixed[place].tolist(), strict=True)
+        found, own = ending.stderr.tolist(), ending.places.tolist()
+        errors: dict[str, float | None] = {solved.names[k]: found[k] for k in own}
+        if followers.names:
+            errors |= ending.followed(solved.names, followers.gradients(known))
+            known |= followers.values(known)
+        values = {name: known[name] for name in self._compiled.parameters}
+        return values, {name: errors.get(name) for name in self._compiled.parameters}
+
+    def columns(self, what: str, solved: Solved, made: Bools) -> Mapping[str, Any]:
+        """Name → "values", "stderr" or "start" of the fits that C made."""
+        if what == "stderr":
+            found = dict(zip(solved.names, solved.stderr[made].T, strict=True))
+            return found | self._errors_of_followers(solved, made)
+        free = solved.theta if what == "values" else solved.start
+        known: dict[str, Any] = dict(zip(solved.names, free[made].T, strict=True))
+        known |= zip(solved.fixed_names, solved.fixed[made].T, strict=True)
+        if what == "values":
+            with np.errstate(all="ignore"):
+                known |= self._compiled.followers.columns(known)
+        return known
+
+    def _errors_of_followers(self, solved: Solved, made: Bools) -> dict[str, Array]:
+        """As :meth:`Ending.followed`, of all fits that C made: only parameters that a bound holds
+        lack an error there."""
+        found: dict[str, Array] = {}
+        if not self._compiled.followers.names:
+            return found
+        gradients = self._compiled.followers.gradients(self.columns("values", solved, made))
+        covariance = solved.covariance[made]
+        has_error = np.isfinite(np.einsum("kii->ki", covariance))
+        known = np.where(has_error[:, :, None] & has_error[:, None, :], covariance, 0.0)
+        for name, slopes in gradients.items():
+            own = [k for k, leaf in enumerate(solved.names) if leaf in slopes]
+            g = np.zeros(has_error.shape)
+            for k in own:
+                g[:, k] = slopes[solved.names[k]]
+            squares = np.einsum("ki,kij,kj->k", g, known, g)
+            none = ~has_error[:, own].any(axis=1)
+            found[name] = np.where(none, np.nan, np.sqrt(np.maximum(squares, 0.0)))
+        return found
+
+    def checksums(self, places: range) -> Sequence[int] | None:
+        """Of the data of cases that follow each other; None where results are not made of them when
+        they are asked for."""
+        return None
+
+    def seen(self, place: int) -> Measurement | None:
+        """The measurement at a place; None where it cannot be fitted."""
+        try:
+            return self.cases.case(place)[0]
+        except PyspecError:
+            return None
 
     def part(self, numbers: Sequence[int]) -> Batch[Fit]:
         """The batch of fits that follow each other, with their cases alone."""
@@ -103,8 +165,8 @@ class Batch(ABC, Generic[Fit]):
             op_of(component.function)
 
     @cached_property
-    def _executors(self) -> Executors:
-        return Executors(self.model, self.backend)
+    def _compiled(self) -> CompiledModel:
+        return compile_model(self.model)
 
     def fit(self, number: int) -> Fit:
         """What is kept of one fit; a failure becomes its status."""
@@ -112,39 +174,62 @@ class Batch(ABC, Generic[Fit]):
             result = self.result(number)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
             return self.kept(number, "failed", str(error), None)
-        said = state_of(result.success, result.without_effect, result.message)
+        said = state_of(result.success, result.without_effect)
         status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
         if result.interrupted:
             status = "interrupted"
         return self.kept(number, status, result.message, result)
 
+    def _described(
+        self, number: int
+    ) -> tuple[Measurement, dict[str, float] | None, dict[str, float]]:
+        """The measurement of one fit, values of fixed parameters, and where it starts."""
+        measurement, given = self.cases.case(number - self.first)
+        names = self._compiled.model.fixed_names if given else ()
+        fixed = {name: value for name, value in given.items() if name in names}
+        free = {name: value for name, value in given.items() if name not in fixed}
+        return measurement, fixed or None, free
+
+    def result_of(self, number: int, solved: Solved, place: int) -> FitResult:
+        """The result of one fit that C made. What asks for its data refuses them where they were
+        changed since then."""
+        measurement, fixed, free = self._described(number)
+        known = int(solved.checksums[place])
+        problem = FitProblem(self._compiled, measurement, self.backend, fixed=fixed, checksum=known)
+        result = self._fit(problem, free, solved.solver(place))
+        result.seconds = solved.seconds / len(solved)
+        return result
+
     def result(self, number: int) -> FitResult:
         """The result of one fit."""
-        place = number - self.first
-        measurement, given = self.cases.case(place)
-        executor = self._executors(measurement)
-        fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
-        free = {name: value for name, value in given.items() if name not in fixed}
-        described = self.model, measurement, self.backend, executor, fixed or None
-        problem = self._problem(described)
+        measurement, fixed, free = self._described(number)
+        problem = self._problem(measurement, fixed)
         if self.n_starts == 1:
             return self._fit(problem, free)
+        executor = problem.executor
 
         def fit(start: Mapping[str, float] | None) -> FitResult:
-            return self._fit(self._problem(described), start)
+            return self._fit(self._problem(measurement, fixed, executor), start)
 
-        return best_of(fit, problem, free, self.n_starts, self.start_seeds[place])
+        seed = self.start_seeds[number - self.first]
+        return best_of(fit, problem, free, self.n_starts, seed)
 
-    def _problem(self, described: Described) -> FitProblem:
+    def _problem(
+        self,
+        measurement: Measurement,
+        fixed: Mapping[str, float] | None,
+        executor: Executor | None = None,
+    ) -> FitProblem:
         """The problem of one fit."""
-        known = self._executors.outline
-        if known.has_free:
-            return LinearProblem(*described)
-        self._like = FitProblem(*described, like=self._like, outline=known)
-        return self._like
+        return problem_of(self._compiled, measurement, self.backend, executor, fixed)
 
-    def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
-        result = judged(run_fit(problem, self.how, _Stop(self.stop), start))
+    def _fit(
+        self,
+        problem: FitProblem,
+        start: Mapping[str, float] | None,
+        ended: NativeSolver | None = None,
+    ) -> FitResult:
+        result = result_of(run_fit(problem, self.how, _Stop(self.stop), start, ended))
         result.fit_type = self.fit_type
         problem.use(None)
         return result

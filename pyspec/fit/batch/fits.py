@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, meant, no_item
 from pyspec.errors import FitError, NoSuchKeyError
+
+if TYPE_CHECKING:
+    from pyspec.fit.batch.batch import Batch
+    from pyspec.fit.batch.solved import Solved
 
 Array = npt.NDArray[np.float64]
 
@@ -39,10 +43,117 @@ class Ended(Protocol):
 Fit = TypeVar("Fit", bound=Ended)
 
 
+class Made(Sequence[Fit]):
+    """The fits of a batch in their order. Those that C made are arrays, and objects only when they
+    are asked for.
+
+    Parameters
+    ----------
+    batch : what makes these, and says what is kept of those that did not run
+    solved : the arrays, None where C made none
+    others : number → a fit that Python made
+    left : status and message of those that did not run
+    change : what is done to each that is asked for
+    """
+
+    def __init__(
+        self,
+        batch: Batch[Fit],
+        n: int,
+        solved: Solved | None,
+        others: Mapping[int, Fit],
+        left: tuple[str, str],
+        change: Callable[[Fit], Fit] | None = None,
+    ) -> None:
+        self._given = batch, n, solved, others, left
+        self._batch, self._n, self._solved, self._others, self._left = self._given
+        self._change = change
+        self._kept: dict[int, Fit] = {}
+
+    def changed(self, change: Callable[[Fit], Fit]) -> Made[Fit]:
+        """The same fits, to each of which something is done when it is asked for."""
+        before = self._change
+        both = change if before is None else lambda one: change(before(one))
+        return Made(*self._given, both)
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, key: int) -> Fit: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
+    def __getitem__(self, key: Any) -> Any:
+        numbers = range(self._n)[key]
+        return tuple(map(self._at, numbers)) if isinstance(key, slice) else self._at(numbers)
+
+    def _at(self, k: int) -> Fit:
+        if k not in self._kept:
+            one = self._made(k)
+            self._kept[k] = one if self._change is None else self._change(one)
+        return self._kept[k]
+
+    def _made(self, k: int) -> Fit:
+        if k in self._others:
+            return self._others[k]
+        if self._solved is not None and self._solved.made_of(slice(k, k + 1))[0]:
+            return self._batch.made(k, self._solved, k)
+        return self._batch.kept(k, *self._left, None)
+
+    # arrays
+
+    def others(self) -> Iterator[tuple[int, Fit]]:
+        """The fits that are no rows of arrays, with their numbers."""
+        made = self.made
+        return ((k, self._at(k)) for k in np.flatnonzero(~made).tolist())
+
+    @property
+    def made(self) -> npt.NDArray[np.bool_]:
+        """(n,) which of them C made."""
+        if self._solved is None:
+            return np.zeros(self._n, dtype=bool)
+        found = self._solved.made
+        found[list(self._others)] = False
+        return found
+
+    @property
+    def n_alone(self) -> int:
+        """How many of a batch that C made C left to the single fit."""
+        return 0 if self._solved is None else len(self._others)
+
+    def messages(self) -> Iterator[tuple[int, str]]:
+        """What those say that C made."""
+        for k in np.flatnonzero(self.made).tolist():
+            yield k, self._batch.said(k, self._solved, k)  # type: ignore[arg-type]
+
+    def numbers(self, what: str) -> Array:
+        """(n,) "chisqr", "redchi" or "nfev" of those that C made; others are NaN."""
+        found, solved = np.full(self._n, np.nan), self._solved
+        if solved is not None:
+            made = self.made
+            fitted = solved.fitted[made]
+            if what == "redchi":
+                found[made] = fitted["chisqr"] / solved.n_free[made]
+            else:
+                found[made] = fitted[what]
+        return found
+
+    def columns(self, what: str, names: Sequence[str]) -> Array:
+        """(n_names, n) "values", "stderr" or "start" of those that C made; others are NaN."""
+        table, solved = np.full((len(names), self._n), np.nan), self._solved
+        if solved is None or not (made := self.made).any():
+            return table
+        known = self._batch.columns(what, solved, made)
+        for name, row in zip(names, table, strict=True):
+            if name in known:
+                row[made] = known[name]
+        return table
+
+
 class Fits(Sequence[Fit]):
     """Fits of one model in their order, and arrays over them."""
 
-    fits: tuple[Fit, ...]
+    fits: Sequence[Fit]
     #: All parameters, in the order of the model; and those that were fitted.
     names: tuple[str, ...]
     free_names: tuple[str, ...]
@@ -77,17 +188,22 @@ class Fits(Sequence[Fit]):
     @property
     def status(self) -> tuple[str, ...]:
         """How each fit ended."""
-        return tuple(fit.status for fit in self.fits)
+        found = ["converged"] * len(self.fits)
+        for k, fit in self._objects():
+            found[k] = fit.status
+        return tuple(found)
 
     @property
     def message(self) -> tuple[str, ...]:
         """What each fit says."""
-        return tuple(fit.message for fit in self.fits)
+        found = dict(self.fits.messages()) if isinstance(self.fits, Made) else {}
+        found |= {k: fit.message for k, fit in self._objects()}
+        return tuple(found[k] for k in range(len(self.fits)))
 
     @property
     def success(self) -> npt.NDArray[np.bool_]:
         """(n,) which fits converged; ``success.all()``."""
-        return np.array([fit.success for fit in self.fits], dtype=bool)
+        return np.array([one == "converged" for one in self.status], dtype=bool)
 
     @property
     def values(self) -> dict[str, Array]:
@@ -109,20 +225,33 @@ class Fits(Sequence[Fit]):
         """(n,) chi², NaN where there is none."""
         return self._numbers("chisqr")
 
+    def _objects(self) -> Iterable[tuple[int, Fit]]:
+        """Fits that are no rows of arrays, with their numbers."""
+        return self.fits.others() if isinstance(self.fits, Made) else enumerate(self.fits)
+
+    def _facts(self) -> Iterator[tuple[int, Any]]:
+        """What has the numbers of these."""
+        for k, fit in self._objects():
+            facts = self._facts_of(fit)
+            if facts is not None:
+                yield k, facts
+
     def _numbers(self, what: str) -> Array:
-        facts = map(self._facts_of, self.fits)
-        return np.array(
-            [np.nan if one is None else getattr(one, what) for one in facts], np.float64
-        )
+        n = len(self.fits)
+        found = self.fits.numbers(what) if isinstance(self.fits, Made) else np.full(n, np.nan)
+        for k, facts in self._facts():
+            found[k] = getattr(facts, what)
+        return found
 
     def _columns(self, what: str) -> dict[str, Array]:
-        names, facts = self.names, map(self._facts_of, self.fits)
-        found: Iterator[Mapping[str, Any]] = (
-            {} if one is None else getattr(one, what) for one in facts
-        )
-        rows = [[*map(one.get, names)] for one in found]
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None is NaN
-        return Named(zip(names, np.ascontiguousarray(table.T), strict=True))
+        names = self.names
+        table = np.full((len(names), len(self.fits)), np.nan)
+        if isinstance(self.fits, Made):
+            table = self.fits.columns(what, names)
+        for k, facts in self._facts():
+            by_name: Mapping[str, Any] = getattr(facts, what)
+            table[:, k] = np.array([*map(by_name.get, names)], np.float64)  # None is NaN
+        return Named(zip(names, table, strict=True))
 
     def _known(self, name: str) -> str:
         """The name of a parameter. Raises :class:`FitError` for one that is none."""
@@ -133,4 +262,6 @@ class Fits(Sequence[Fit]):
     def _head_of(self, what: str) -> str:
         """How many fits of what ended how, in what time."""
         taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
-        return f"{len(self)} {what}: {states_of(self.status)}; {taken}on {self.backend}"
+        alone = self.fits.n_alone if isinstance(self.fits, Made) else 0
+        left = f", {alone} of them one by one" if alone else ""
+        return f"{len(self)} {what}: {states_of(self.status)}; {taken}on {self.backend}{left}"

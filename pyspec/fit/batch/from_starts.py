@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from pyspec.fit.batch.pools import Pool, parts_of, run_parts, warn_lost
+from pyspec.fit.batch.pools import GoneError, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
+from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, Tries, best_of, drawn_starts, first_error, with_starts
@@ -52,7 +52,7 @@ class FromStarts(ABC):
     ) -> FitResult:
         """The fit from one start."""
         own = self.next_problem() if problem is None else problem
-        return judged(run_fit(own, self.how, reporter or Silent(), start), self.kind)
+        return result_of(run_fit(own, self.how, reporter or Silent(), start), self.kind)
 
 
 def best_from_starts(
@@ -92,7 +92,7 @@ def best_of_pool(
     calls = [(_part, (job, [starts[k] for k in part])) for part in parts]
     ended: dict[int, Ended] = {}
     kept: list[tuple[int, FitResult]] = []
-    interrupted, nfev, low = False, 0, float("inf")
+    interrupted, nfev, low, gone = False, 0, float("inf"), ""
 
     def take(part: list[int], found: tuple[list[Ended], list[tuple[int, FitResult]]]) -> None:
         nonlocal nfev, low
@@ -114,6 +114,10 @@ def best_of_pool(
             take([k], _part(job, [starts[k]]))
     except KeyboardInterrupt:
         interrupted = True
+    except GoneError as error:
+        if not kept:
+            raise
+        gone = f"{error}; {len(ended)} of {n_starts} starts had ended, their best point is kept"
     finally:
         reporter.close()
     if hold.insists or (interrupted and not kept):
@@ -131,6 +135,8 @@ def best_of_pool(
     result = found_results[number]
     _fill(job.problem, result.problem)
     drawn = {"n_starts": n_starts, "seed": seed}
+    if gone:
+        result.success, result.message = False, gone
     return with_starts(result, in_order, best, drawn, interrupted)
 
 

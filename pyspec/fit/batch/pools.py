@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
-    ThreadPoolExecutor,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
+from pyspec._library.threads import Threads, refuse_many
 from pyspec.calls import is_whole, stack_outside
-from pyspec.errors import FitError, shortened
+from pyspec.errors import ClusterError, FitError, PyspecError, one_line, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
 from pyspec.fit.interrupts import Hold, begin_worker
 
@@ -37,6 +40,10 @@ PAUSE = 0.01
 
 #: From which size on dask warns of a task that holds data, as those of data in memory do.
 LARGE = "distributed.admin.large-graph-warning-threshold"
+
+
+class GoneError(ClusterError):
+    """A cluster that is gone, with all that its workers did and had not told yet."""
 
 
 class Pool(Protocol):
@@ -66,7 +73,7 @@ class LocalPool:
         self.width = n_workers
         self._pool: Executor
         if workers == "threads":
-            self._pool = ThreadPoolExecutor(n_workers)
+            self._pool = Threads(n_workers)
         else:
             # The workers get nothing large when they start: one that dies then would block us.
             self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), begin_worker)
@@ -85,7 +92,8 @@ class LocalPool:
 
     def close(self) -> None:
         """Waits for what runs."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        with suppress(RuntimeError):  # as where its own thread could not be started
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class OfClient:
@@ -125,7 +133,8 @@ class OfClient:
 
     def close(self) -> None:
         """Takes back what waits."""
-        self._client.cancel([future for future in self._running if not future.done()])
+        if self._client.status == "running":
+            self._client.cancel([future for future in self._running if not future.done()])
 
 
 class ClusterPool(OfClient):
@@ -138,6 +147,8 @@ class ClusterPool(OfClient):
     def start(self, function: Callable[..., Any], *args: Any) -> Any:
         """Submits the call."""
         submit = self._client.submit
+        if self._client.status != "running":
+            raise GoneError(f"the cluster is gone: its client is {self._client.status}")
         return self.sent(submit, as_agreed, self._terms, function, *args, pure=False)
 
     def is_lost(self, error: BaseException) -> bool:
@@ -165,6 +176,7 @@ def check_workers(label: str, client: Any, n_workers: int | None) -> None:
             raise FitError(
                 f"n_workers must be a whole number from 1 on, or None, not {shortened(n_workers)}"
             )
+        refuse_many("n_workers", int(n_workers))
         if client is not None:
             raise FitError(f"{label}: a client has its workers; leave n_workers out")
 
@@ -189,23 +201,30 @@ def run_parts(
     hold: Hold,
     stop: threading.Event | None = None,
 ) -> Iterator[tuple[int, Found | None]]:
-    """(k, what call k returned) as they end; None where its worker was lost.
+    """(k, what call k returned) as they end; None where its worker was lost, or could not be
+    started.
 
-    Raises what a call raises, and KeyboardInterrupt where a signal comes, which sets `stop`; what
-    had ended by then is handed over first.
+    Raises what a call raises, :class:`GoneError` where a cluster is gone, and KeyboardInterrupt
+    where a signal comes, which sets `stop`; what had ended by then is handed over first.
     """
     pending: dict[Any, int] = {}
     try:
         for k, (function, args) in enumerate(calls):
-            pending[pool.start(function, *args)] = k
+            try:
+                pending[pool.start(function, *args)] = k
+            except PyspecError:
+                raise
+            except (OSError, RuntimeError):  # the system starts no more processes or threads
+                yield from ((left, None) for left in range(k, len(calls)))
+                break
         while pending:
             hold.check()
             for future in pool.wait(list(pending)):
                 k = pending.pop(future)
-                error = future.exception()
-                if error is not None and not pool.is_lost(error):
-                    raise error
-                yield k, None if error is not None else future.result()
+                why, found = outcome(future)
+                if why is not None and not pool.is_lost(why):
+                    raise why
+                yield k, found
     except KeyboardInterrupt:
         if stop is not None:
             stop.set()
@@ -218,6 +237,18 @@ def run_parts(
         pool.close()
 
 
+def outcome(future: Any) -> tuple[BaseException | None, Any]:
+    """What a call that has ended raised, or else returned.
+
+    Raises :class:`GoneError` where that was lost with its cluster, which cancels all calls.
+    """
+    try:
+        error = future.exception()
+        return error, None if error is not None else future.result()
+    except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
+        raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]
+
+
 def warn_lost(label: str, n: int, what: str) -> None:
     """Warns that workers were lost with their parts, and that these are fitted here."""
     warnings.warn(
@@ -225,6 +256,12 @@ def warn_lost(label: str, n: int, what: str) -> None:
         "workers must do so under 'if __name__ == \"__main__\":'",
         stacklevel=stack_outside(),
     )
+
+
+def warn_gone(label: str, why: str, n: str) -> None:
+    """Warns that a cluster is gone and that those which had ended by then, such as "3 of 20 fits",
+    are all there is."""
+    warnings.warn(f"{label}: {why}; {n} are kept", stacklevel=stack_outside())
 
 
 def _has_result(future: Any) -> bool:

@@ -1,19 +1,20 @@
-"""What a joint fit says of one of its files."""
+"""What a joint fit finds out about one of its files."""
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from pyspec.fit.doubts.when_asked import when_asked
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.found import of_end
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.cautions import NUMBER
 
-#: A parameter of one file, what is said of the points of one, and a file.
-_NAMED, _POINTS = re.compile(r"\bfile(\d\d+)_\w+"), re.compile(r"in file\d\d+ ")
-_FILE, _ANY = re.compile(r"\bfile(\d\d+)\b"), re.compile(r"\bfile(\d\d+)(?!\d)")
+#: A parameter of one file.
+_NAMED = re.compile(r"\bfile(\d\d+)_\w+")
 
 
 class FileFit(FitResult):
@@ -24,57 +25,56 @@ class FileFit(FitResult):
     _names: Sequence[str] = ()
 
     def belongs_to(self, joint: FitResult, index: int, names: Sequence[str]) -> None:
-        """Takes what is said of all files, when it is asked for, from the fit of all, in which this
-        is the file of that number; `names` are those of all, "" where they have none."""
+        """Takes what is found about all files, when it is asked for, from the fit of all, in which
+        this is the file of that number; `names` are those of all, "" where they have none."""
         self._joint, self._index, self._names = joint, index, names
 
     @cached_property
-    def _when_asked(self) -> tuple[str, ...]:
-        own = when_asked(self)
+    def _of_end(self) -> tuple[Finding, ...]:
         if self._joint is None or not self._of_many:  # one file says all of its own
-            return own
-        full: Mapping[str, str] = self._joint.problem.shared.full[self._index]  # type: ignore[attr-defined]
-        back = {project: name for name, project in full.items()}
-        of_all = said_of_file(self._joint._when_asked, self._index, back)
-        called = [
-            _FILE.sub(lambda one: self._names[int(one[1])] or one[0], text) for text in of_all
-        ]
-        return tuple(dict.fromkeys((*own, *called)))
+            return of_end(self)
+        return self._part(self._joint, self._joint._of_end)
+
+    def _part(self, joint: FitResult, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Those of this file."""
+        fulls: Sequence[Mapping[str, str]] = joint.problem.shared.full  # type: ignore[attr-defined]
+        return of_file(findings, self._index, fulls, self._names)
+
+    def diagnosed_with(self, joint: FitResult) -> FileFit:
+        """A copy with its part of what the fit of all files found out."""
+        found = copy.copy(self)
+        found._fit, found.level, found.diagnosed = self._fit, joint.level, joint.diagnosed
+        found._of_levels = self._part(joint, joint._of_levels)
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         if self._joint is None:
             return super().__getstate__()
-        said = self._when_asked  # what is said of all goes along, their data do not
-        return {**super().__getstate__(), "_when_asked": said, "_joint": None}
+        found = self._of_end  # what is found about all goes along, their data do not
+        return {**super().__getstate__(), "_of_end": found, "_joint": None}
 
 
-def said_of_file(sentences: Iterable[str], index: int, back: Mapping[str, str]) -> tuple[str, ...]:
-    """Those sentences about a joint fit that are of the file `index`, or of all, with the names of
-    its parameters there: `back` has them by those of the joint fit. What is said of points is left
-    out, which each file says of its own."""
+def of_file(
+    findings: Iterable[Finding],
+    index: int,
+    fulls: Sequence[Mapping[str, str]],
+    names: Sequence[str],
+) -> tuple[Finding, ...]:
+    """Those findings about a joint fit that are of the file `index`, or of all, with the names of
+    its parameters there. `fulls` have the names in the joint fit of those of each file, `names` are
+    what the files are called."""
+    back = {project: name for name, project in fulls[index].items()}
+    every = {project for full in fulls for project in full.values()}
     found = []
-    for text in sentences:
-        files = {int(number) for number in _NAMED.findall(text)}
-        if not _POINTS.match(text) and (not files or index in files):
-            found.append(_NAMED.sub(lambda one: back.get(one[0], one[0]), text))
+    for one in findings:
+        mine, known = any(p in back for p in one.places), any(p in every for p in one.places)
+        if one.part != index if one.part is not None else known and not mine:
+            continue
+        numbers = dict(one.numbers)
+        if numbers.get("axis") == "file":
+            numbers |= {end: names[numbers[end]] or numbers[end] for end in ("at", "from")}
+        found.append(replace(one.renamed(back, None), numbers=numbers))
     return tuple(found)
-
-
-def together(sentences: Iterable[str]) -> list[str]:
-    """Those sentences about a joint fit that are of one file each and differ in the file and in
-    numbers alone as one, in the words of the first, with the other files."""
-    found: dict[str, list[str]] = {}
-    for text in sentences:
-        files = {*_ANY.findall(text)}
-        kind = NUMBER.sub("#", _ANY.sub("file", text)) if len(files) == 1 else text
-        if kind in found:
-            found[kind] += files
-        else:
-            found[kind] = [text]
-    return [
-        text + (f"; the same of {', '.join(f'file{one}' for one in others)}" if others else "")
-        for text, *others in found.values()
-    ]
 
 
 def message_of_file(text: str, back: Mapping[str, str], names: Sequence[str]) -> str:

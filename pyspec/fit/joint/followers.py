@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.following import Followers, Following
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import Formula
 from pyspec.model import Model
 from pyspec.model.free import single_valued
+from pyspec.plan.following import Followers, Following
 
 Array = npt.NDArray[np.float64]
 
@@ -33,8 +35,8 @@ def spanning_of(model: Model) -> dict[str, Formula]:
     return {n: one for n, one in {**own, **model.elsewhere}.items() if one is not None}
 
 
-def same_twice(models: Sequence[Model]) -> tuple[str, ...]:
-    """Sentences on quantities of different models that are one expression under two names: meant of
+def same_twice(models: Sequence[Model]) -> tuple[Finding, ...]:
+    """Findings on quantities of different models that are one expression under two names: meant of
     a line in each model, they have the same value in both."""
     if len({model.name for model in models}) < 2:
         return ()
@@ -47,9 +49,7 @@ def same_twice(models: Sequence[Model]) -> tuple[str, ...]:
         if everywhere.issuperset(formula.names):
             names_of.setdefault(formula, []).append(par.name)
     return tuple(
-        f"{' and '.join(names)} are one expression, and {formula.names[0]} in it is that of each "
-        "model: they are equal, whatever is measured; give the parameters in it different names in "
-        "the section 'parameters', one for each model"
+        Finding(Kind.SAME_TWICE, (formula.names[0], *names))
         for formula, names in names_of.items()
         if len(names) > 1 and formula.names
     )
@@ -62,12 +62,12 @@ class Spanning:
     Attributes
     ----------
     formulas : name → formula in names of the project, each after those that it refers to
-    nowhere : sentences on those that could mean a value of more than one file, and on those that
+    nowhere : findings on those that could mean a value of more than one file, and on those that
         mean the same in each
     """
 
     formulas: Mapping[str, Formula] = field(default_factory=dict)
-    nowhere: tuple[str, ...] = ()
+    nowhere: tuple[Finding, ...] = ()
 
     @classmethod
     def of(cls, models: Sequence[Model], fulls: Sequence[Mapping[str, str]]) -> Spanning:
@@ -94,12 +94,8 @@ class Spanning:
                 formula = waiting.pop(name)
                 several = [one for one in formula.names if len(known[one]) > 1]
                 if several:
-                    wholes = " and ".join(sorted(known[several[0]]))
-                    nowhere.append(
-                        f"{name}, and what depends on it, is in no result, since its {several[0]} "
-                        f"may be {wholes}; work it out from the values of the joint result, or fit "
-                        "one file of each model"
-                    )
+                    places = name, several[0], *sorted(known[several[0]])
+                    nowhere.append(Finding(Kind.SPANS_NOWHERE, places))
                     continue
                 found[name] = formula.rename({one: min(known[one]) for one in formula.names})
                 known[name] = {name}

@@ -13,55 +13,59 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Executor, JointExecutor, make_joint_executor
-from pyspec.executor.joint import join_names
+from pyspec.executor.joint import in_steps_of_the_first, join_names
 from pyspec.executor.linear.stacked import StackedExecutor
-from pyspec.fit.following import Followers
+from pyspec.fit.findings.deep import of_any_sign
+from pyspec.fit.findings.finding import Finding, unique
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.joint.followers import FollowersOfFiles, Spanning, local
-from pyspec.fit.joint.left import left_in
 from pyspec.fit.linear import LinearProblem, problem_of
-from pyspec.fit.linear.signs import of_any_sign
 from pyspec.fit.on_cluster import give_back
-from pyspec.fit.parameters import FitParameters, Limits
+from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.refusals import check_registered
-from pyspec.fit.solve.places import Places
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
 from pyspec.passes.eliminate import choose, joined, slopes_of
+from pyspec.plan import compile_model
+from pyspec.plan.following import Followers
+from pyspec.plan.places import Places
+from pyspec.plan.start import Limits
 
 Array = npt.NDArray[np.float64]
 
 
-def _by_file(found: Sequence[Sequence[str]]) -> list[str]:
-    """The sentences of each file with its name, `file01` as in its parameters; those that all files
-    have once, without a name."""
-    where: dict[str, list[str]] = {}
-    for index, own in enumerate(found):
-        for text in dict.fromkeys(own):
-            where.setdefault(text, []).append(f"file{index:02d}")
-    return [
-        text if len(names) == len(found) else f"in {', '.join(names)} {text}"
-        for text, names in where.items()
+def _by_file(
+    found: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
+) -> list[Finding]:
+    """The findings of each file under the names of the project; those that all files have once."""
+    named = [
+        [one.renamed(full, index) for one in unique(own)]
+        for index, (own, full) in enumerate(zip(found, fulls, strict=True))
     ]
+    whole = [replace(one, part=None) for own in named for one in own]
+    common = [one for one in unique(whole) if whole.count(one) == len(named)]
+    return common + [one for own in named for one in own if replace(one, part=None) not in common]
 
 
 class JointProblem(FitProblem):
     """Several problems as one. Shared parameters occur once, the others as ``file00_name``."""
 
-    #: Where files share amplitudes: theta of all at the end of the fit, and its covariance.
+    #: Where files share amplitudes: theta of all at the end of the fit.
     settled: Array | None = None
-    covariance: Array | None = None
 
     def __init__(
         self, parts: Sequence[tuple[Model, Measurement]], backend: str, label: str
     ) -> None:
-        self.parts = [(model, measurement) for model, measurement in parts]
+        self.parts = in_steps_of_the_first(parts)
         self.shared = join_names([model for model, _ in self.parts])
         self._label = label
-        super().__init__(*self.parts[0], backend)
+        self.backend = backend
+        model, measurement = self.parts[0]
+        super().__init__(compile_model(model), measurement, backend, self.make_executor())
         assert isinstance(self.executor, JointExecutor)
         self.problems = [
-            problem_of(model, measurement, backend, executor)
+            problem_of(compile_model(model), measurement, backend, executor)
             for (model, measurement), executor in zip(
                 self.parts, self.executor.executors, strict=True
             )
@@ -111,15 +115,11 @@ class JointProblem(FitProblem):
             self.parts = [(m, one) for (m, _), one in zip(self.parts, measurements, strict=True)]
             self.use(None)
 
-    def settle(self, theta: Array, covariance: Array, variance: float, lost: Sequence[int]) -> None:
-        """The end of the fit: where files share amplitudes each of them needs theta of all, and its
-        covariance. Files with free amplitudes are told what all data leave undetermined, where
-        these do not determine the parameters at the places `lost`."""
-        self.settled, self.covariance = np.array(theta, np.float64), covariance
+    def settle(self, theta: Array) -> None:
+        """The end of the fit: where files share amplitudes each of them needs theta of all."""
+        self.settled = np.array(theta, np.float64)
         if isinstance(self.executor, StackedExecutor):
             self.executor.settle(theta)
-        if lost and self.n_linear:
-            left_in(self.problems, self.shared.gather, theta, covariance, variance, lost)
 
     def _at(self, theta: Array) -> AbstractContextManager[None]:
         """Inside of this block each file knows the theta of the others."""
@@ -211,7 +211,7 @@ class JointProblem(FitProblem):
         return choose(self.names, joined(list(zip(files, self.shared.full, strict=True)))).names
 
     @cached_property
-    def parameters(self) -> dict[str, Par]:
+    def parameters(self) -> Mapping[str, Par]:
         found: dict[str, Par] = {}
         for problem, full in self.named_files:
             for name, par in problem.parameters.items():
@@ -256,15 +256,15 @@ class JointProblem(FitProblem):
         """Quantities that take their values from several files."""
         return Spanning.of([model for model, _ in self.parts], self.shared.full)
 
-    def cautions(self, values: Mapping[str, float]) -> list[str]:
+    def cautions(self, values: Mapping[str, float]) -> list[Finding]:
         own = [
             problem.cautions(self.local(index, values))
             for index, problem in enumerate(self.problems)
         ]
-        return [*self._apart(), *self.spanning.nowhere, *_by_file(own)]
+        return [*self._apart(), *self.spanning.nowhere, *_by_file(own, self.shared.full)]
 
-    def _apart(self) -> list[str]:
-        """Sentences about parameters that some files share and that others have for themselves."""
+    def _apart(self) -> list[Finding]:
+        """Findings about parameters that some files share and that others have for themselves."""
         shared: dict[str, int] = {}
         for index, problem in enumerate(self.problems):
             for name, par in problem.parameters.items():
@@ -275,29 +275,26 @@ class JointProblem(FitProblem):
             for name, par in problem.parameters.items():
                 if name in shared and par.scope != "project" and par.formula is None:
                     own = "free" if par.vary else "fixed"
-                    found.append(
-                        f"file {shared[name]} shares {name} with the project, but in file {index} "
-                        f"it is {own} for this file alone; write 'project' in both models to fit "
-                        "one value, or in neither"
-                    )
+                    numbers = {"shared_by": shared[name], "own_of": index, "own": own}
+                    found.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
         return found
 
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[str]:
-        found: list[list[str]] = []
+    ) -> list[Finding]:
+        found: list[list[Finding]] = []
         for index, (problem, at) in enumerate(self.files_at(theta)):
             own, full = self.local(index, values), self.shared.full[index]
             there = {name: sides[full[name]] for name in full if full[name] in sides}
             found.append(problem.doubts(at, own, there))
-        return _by_file(found)
+        return _by_file(found, self.shared.full)
 
-    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
+    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> Finding:
         for problem, full in self.named_files:
             for own, whole in full.items():
                 if whole == name:
-                    text = problem.at_the_bound(own, side, limit, *gain)
-                    return text.replace(own, name, 1)
+                    found = problem.at_the_bound(own, side, limit, *gain)
+                    return replace(found, places=(name,))
         return super().at_the_bound(name, side, limit, *gain)
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:

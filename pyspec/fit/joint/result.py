@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import no_item
-from pyspec.errors import FitError, suggest
-from pyspec.fit.joint.file import together
+from pyspec.errors import FitError, several, suggest
+from pyspec.fit.findings.counted import together
+from pyspec.fit.findings.kinds import Severity
+from pyspec.fit.joint.file import FileFit
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
-from pyspec.fit.table import CorrelationTable, ParameterTable
 from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]
@@ -43,8 +44,9 @@ class JointFit(FitResult):
         self.share_samples()
         return samples
 
-    def _told(self) -> Sequence[str]:
-        return together(self.cautions)
+    def _said(self) -> list[tuple[Severity, str]]:
+        said = together(self.findings, self.problem.shared.full)
+        return [(one.severity, text) for one, text in said]
 
     def share_samples(self) -> None:
         """Gives each file its part of the samples, where there are some."""
@@ -112,10 +114,6 @@ class JointFit(FitResult):
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("predictions", "predict()")
 
-    def plot(self, **options: Any) -> Any:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise _asked_of_all("pictures", "plot()")
-
     def moving(self) -> Any:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("parameters that move", "moving()")
@@ -164,7 +162,7 @@ class JointResult(Sequence[FitResult]):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the files."""
-        return tuple(file.file_name for file in self.files)
+        return tuple(file.file_name or f"file{k:02d}" for k, file in enumerate(self.files))
 
     @overload
     def __getitem__(self, key: int | str) -> FitResult: ...
@@ -194,31 +192,11 @@ class JointResult(Sequence[FitResult]):
         own = list(super().__dir__())
         return sorted({*own, *(name for name in dir(self.joint) if _is_shared(name))})
 
-    @property
-    def values(self) -> dict[str, float]:
-        """Name in the project → best-fit value."""
-        return self.joint.values
-
-    @property
-    def stderr(self) -> dict[str, float | None]:
-        """Name in the project → standard error."""
-        return self.joint.stderr
-
-    @property
-    def table(self) -> ParameterTable:
-        """All parameters of all files."""
-        return self.joint.table
-
-    @property
-    def correlations(self) -> CorrelationTable:
-        """Correlations of the free parameters."""
-        return self.joint.correlations
-
-    def conf_interval(
-        self, p_names: str | Sequence[str] | None = None, sigmas: Any = (1, 2, 3), **options: Any
-    ) -> Any:
-        """Intervals by profile likelihood, as of :meth:`pyspec.FitResult.conf_interval`."""
-        return self.joint.conf_interval(p_names, sigmas, **options)
+    def diagnose(self, deep: bool = False) -> JointResult:
+        """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
+        joint = self.joint.diagnose(deep)
+        files = [one.diagnosed_with(joint) for one in self.files if isinstance(one, FileFit)]
+        return JointResult(joint, files)
 
     def __str__(self) -> str:
         head, _, rest = str(self.joint).partition("\n")
@@ -231,7 +209,7 @@ class JointResult(Sequence[FitResult]):
         return ", ".join([*found[:MOST_NAMES], *more])
 
     def __repr__(self) -> str:
-        return f"<JointResult of {len(self)} files: {self.joint!r}>"
+        return f"<JointResult of {several(self.names, MOST_NAMES)}: {self.joint!r}>"
 
     def _repr_html_(self) -> str:
         names = f"{len(self)} files together: {self._names()}".rstrip(": ")

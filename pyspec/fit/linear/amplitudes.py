@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +21,19 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import Solved
-from pyspec.fit.export import need_xarray
-from pyspec.fit.linear.followed import Followed
+from pyspec.fit.ending import Ending
 from pyspec.fit.linear.gaps import unknown
-from pyspec.fit.linear.lost import information_of, lost_directions, moved
+from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.linear.species import Associated, Kinetics
+from pyspec.fit.table import need_xarray
 from pyspec.functions.losses import FLOOR
 from pyspec.model.kinetics import scheme_name, schemes_in, state_name
 
-if TYPE_CHECKING:
-    from pyspec.fit.linear.problem import LinearProblem
-    from pyspec.fit.result import FitResult
-
 Array = npt.NDArray[np.float64]
+
+#: Change along a lost direction, in standard errors at known theta, above which an amplitude is not
+#: determined.
+MOVED = 1e-3
 
 
 @answered
@@ -170,6 +170,16 @@ class Amplitudes:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """How the amplitudes of one group follow: those that are determined (`kept`), their covariance
+    at known theta, s² (BᵀB)⁻¹, and Z, the decrease of each by each parameter of theta."""
+
+    kept: npt.NDArray[np.intp]
+    inverse: Array
+    slopes: Array
+
+
 class Solution(NamedTuple):
     """What is known of the amplitudes at the end of a fit: their values, how those of each group
     follow theta, the covariance of theta, with zeros for parameters that are taken to be known, and
@@ -181,35 +191,25 @@ class Solution(NamedTuple):
     away: Array
 
 
-def solution_of(result: FitResult, problem: LinearProblem) -> Solution:
-    """That of a fit of a `problem`. What all files of a joint fit leave undetermined its files were
-    told."""
-    covariance, variance = result._spread()
-    solved = problem.linear.solve(result.theta, problem.fixed)
-    followed = follow(problem, solved, variance)
-    if problem.left is not None:
-        return Solution(solved, followed, *problem.left)
-    covariance, lost = problem.spread(covariance), result._lost()
-    if not lost:
-        return Solution(solved, followed, covariance, np.zeros((len(covariance), 0)))
-    places = problem.linear.gather[np.array(lost)].tolist()
-    information = information_of(followed, len(covariance))
-    found = lost_directions(information, covariance, places, variance)
-    return Solution(solved, followed, *found)
+def solution_of(problem: LinearProblem, ending: Ending) -> Solution:
+    """That of a fit of a `problem`."""
+    solved = problem.linear.solve(ending.theta, problem.fixed)
+    followed = follow(problem, solved, ending.variance)
+    return Solution(solved, followed, *ending.determined())
 
 
-def amplitudes_of(result: FitResult, problem: LinearProblem) -> Amplitudes:
+def amplitudes_of(problem: LinearProblem, ending: Ending) -> Amplitudes:
     """The amplitudes of a fit of a `problem`."""
     with problem.linear.lock:
-        return _amplitudes_of(result, problem)
+        return _amplitudes_of(problem, ending)
 
 
-def _amplitudes_of(result: FitResult, problem: LinearProblem) -> Amplitudes:
+def _amplitudes_of(problem: LinearProblem, ending: Ending) -> Amplitudes:
     executor = problem.linear
-    solution = solved, followed, covariance, away = solution_of(result, problem)
+    solution = solved, followed, covariance, away = solution_of(problem, ending)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     names = list(executor.designer.free)
-    hidden = moved(followed, away, len(names))
+    hidden = _moved(followed, away, len(names))
     spread = _covariances(followed, found.shape[1], covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
     errors = np.sqrt(np.einsum("gkk->gk", shown))
@@ -224,7 +224,7 @@ def _amplitudes_of(result: FitResult, problem: LinearProblem) -> Amplitudes:
         {name: gaps[:, k] for k, name in enumerate(names)},
         {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
         executor.designer.x,
-        _kinetics(problem, solution, result.theta, spread, hidden, gaps),
+        _kinetics(problem, solution, ending.theta, spread, hidden, gaps),
     )
 
 
@@ -307,7 +307,18 @@ def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:
     mine = [k for k, place in enumerate(places.tolist()) if place in at]
     rows = [at[int(places[k])] for k in mine]
     inverse = own.inverse[np.ix_(rows, rows)]
-    return Followed(np.array(mine, np.intp), inverse, own.slopes[rows], own.information)
+    return Followed(np.array(mine, np.intp), inverse, own.slopes[rows])
+
+
+def _moved(followed: list[Followed], away: Array, n_basis: int) -> npt.NDArray[np.bool_]:
+    """(n_basis,) whether an amplitude changes along a direction in which theta is not determined,
+    at any energy or time: then it has no error."""
+    found = np.zeros(n_basis, np.bool_)
+    for own in followed:
+        error = np.sqrt(np.diag(own.inverse))
+        change = np.abs(own.slopes @ away).max(axis=1, initial=0.0)
+        found[own.kept[change > MOVED * error]] = True
+    return found
 
 
 def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Followed]:
@@ -326,8 +337,7 @@ def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Follo
         if inverse is None or not same:
             inverse = np.linalg.pinv(own) if kept.size else np.zeros((0, len(own)))
         slopes = inverse @ side if changes else np.zeros((kept.size, 0))
-        left = side - own @ slopes
-        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes, left.T @ left))
+        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes))
     return result
 
 

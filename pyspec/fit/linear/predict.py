@@ -1,4 +1,5 @@
-"""A fit with free amplitudes at other times (spectra were free) or other energies (traces were).
+"""A fit with free amplitudes at other times (spectra were free) or other energies (traces were),
+and its components one by one.
 
 A prediction changes with theta directly and through the amplitudes, which follow: with G and B the
 derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 those of the data (see
@@ -7,27 +8,22 @@ derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 tho
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, FitError
 from pyspec.executor.linear.design import Design
-from pyspec.fit.linear.amplitudes import solution_of
-from pyspec.fit.linear.followed import Followed
+from pyspec.fit.ending import Ending
+from pyspec.fit.linear.amplitudes import Amplitudes, Followed, solution_of
 from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.predict import Prediction
-
-if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
 
 def predict_linear(
-    result: FitResult,
     problem: LinearProblem,
+    ending: Ending,
     energy: npt.ArrayLike | None,
     time: npt.ArrayLike | None,
 ) -> Prediction:
@@ -46,18 +42,16 @@ def predict_linear(
             f"leave {axis}= out"
         )
     with executor.lock:
-        return _predicted(result, problem, given)
+        return _predicted(problem, ending, given)
 
 
-def _predicted(
-    result: FitResult, problem: LinearProblem, given: npt.ArrayLike | None
-) -> Prediction:
+def _predicted(problem: LinearProblem, ending: Ending, given: npt.ArrayLike | None) -> Prediction:
     executor = problem.linear
-    solved, followed, covariance, _ = solution_of(result, problem)
+    solved, followed, covariance, _ = solution_of(problem, ending)
     design, x = (
         (solved.design, executor.designer.x)
         if given is None
-        else (executor.elsewhere(result.theta, problem.fixed, given))
+        else (executor.elsewhere(ending.theta, problem.fixed, given))
     )
     amplitudes = solved.projected.amplitudes
     error = _errors(design, amplitudes, followed, covariance)
@@ -81,4 +75,33 @@ def _errors(
         spread = np.einsum("xi,ij,xj->x", rows, covariance, rows)
         spread += np.einsum("xi,ij,xj->x", basis, own.inverse, basis)
         found[group] = np.sqrt(np.maximum(spread, 0.0))
+    return found
+
+
+def linear_components(problem: LinearProblem, theta: Array, linear: Amplitudes) -> dict[str, Array]:
+    """Name → (n_rows, n_columns) of every component, seen through the instruments above it, in file
+    order: amplitudes times what they are multiplied with, and what has no free amplitude.
+
+    Raises :class:`FitError` where one reads the spectrum of the others.
+    """
+    components = problem.model.components
+    reader = next((one.name for one in components if one.op.spectrum_fed), None)
+    if reader is not None:
+        raise FitError(
+            f"{problem.label}: {reader} reads the lines whose amplitudes are free, and is solved "
+            "for together with them; result.linear has each amplitude, and in basis what it is "
+            "multiplied with"
+        )
+    executor = problem.linear
+    rest = executor.designer.rest_at(np.asarray(theta, np.float64), problem.fixed or {})
+    full = (len(linear.along), len(linear.x))
+    found: dict[str, Array] = {}
+    for component in components:
+        parts = [rest[component.name]] if component.name in rest else []
+        for par in component.parameters:
+            if par.name in linear.values:
+                parts.append(linear[par.name][:, np.newaxis] * linear.basis[par.name])
+        if parts:
+            total = sum(parts, np.zeros(full))
+            found[component.name] = executor.groups_of(total)
     return found

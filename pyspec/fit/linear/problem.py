@@ -14,18 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
-from pyspec.executor import Executor, LinearExecutor, make_executor
-from pyspec.fit.linear.coincide import coinciding
-from pyspec.fit.linear.signs import of_any_sign
+from pyspec.executor import Executor, LinearExecutor, executor_of
+from pyspec.fit.findings.coincide import coinciding
+from pyspec.fit.findings.deep import of_any_sign
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.refusals import check_registered
 from pyspec.fit.same_data import need_same
-from pyspec.fit.solve.places import Places
-from pyspec.model import Measurement, Model, Par
+from pyspec.model import Measurement, Par
 from pyspec.model.free import dispersed, single_valued
-from pyspec.model.outline import outline_of
 from pyspec.model.windows import slice_of
+from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan.following import Followers, Following
+from pyspec.plan.places import Places
 
 Array = npt.NDArray[np.float64]
 
@@ -42,26 +45,17 @@ class LinearProblem(FitProblem):
     #: about the same model; None where these are not known.
     others: list[Array] | None = None
 
-    #: Of a joint fit that does not determine all parameters: the covariance of theta without the
-    #: directions in which it is not determined, and these, (n_theta, n_lost).
-    left: tuple[Array, Array] | None = None
-
     def make_executor(self) -> Executor:
         """Of one of several files that share amplitudes it is that of their joint fit."""
         if self.of_joint is None:
             check_registered(self.model, self.parameters)
-            return make_executor(self.model, self.measurement, self.backend)
+            return executor_of(self.compiled, self.measurement, self.backend)
         joint, index = self.of_joint
         return joint.executor.executors[index]  # type: ignore[no-any-return]
 
-    def spread(self, covariance: Array) -> Array:
-        """The covariance of what the amplitudes follow: that of theta, or of the theta of all files
-        where these share amplitudes."""
-        return covariance if self.of_joint is None else np.asarray(self.of_joint[0].covariance)
-
     def of_any_sign(self) -> LinearProblem:
         """The same with amplitudes that may be negative."""
-        given = of_any_sign(self.model), self.measurement, self.backend
+        given = compile_model(of_any_sign(self.model)), self.measurement, self.backend
         return LinearProblem(*given, fixed=self.fixed)
 
     @property
@@ -70,6 +64,10 @@ class LinearProblem(FitProblem):
         executor = self.executor
         assert isinstance(executor, LinearExecutor)
         return executor
+
+    @property
+    def is_trace(self) -> bool:
+        return False
 
     @property
     def n_linear(self) -> int:  # type: ignore[override]
@@ -86,9 +84,14 @@ class LinearProblem(FitProblem):
         return self.n_linear
 
     @cached_property
-    def parameters(self) -> dict[str, Par]:
+    def parameters(self) -> Mapping[str, Par]:
         """All parameters but the amplitudes that are free, and what depends on the energy."""
         return single_valued(self.model.parameters)
+
+    @cached_property
+    def followers(self) -> Followers:
+        """The expression parameters among these."""
+        return Following.of(self.parameters, self.outline.followers)
 
     @cached_property
     def dispersed(self) -> frozenset[str]:
@@ -104,7 +107,7 @@ class LinearProblem(FitProblem):
             return {}
 
     def jump_parameters(self) -> Collection[str]:
-        if self.dispersed:  # there is no one graph to find them in
+        if self.dispersed:  # no plan says at which energies they are
             return ()
         try:
             return super().jump_parameters()
@@ -134,15 +137,14 @@ class LinearProblem(FitProblem):
 
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[str]:
+    ) -> list[Finding]:
         found = super().doubts(theta, values, sides, chisqr)
         with np.errstate(all="ignore"):
             lost = self.linear.undetermined(theta, self.fixed)
             found += coinciding(self.linear.designer, theta, self.fixed)
         axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
         return found + [
-            f"{name} is not determined at {count} {axis}: the data cannot tell what it is "
-            "multiplied with from the other amplitudes; it is held at 0 there"
+            Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
             for name, count in lost.items()
         ]
 
@@ -153,7 +155,7 @@ class LinearProblem(FitProblem):
 
 
 def problem_of(
-    model: Model,
+    compiled: CompiledModel,
     measurement: Measurement,
     backend: str,
     executor: Executor | None = None,
@@ -161,13 +163,13 @@ def problem_of(
     without: Collection[str] = (),
 ) -> FitProblem:
     """The problem of a model, with or without free amplitudes."""
-    outline = outline_of(model)
-    if not outline.has_free:
-        given = model, measurement, backend, executor, fixed, without
-        return FitProblem(*given, outline=outline)
+    given = compiled, measurement, backend, executor, fixed, without
+    model = compiled.model
+    if compiled.outline is None or not compiled.outline.has_free:
+        return FitProblem(*given)
     if measurement.data is not None and np.ndim(measurement.data) != 2:
         raise FitError(
             f"{model.name}: amplitudes that are free need data of times and energies, not "
             f"{np.ndim(measurement.data)}D data"
         )
-    return LinearProblem(model, measurement, backend, executor, fixed, without)
+    return LinearProblem(*given)

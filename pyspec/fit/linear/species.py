@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
-from pyspec.fit.export import need_xarray
+from pyspec.fit.table import need_xarray
 from pyspec.formula import Scheme
 
 Array = npt.NDArray[np.float64]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.batch.batch import Case
+from pyspec.fit.batch.cases import Bools, Case, Stack, as_doubles
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]
@@ -31,6 +31,29 @@ class Given:
         """The k-th of both."""
         return _at(self.measurements, k), _at(self.seeds, k)
 
+    def given(self, k: int) -> Mapping[str, float]:
+        return _at(self.seeds, k)
+
+    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+        if len(self.measurements) == 1:
+            return _repeated(self.measurements[0], len(places)), np.ones(len(places), bool)
+        given = [self.measurements[k] for k in places]
+        shaped = [one for one in given if _is_shaped(one, like)]
+        shared = [
+            name
+            for name in ("weight", "keep")
+            if all(getattr(one, name) is getattr(like, name) for one in shaped)
+        ]
+        alike = np.array([_is_like(one, like, shared) for one in given])
+        rows = [one if is_alike else like for one, is_alike in zip(given, alike, strict=True)]
+        data = np.stack([as_doubles(np.asarray(one.data)) for one in rows])
+        beside = [
+            None if name in shared else _spread([getattr(one, name) for one in rows], data)
+            for name in ("weight", "keep")
+            if alike.any()
+        ]
+        return Stack(data, *beside), alike
+
     def part(self, places: slice) -> Given:
         """Those at some places."""
         return Given(_cut(self.measurements, places), _cut(self.seeds, places))
@@ -42,6 +65,46 @@ def _at(items: Sequence[Item], k: int) -> Item:
 
 def _cut(items: Sequence[Item], places: slice) -> Sequence[Item]:
     return items if len(items) == 1 else items[places]
+
+
+def _repeated(one: Measurement, n: int) -> Stack:
+    """The same measurement so many times."""
+    data = as_doubles(np.asarray(one.data))
+    return Stack(np.broadcast_to(data, (n, *data.shape)))
+
+
+def _is_shaped(one: Measurement, like: Measurement) -> bool:
+    """Whether two differ in nothing but their arrays, and the data have one shape."""
+    same = all(
+        getattr(one, name) == getattr(like, name)
+        for name in ("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
+    )
+    assert like.data is not None
+    return same and type(one.data) is np.ndarray and one.data.shape == like.data.shape
+
+
+def _is_like(one: Measurement, like: Measurement, shared: Sequence[str]) -> bool:
+    """Whether two differ in nothing but the values of their arrays; of series, which C sums in
+    other ways where weights do not differ along an axis, in those of their data alone."""
+    return _is_shaped(one, like) and all(
+        name in shared
+        or (
+            like.data is not None
+            and like.data.ndim == 1
+            and _have_shape(getattr(one, name), getattr(like, name))
+        )
+        for name in ("weight", "keep")
+    )
+
+
+def _have_shape(one: Any, other: Any) -> bool:
+    return type(one) is type(other) is np.ndarray and one.shape == other.shape
+
+
+def _spread(arrays: Sequence[Any], data: npt.NDArray[Any]) -> Any:
+    """Weights or masks of spectra, for each point of their data (n, …)."""
+    found = np.stack(arrays)
+    return np.broadcast_to(found.reshape(len(data), -1), data.shape)
 
 
 @dataclass(frozen=True)
@@ -67,8 +130,20 @@ class Drawn:
     seed: int
     numbers: Sequence[int]
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
     def case(self, k: int) -> Case:
         """The k-th data that are drawn."""
+        return replace(self.measurement, data=self._drawn(k)), self.seeds
+
+    def given(self, k: int) -> Mapping[str, float]:
+        return self.seeds
+
+    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+        return Stack(np.stack([self._drawn(k) for k in places])), np.ones(len(places), bool)
+
+    def _drawn(self, k: int) -> Array:
         generator = np.random.default_rng([self.seed, self.numbers[k]])
         if self.residuals is not None:
             assert self.sigma is not None
@@ -81,7 +156,7 @@ class Drawn:
             drawn = generator.poisson(np.maximum(self.expected, 0.0) * scale) / scale
         data = np.array(self.measurement.data, np.float64)
         self.measurement.window(data)[...] = drawn.reshape(self.measurement.window(data).shape)
-        return replace(self.measurement, data=data), self.seeds
+        return data
 
     def part(self, places: slice) -> Drawn:
         """Those at some places."""

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, whole
 from pyspec.errors import CallError, FitError
-from pyspec.executor import backend_name, make_executor
-from pyspec.fit.batch.batch import Batch, Described
+from pyspec.executor import Executor, backend_name, make_executor
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.run import run_batch
+from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.many.cases import Drawn, Given
@@ -50,8 +51,19 @@ class ManyBatch(Batch[OneFit]):
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> OneFit:
         return OneFit.of(number, status, message, result)
 
-    def _problem(self, described: Described) -> FitProblem:
-        problem = super()._problem(described)
+    def made(self, number: int, solved: Solved, place: int) -> OneFit:
+        said, found = self.said(number, solved, place), solved.ending(place)
+        values, errors = self.numbers_of(solved, place)
+        numbers = found.chisqr, found.redchi, int(solved.fitted["nfev"][place])
+        return OneFit(number, "converged", said, values, errors, *numbers)
+
+    def _problem(
+        self,
+        measurement: Measurement,
+        fixed: Mapping[str, float] | None,
+        executor: Executor | None = None,
+    ) -> FitProblem:
+        problem = super()._problem(measurement, fixed, executor)
         if isinstance(problem, LinearProblem):
             problem.others = self.rivals
         return problem
@@ -120,7 +132,8 @@ def fit_many(
     for one_start in starts:
         check_numbers(model.name, one_start)
     in_turn = method, stages, fit_alg_1, fit_alg_2
-    how = checked_how(model.name, in_turn, options, max_nfev, max_seconds, scale_covar)
+    limits = max_nfev, max_seconds, scale_covar
+    how = checked_how(model.name, in_turn, options, *limits, given)
     n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
     cases = Given(given, starts)

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.fits import Fits
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.result import FitResult
-from pyspec.fit.table import format_value, need_pandas, text_table
+from pyspec.fit.table import columns_of, format_value, need_pandas, text_table
 from pyspec.model.free import single_valued
 from pyspec.model.show import html_table
-
-if TYPE_CHECKING:
-    from pyspec.fit.many.fit import ManyBatch
 
 Array = npt.NDArray[np.float64]
 
@@ -73,9 +71,9 @@ class ManyFits(Fits[OneFit]):
     """
 
     def __init__(
-        self, fits: Sequence[OneFit], batch: ManyBatch, seconds: float, interrupted: bool
+        self, fits: Sequence[OneFit], batch: Batch[OneFit], seconds: float, interrupted: bool
     ) -> None:
-        self.fits = tuple(fits)
+        self.fits = fits
         self._batch = batch
         parameters = single_valued(batch.model.parameters)
         self.names, self.free_names = tuple(parameters), batch.model.opt_param_names
@@ -95,7 +93,7 @@ class ManyFits(Fits[OneFit]):
     @property
     def nfev(self) -> npt.NDArray[np.int64]:
         """(n,) residual evaluations."""
-        return np.array([fit.nfev for fit in self.fits], dtype=np.int64)
+        return np.asarray(self._numbers("nfev"), dtype=np.int64)
 
     def of_converged(self, name: str) -> Array:
         """Values of one parameter in the fits that converged.
@@ -124,12 +122,8 @@ class ManyFits(Fits[OneFit]):
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, one row a fit: each parameter and its ``_stderr``, chisqr, redchi,
         nfev, status, message. Raises :class:`FitError` without pandas."""
-        errors, columns = self.stderr, dict[str, Any]()
-        for name, values in self.values.items():
-            columns[name], columns[f"{name}_stderr"] = values, errors[name]
-        columns |= {name: getattr(self, name) for name in ("chisqr", "redchi", "nfev")}
-        columns |= {"status": list(self.status), "message": list(self.message)}
-        return need_pandas().DataFrame(columns)
+        others = "chisqr", "redchi", "nfev", "status", "message"
+        return need_pandas().DataFrame(columns_of(self, others))
 
     def _head(self) -> str:
         return self._head_of(f"fits of {self.model_name}")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from pyspec.fit.batch.batch import Batch, Case
+from pyspec.fit.batch.batch import Batch
+from pyspec.fit.batch.cases import Bools, Case, Stack, as_doubles
+from pyspec.fit.batch.solved import Solved
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Measurement
+from pyspec.model.checksum import checksum
 from pyspec.model.measurement import row_of
 
 
@@ -22,16 +26,40 @@ class Slices:
     series: Measurement
     seeds: Sequence[Mapping[str, float]]
 
+    def __len__(self) -> int:
+        begin, end = self._rows
+        return end - begin
+
     def case(self, place: int) -> Case:
-        row = row_of(self.series, self._begin + place)
-        return row, self.seeds[place] if self.seeds else {}
+        return row_of(self.series, self._rows[0] + place), self.given(place)
+
+    def given(self, place: int) -> Mapping[str, float]:
+        return self.seeds[place] if self.seeds else {}
+
+    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+        weight, keep = self.series.weight, self.series.keep
+        if weight is not None:
+            weight = self.rows_of(
+                places, np.broadcast_to(weight, np.asarray(self.series.data).shape)
+            )
+        keep = None if keep is None else self.rows_of(places, keep)
+        return Stack(as_doubles(self.rows_of(places)), weight, keep), np.ones(len(places), bool)
+
+    def rows_of(self, places: Sequence[int], array: Any = None) -> npt.NDArray[Any]:
+        """The rows at places that follow each other, of the data or of another array."""
+        given = self.series.data if array is None else array
+        assert given is not None
+        begin = self._rows[0] + places[0]
+        return np.asarray(given[begin : begin + len(places)])
 
     @property
-    def _begin(self) -> int:
-        return 0 if self.series.rows is None else self.series.rows[0]
+    def _rows(self) -> tuple[int, int]:
+        assert self.series.data is not None
+        return self.series.rows or (0, len(self.series.data))
 
     def part(self, places: slice) -> Slices:
-        series, rows = self.series, slice(self._begin + places.start, self._begin + places.stop)
+        series, begin = self.series, self._rows[0]
+        rows = slice(begin + places.start, begin + places.stop)
         assert series.data is not None
         weight = series.weight
         if weight is not None:
@@ -52,3 +80,11 @@ class SliceBatch(Batch[SliceFit]):
 
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> SliceFit:
         return SliceFit(number, self.rows[number], status, message, result)
+
+    def checksums(self, places: range) -> Sequence[int]:
+        assert isinstance(self.cases, Slices)
+        return [checksum(one) for one in self.cases.rows_of(places)]
+
+    def made(self, number: int, solved: Solved, place: int) -> SliceFit:
+        result = self.result_of(number, solved, place)
+        return self.kept(number, "converged", result.message, result)

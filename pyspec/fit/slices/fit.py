@@ -25,6 +25,7 @@ from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import refuse_free
 from pyspec.model.measurement import row_of
+from pyspec.plan import compile_model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,9 +65,9 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : None or 1 fits one slice after the other, usually in less than 1 ms each; a larger
-        number starts that many workers, which takes seconds: worth it only where the fits take
-        longer
+    n_workers : None or 1 fits the slices in this process, usually in less than 0.1 ms each, by the
+        threads that ``PYSPEC_NUM_THREADS`` allows; a larger number starts that many workers, which
+        takes seconds: worth it only where the fits take longer
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
     client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the
@@ -77,12 +78,15 @@ def fit_slices(
     seed : of their random numbers, to which the number of the slice is added; or one for each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
-    A slice that fails has the status "failed" and its message; Ctrl-C keeps the slices that are
-    done, the others have the status "not run".
+    C fits one slice after the other. Where it is not certain of one, as where the data leave
+    parameters open, or at a bound without a slope, this is fitted as :func:`pyspec.fit.fit_model`
+    does. All have the bits of that. A slice that fails has the status "failed" and its message;
+    Ctrl-C keeps the slices that are done, the others have the status "not run".
     """
     need_pair("fit_slices", model, series)
     in_turn = method, stages, fit_alg_1, fit_alg_2
-    how = checked_how(model.name, in_turn, options, max_nfev, max_seconds, scale_covar)
+    limits = max_nfev, max_seconds, scale_covar
+    how = checked_how(model.name, in_turn, options, *limits, (series,))
     if series.data is None or series.data.ndim != 2:
         raise FitError(f"{model.name}: slices need data of shape (time, energy)")
     refuse_free(model.name, model.parameters, "slices need")
@@ -99,7 +103,7 @@ def fit_slices(
     starts = listed_seeds("fit_slices", () if seeds is None else seeds)
     _check_seeds(model, starts, len(rows))
     model = copy.deepcopy(model)
-    first = make_problem(model, row_of(series, rows[0]), backend)
+    first = make_problem(compile_model(model), row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     cases = Slices(series, [dict(one) for one in starts])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -13,15 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.fit.batch.fits import Fits
-from pyspec.fit.export import labelled, need_xarray
+from pyspec.fit.batch.fits import Fits, Made
+from pyspec.fit.export import labelled
+from pyspec.fit.findings.counted import (
+    Counted,
+    gathered,
+    of_following_errors,
+    of_motion_alone,
+)
+from pyspec.fit.findings.found import Told, plain_findings
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.measured import Measured
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
-from pyspec.fit.slices.cautions import gathered, of_following_errors, of_motion_alone
-from pyspec.fit.slices.table import SliceTable
-from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.table import need_pandas
-from pyspec.fit.trace import fit_trace
+from pyspec.fit.single import fit_trace
+from pyspec.fit.table import SliceTable, columns_of, need_pandas, need_xarray
 from pyspec.model import Measurement, Model
 from pyspec.model.units import parameter_units
 from pyspec.model.windows import slice_of
@@ -57,16 +64,11 @@ class SliceFit:
 
 def slices_frame(slices: Any) -> Any:
     """The DataFrame of slices, those of an archive too. Raises :class:`FitError` without pandas."""
-    errors = slices.stderr
-    columns: dict[str, Any] = {"time": slices.time}
-    for name, values in slices.values.items():
-        columns[name] = values
-        columns[f"{name}_stderr"] = errors[name]
-    columns |= {"redchi": slices.redchi, "nfev": slices.nfev, "status": list(slices.status)}
-    return need_pandas().DataFrame(columns)
+    columns = columns_of(slices, ("redchi", "nfev", "status"))
+    return need_pandas().DataFrame({"time": slices.time, **columns})
 
 
-class SliceResults(Fits[SliceFit], SlotNames):
+class SliceResults(Fits[SliceFit], Told, Measured):
     """The fits of all slices. ``slices[3]`` is one of them, ``slices[3].result`` its FitResult.
 
     Attributes
@@ -80,6 +82,8 @@ class SliceResults(Fits[SliceFit], SlotNames):
     backend, seconds, interrupted : how it ran
     model_name, file_name, fit_type : where it belongs; fit_type is "sbs"
     """
+
+    _called = "slices"
 
     #: Where relative paths of model files begin, the project's; None: where Python runs.
     folder: Path | None = None
@@ -95,7 +99,7 @@ class SliceResults(Fits[SliceFit], SlotNames):
         interrupted: bool,
         data_checksum: int = 0,
     ) -> None:
-        self.fits = tuple(fits)
+        self.fits = fits
         self._model = model
         self.names, self.free_names = tuple(model.parameters), model.opt_param_names
         self.series = series
@@ -122,6 +126,8 @@ class SliceResults(Fits[SliceFit], SlotNames):
     @property
     def rows(self) -> npt.NDArray[np.int64]:
         """(n,) rows of the data."""
+        if isinstance(self.fits, Made):
+            return np.arange(*(self.series.rows or (0, len(self.fits))), dtype=np.int64)
         return np.array([fit.row for fit in self.fits], dtype=np.int64)
 
     @property
@@ -138,12 +144,32 @@ class SliceResults(Fits[SliceFit], SlotNames):
         return self._numbers("nfev")
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """The cautions of all slices, each kind once, with the number of slices that have it;
-        ``slices[3].result.cautions`` are those of one."""
+    def findings(self) -> tuple[Counted, ...]:
+        """The findings of all slices, each kind once, with the number of slices that have it;
+        ``slices[3].result.findings`` are those of one."""
         pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
-        found = [(t, one.cautions) for t, one in pairs if one is not None]
-        return gathered(found, len(self), self.names)
+        found = [(t, one.findings) for t, one in pairs if one is not None]
+        return gathered(found, len(self))
+
+    @property
+    def level(self) -> int:
+        """How far findings were looked for, as of :attr:`FitResult.level`."""
+        return min((one.result.level for one in self.fits if one.result is not None), default=0)
+
+    def diagnose(self, deep: bool = False) -> SliceResults:
+        """A copy with what the residual of each slice says, as of :meth:`FitResult.diagnose`."""
+        return self.changed(lambda result: result.diagnose(deep))
+
+    def changed(self, change: Callable[[FitResult], FitResult]) -> SliceResults:
+        """A copy with another result of each slice, which C has made no sooner than it is asked
+        for."""
+
+        def other(one: SliceFit) -> SliceFit:
+            return one if one.result is None else replace(one, result=change(one.result))
+
+        found, fits = copy.copy(self), self.fits
+        found.fits = fits.changed(other) if isinstance(fits, Made) else tuple(map(other, fits))
+        return found
 
     @property
     def energy(self) -> Array:
@@ -165,10 +191,11 @@ class SliceResults(Fits[SliceFit], SlotNames):
         from pyspec.executor import make_executor
 
         executor = make_executor(self._model, Measurement(columns=self.series.columns))
-        fit = np.full(self.data.shape, np.nan)
-        for one in self.fits:
-            if one.result is not None:
-                fit[one.index] = executor.run(one.result.theta, one.result.problem.fixed)
+        fit, values = np.full(self.data.shape, np.nan), self.values
+        for k in np.flatnonzero(~np.isnan(self.chisqr)).tolist():
+            at = {name: float(column[k]) for name, column in values.items()}
+            given = executor.opt_param_names, executor.fixed_names
+            fit[k] = executor.run(*({name: at[name] for name in names} for names in given))
         return fit
 
     @property
@@ -187,28 +214,6 @@ class SliceResults(Fits[SliceFit], SlotNames):
     def axis(self) -> Array:
         """The last axis of the data: energies."""
         return self.energy
-
-    @property
-    def keep(self) -> npt.NDArray[np.bool_]:
-        """False where a point of the window is masked."""
-        if self.series.keep is None:
-            return np.ones(self.data.shape, dtype=bool)
-        return self.series.window(self.series.keep)
-
-    @property
-    def sigma(self) -> Array | None:
-        """(n, n_energy) the declared standard deviations, None where no noise was declared."""
-        return self.series.sigma(self.fit)
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """What "energy", "time" and "data" are, as the data say."""
-        return self.series.labels
-
-    @property
-    def units(self) -> Mapping[str, str]:
-        """Their units."""
-        return self.series.units
 
     def trace(self, name: str) -> tuple[Array, Array, Array]:
         """(time, values, standard errors) of one parameter, of the slices that converged.
@@ -247,12 +252,12 @@ class SliceResults(Fits[SliceFit], SlotNames):
         result.file_name = self.file_name
         used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
         own = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
-        told = result.cautions
+        told = result.findings
         if own:  # in place of what is said of any trace
-            told = tuple(one for one in told if "constFun" not in one)
+            told = tuple(one for one in told if one.kind is not Kind.NO_CONSTANT)
         following = of_following_errors(name, values[used], stderr[used])
         if own or following:
-            result.cautions = (*own, *following, *told)
+            result._tell((*own, *following, *told))
         return result
 
     def _model_file(self, given: str | Path) -> str | Path:
@@ -282,7 +287,8 @@ class SliceResults(Fits[SliceFit], SlotNames):
             "rows": self.rows.tolist(),
             "status": list(self.status),
             "message": list(self.message),
-            "cautions": list(self.cautions),
+            "level": self.level,
+            "findings": plain_findings(self),
             "redchi": plain(self.redchi),
             "nfev": plain(self.nfev),
             "values": {name: plain(column) for name, column in self.values.items()},
@@ -299,16 +305,13 @@ class SliceResults(Fits[SliceFit], SlotNames):
         redchi, nfev, status, message, data, fit, residual, with labels and units where these are
         known."""
         xarray = need_xarray()
-        errors, along = self.stderr, ("time",)
-        arrays: dict[str, Any] = {name: (along, array) for name, array in self.values.items()}
-        arrays |= {f"{name}_stderr": (along, array) for name, array in errors.items()}
-        arrays |= {name: (along, getattr(self, name)) for name in ("chisqr", "redchi", "nfev")}
-        arrays |= {"status": (along, list(self.status)), "message": (along, list(self.message))}
+        columns = columns_of(self, ("chisqr", "redchi", "nfev", "status", "message"))
+        arrays: dict[str, Any] = {name: (("time",), one) for name, one in columns.items()}
         data, fit = np.array(self.data), self.fit
         maps = {"data": data, "fit": fit, "residual": np.asarray(data - fit, dtype=np.float64)}
         arrays |= {name: (("time", "energy"), values) for name, values in maps.items()}
         facts = {"model": self.model_name, "file": self.file_name, "fit_type": "sbs"}
-        facts["cautions"] = "\n".join(self.cautions)
+        facts["findings"] = "\n".join(map(str, self.findings))
         coords = {"time": self.time, "energy": self.energy}
         units = {**parameter_units(self._model, self.units), **self.units}
         return labelled(xarray.Dataset(arrays, coords=coords, attrs=facts), self.labels, units)
@@ -318,12 +321,11 @@ class SliceResults(Fits[SliceFit], SlotNames):
         return self._head_of(f"slices of {self.model_name}{where}")
 
     def __str__(self) -> str:
-        notes = [f"Caution: {text}" for text in self.cautions]
-        return "\n".join([self._head(), *notes, str(SliceTable(self))])
+        return "\n".join([self._head(), *self.finding_lines(), str(SliceTable(self))])
 
     def __repr__(self) -> str:
         return f"<SliceResults: {self._head()}>"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>Caution: {escape(text)}</p>" for text in self.cautions)
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self.finding_lines())
         return f"<b>{escape(self._head())}</b>{notes}{SliceTable(self)._repr_html_()}"

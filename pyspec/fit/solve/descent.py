@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
-from pyspec.fit.solve.back import Back, IsBack, way_back
 from pyspec.fit.solve.covariance import gauss_newton
-from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
-from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
+from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch, root_of
 from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look
-from pyspec.fit.solve.places import interval, number_of
+from pyspec.fit.solve.search import BACK, REDUCED, WAYS, Search
 from pyspec.fit.sums import sums_of
+from pyspec.plan.places import interval, number_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -28,9 +27,6 @@ Array = npt.NDArray[np.float64]
 #: Evaluations that a fit within one interval, or away from a trap, may take; the best is then
 #: fitted to its end.
 TRIAL_EVALUATIONS = 40
-
-#: Where more parameters than these are lost, they go back to their starts together only.
-MOST_SINGLE = 4
 
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
 SLIGHT = 1e-6
@@ -130,7 +126,7 @@ class Descent:
         Slopes tell the place of a line with two heights, and the jump does: the error holds where
         it is short beside the interval, or where the next intervals fit nearly as well."""
         jump, n = jumps.places[index], found.theta.size
-        covariance, empty = found.information(range(n)) if jump.is_smooth else (None, [])
+        covariance, empty = gauss_newton(found.factor()[:, :-1]) if jump.is_smooth else (None, [])
         if covariance is None or index in empty:
             return 0.0, False
         variance = found.chisqr / max(self.n_points - n, 1)
@@ -153,27 +149,69 @@ class Descent:
                         return error, low < at < high
         return 0.0, False
 
-    def _eliminated(
-        self,
-        start: Array,
-        bounds: Bounds,
-        linear: Sequence[int],
-        most: int = MOST_POINTS,
-        is_back: IsBack | None = None,
-    ) -> Array:
-        """The end of a fit that solves for some parameters, or its best after `most` points, or
-        where it comes back."""
-        problem, (lower, upper) = self.problem, bounds
-        pairs = list(zip(lower.tolist(), upper.tolist(), strict=True))
-        with sums_of(problem, pairs, each=True) as sums:
-            reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
-            try:
-                return reduced.run(start, most, is_back)
-            finally:
-                self.best = reduced.standing(self.tolerance) or self.best
+    def _eliminated(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
+        """The end of a fit that solves for some parameters; `start` where the model is not finite
+        there: the ordinary fit asks for this point, and refuses it."""
+        account = self.problem.evaluations
+        before = account.count, account.best, account.best_theta
+        left = account.left()
+        start = self._better_start(start, bounds, linear)
+        most, tolerance = MOST_EVALUATIONS, self.tolerance
+        solver = NativeSolver(start, *bounds, self.n_points, self.data_square, most, tolerance)
+        is_counts = self.problem.is_poisson
+        self._run(Search(solver, start, linear, REDUCED, left, is_counts=is_counts), solver)
+        if solver.end == "not_finite":
+            account.count, account.best, account.best_theta = before
+            return start
+        if solver.end == "limit":
+            account.left()  # raises
+        return solver.theta.copy()
 
-    def _trial(self, start: Array, bounds: Bounds, is_back: IsBack | None = None) -> NativeSolver:
-        return self.fit(start, bounds, TRIAL_EVALUATIONS, is_back=is_back)
+    def _better_start(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
+        """Of counts, the linear parameters by plain least squares where the deviance is smaller
+        there: at heights far off, such as those of negative counts, its slopes lead nowhere."""
+        problem, account = self.problem, self.problem.evaluations
+        if not problem.is_poisson or not linear:
+            return start
+        first, squares = problem.chisqr_at(start), problem.of_squares()
+        pairs = list(zip(bounds[0].tolist(), bounds[1].tolist(), strict=True))
+        with sums_of(squares, pairs, each=True) as sums:
+            whole = unpack(sums(start, "gram"))
+        account.count += 1
+        problem.progress.update(account.count, first, min(first, account.best))
+        if not np.isfinite(whole).all():
+            return start
+
+        def parabola(theta: Array, form: str) -> Array:
+            change = np.append(start - theta, 1.0)
+            moved = np.eye(start.size + 1)
+            moved[:, -1] = change
+            gram = moved.T @ whole @ moved
+            return pack_triangle(root_of(gram) if form == "factor" else gram)
+
+        held = np.setdiff1d(np.arange(start.size), linear)
+        low, high = bounds[0].copy(), bounds[1].copy()
+        low[held] = high[held] = start[held]
+        solver = NativeSolver(
+            start, low, high, self.n_points, squares.data_square, MOST_EVALUATIONS
+        )
+        solver.run(parabola, _nobody)
+        better = solver.theta.copy()
+        return better if problem.chisqr_at(better) < first else start
+
+    def _run(self, search: NativeSolver | Search, solver: NativeSolver) -> None:
+        """Runs a solver, or a search with it. Its evaluations count for all."""
+        problem, account = self.problem, self.problem.evaluations
+        try:
+            problem.solve(search, watch_of(problem))
+        finally:
+            chisqr = solver.chisqr
+            if self.best is None or chisqr < account.best:
+                self.best = solver
+                account.best, account.best_theta = chisqr, solver.theta.copy()
+
+    def _trial(self, start: Array, bounds: Bounds) -> NativeSolver:
+        return self.fit(start, bounds, TRIAL_EVALUATIONS)
 
     def _settle(self, found: NativeSolver, jumps: Jumps) -> NativeSolver:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
@@ -196,29 +234,17 @@ class Descent:
         return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
 
     def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
-        """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
-        rise as sharp as a step between two samples, a shape at which two parameters mean the same.
-        One of them goes back to where it began, the others stay, and the fit goes on from there, to
-        the first that is better. Where none is, or the fit creeps or stalls, heights that began far
-        off may have sent places and widths astray: it begins once more, with heights eliminated.
-        Both end where they come back to what was found."""
-        if found.end not in ENDED or found.certain is not None:
+        """The solver, which goes on where it has ended in doubt (csrc/lm_ways.c): some parameters
+        go back to their `start`, and heights are eliminated."""
+        if found.end not in ENDED or not found.is_weak:
             return found
-        variance = found.chisqr / max(self.n_points - start.size, 1)
-        slight = SLIGHT * variance
-        has_ended = found.end in ("converged", "degenerate")
-        groups = self._ways_out(found, start, bounds) if has_ended else []
-        held = [k for group in groups for k in group]
-        is_back = way_back(found, held, bounds, variance, slight)
-        for group in groups:
-            again = found.theta.copy()
-            again[group] = start[group]
-            trial = self._trial(again, bounds, is_back)
-            if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
-                found = trial if trial.end != "limit" else self.fit(trial.theta, bounds)
-                is_back = None
-                break
-        return self._other_way(found, start, bounds, is_back)
+        linear, is_counts = self._heights(), self.problem.is_poisson
+        left = self.problem.evaluations.left()
+        better = self._better_start(np.clip(start, *bounds), bounds, linear) if is_counts else None
+        reduces = BACK if self.eliminates else WAYS
+        search = Search(found, start, linear, reduces, left, better, is_counts=is_counts)
+        self._run(search, found)
+        return found
 
     def _best_beside(self, begin: Array, start: Array, bounds: Bounds) -> NativeSolver:
         """The best of the optima beside that of a fit from `begin`, which may creep to it."""
@@ -240,25 +266,6 @@ class Descent:
         look.run()
         return look.found
 
-    def _other_way(
-        self, found: NativeSolver, start: Array, bounds: Bounds, is_back: IsBack | None
-    ) -> NativeSolver:
-        """The fit that begins with heights eliminated, where what was found is still in doubt and
-        that one is better; after a fit that eliminates them, the one that does not."""
-        linear = self._heights() if found.end in ENDED and found.certain is None else []
-        if not linear:
-            return found
-        slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
-        begin = start
-        if not self.eliminates:
-            begin = self._eliminated(start, bounds, linear, TRIAL_EVALUATIONS, is_back)
-            if not self.problem.evaluations.best < found.chisqr - slight:
-                return found
-        trial = self._trial(begin, bounds, is_back)
-        if trial.end == "not_finite" or not trial.chisqr < found.chisqr - slight:
-            return found
-        return trial if trial.end != "limit" else self.fit(trial.theta, bounds)
-
     def _heights(self) -> list[int]:
         """Places of the parameters that the model is linear in, unless it has free amplitudes,
         which are eliminated in every fit."""
@@ -266,48 +273,24 @@ class Descent:
         names = () if problem.n_linear else problem.linear_names
         return [problem.names.index(name) for name in names]
 
-    @staticmethod
-    def _ways_out(found: NativeSolver, start: Array, bounds: Bounds) -> list[list[int]]:
-        """Which parameters are to go back to their start: those at a bound first of all, for there
-        a slope of 0 is no optimum."""
-        theta, (lower, upper) = found.theta, bounds
-        _, lost = found.information(range(theta.size))
-        moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
-        bound = [k for k in moved if theta[k] in (lower[k], upper[k])]
-        single = bound or moved
-        return [[k] for k in single] if len(single) <= MOST_SINGLE else [single]
-
     def fit(
         self,
         start: Array,
         bounds: Bounds,
         most: int = MOST_EVALUATIONS,
         tolerance: float | None = None,
-        is_back: IsBack | None = None,
     ) -> NativeSolver:
-        """One fit within bounds, to a tolerance of its own or that of all, or until it comes back
-        to an optimum. Its evaluations count for all."""
-        problem, account = self.problem, self.problem.evaluations
+        """One fit within bounds, to a tolerance of its own or that of all."""
+        account = self.problem.evaluations
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
         if tolerance is None:
             tolerance = self.tolerance
         solver = NativeSolver(start, *bounds, self.n_points, self.data_square, most, tolerance)
-        watch = tell = watch_of(problem)
-        if is_back is not None:
-
-            def watch(nfev: int, chisqr: float, best: float) -> None:
-                tell(nfev, chisqr, best)
-                if is_back(solver.theta, solver.chisqr):
-                    raise Back
-
-        try:
-            with suppress(Back):
-                problem.solve(solver, watch, is_back is not None)
-        finally:
-            chisqr = solver.chisqr
-            if self.best is None or chisqr < account.best:
-                self.best = solver
-                account.best, account.best_theta = chisqr, solver.theta.copy()
+        self._run(solver, solver)
         return solver
+
+
+def _nobody(nfev: int, chisqr: float, best: float) -> None:
+    """Watches nothing."""

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.native import NativeSolver
-from pyspec.fit.solve.places import Places, ends_of, interval, number_of
+from pyspec.plan.places import Places, ends_of, interval, number_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -251,8 +253,8 @@ def beyond(
     bounds: Bounds,
     ends: tuple[float, float],
     variance: float,
-) -> list[str]:
-    """A sentence where the intervals beside that of a jump parameter fit about as well: where χ²
+) -> list[Finding]:
+    """The finding where the intervals beside that of a jump parameter fit about as well: where χ²
     rises by less than the `variance` of a point, the others being where they are."""
     index, jumps = problem.names.index(name), Jumps.of(problem, bounds)
     over = FURTHER if problem.n_points <= MANY_POINTS else 0
@@ -261,10 +263,7 @@ def beyond(
     low, high = max(low, least), min(high, most)
     if low >= ends[0] and high <= ends[1]:
         return []
-    return [
-        f"{name} may as well lie above {low:.6g}, up to {high:.6g}: at these ends χ² is larger by "
-        f"less than the variance of a point; see also result.conf_interval({name!r})"
-    ]
+    return [Finding(Kind.INTERVAL_ONLY, (name,), {"low": float(low), "high": float(high)})]
 
 
 def middle(low: float, high: float, value: float) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyspec.errors import FitError, suggest
+import numpy as np
+
+from pyspec.calls import is_whole
+from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.options import OF_INTERVALS, check_options, check_scale
+from pyspec.fit.options import OF_INTERVALS, check_options
+from pyspec.model import Measurement
 
 #: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
 NATIVE = "native"
@@ -178,11 +182,36 @@ def checked_how(
     max_nfev: int | None,
     max_seconds: float | None,
     scale_covar: bool | None,
+    measurements: Iterable[Measurement],
 ) -> How:
     """How a fit runs, by its arguments; `stages` are those of :func:`fit_stages`. Raises
-    :class:`FitError` for what they cannot be."""
+    :class:`FitError` for what they cannot be, and where they do not suit the measurements."""
     check_options(label, options)
     check_limits(max_nfev, max_seconds)
-    check_scale(scale_covar)
     own = without_intervals(options)
-    return How(fit_stages(*stages), own, max_nfev, max_seconds, scale_covar)
+    methods = fit_stages(*stages)
+    if scale_covar is not None:
+        check_scale(label, methods, scale_covar, measurements)
+    return How(methods, own, max_nfev, max_seconds, scale_covar)
+
+
+def check_scale(
+    label: str, methods: Sequence[str], scale_covar: object, measurements: Iterable[Measurement]
+) -> None:
+    """Raises :class:`FitError` for a `scale_covar` that is no flag, and for False where the noise
+    of the data is not declared: standard errors would be those of a noise of 1. Errors by a sampler
+    are those of its chain."""
+    if not isinstance(scale_covar, (bool, np.bool_)) and not (
+        is_whole(scale_covar, 0) and scale_covar in (0, 1)
+    ):
+        given = shortened(scale_covar)
+        raise FitError(f"scale_covar must be True, False, or None, not {given}")
+    if scale_covar or methods[-1] == SAMPLER:
+        return
+    if any(one.weight is None and one.loss != "poisson" for one in measurements):
+        raise FitError(
+            f"{label}: scale_covar=False takes standard errors from the declared noise, and none "
+            "is declared; declare it, file.set_noise('gaussian', sigma=...), or "
+            "Measurement(weight=1 / sigma), or leave scale_covar=False out: errors then follow "
+            "from the scatter of the data"
+        )

@@ -8,8 +8,8 @@ functions, other executors), the same state machine asks for each evaluation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import lru_cache
 from itertools import accumulate
 from struct import Struct
 from typing import Any, ClassVar
@@ -18,17 +18,20 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address_in, fill, reading
+from pyspec._library.memory import WORDS, address, address_in, fill, reading, view
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
-from pyspec.fit.solve.covariance import gauss_newton
-from pyspec.fit.solve.determined import WEAK
+from pyspec.fit.solve.settled import Ended, Settled
 
 Array = npt.NDArray[np.float64]
 
 #: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
 Evaluate = Callable[[Array, str], Array]
+
+#: Degrees of freedom, whether the variance of a point is chi² over these, and parameters that are
+#: judged elsewhere.
+_Given = tuple[int, bool, tuple[int, ...]]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
 Watch = Callable[[int, float, float], None]
@@ -48,7 +51,7 @@ SECONDS = 1e-9
 MOST_EVALUATIONS = 5000
 
 _DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
-_RUNNING = CONSTANTS["END_RUNNING"]
+_RUNNING, _CONVERGED = CONSTANTS["END_RUNNING"], CONSTANTS["END_CONVERGED"]
 _ENDS = {
     value: name.removeprefix("END_").lower()
     for name, value in CONSTANTS.items()
@@ -60,7 +63,9 @@ _ASKED, _READ = reading(
     "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
 _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
-_NUMBER = Struct("=d").unpack_from
+#: What C is told of an ending, where it writes, and what reads that.
+_END_WORDS = WORDS["pyspec_end"]
+_FILL_END, _READ_END = Struct("=3q2d6Q").pack_into, Struct("=16xq2d").unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
@@ -79,6 +84,32 @@ def native_options(label: str, options: dict[str, Any]) -> tuple[float, bool]:
             f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
         )
     return float(tolerance), linear is not None
+
+
+#: Evaluations, chi² at the best point of a run, and the best of all.
+Told = tuple[int, float, float]
+
+
+def loop(
+    call: Callable[[int], int],
+    told: Callable[[], Told],
+    parts: PartsInMemory,
+    watch: Watch,
+    each: bool,
+) -> None:
+    """Calls a loop in C, which takes a budget of evaluations, until it is done."""
+    budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
+    while True:
+        begin = time.perf_counter()
+        status = call(budget)
+        if status < 0:
+            raise_status(-status, "fit")
+        seconds = time.perf_counter() - begin
+        watch(*told())
+        if status == _DONE:
+            return
+        if not each:
+            budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
 
 
 class NativeSolver:
@@ -131,11 +162,7 @@ class NativeSolver:
     every: ClassVar[int] = 0
 
     _factor: Array | None = None
-    _certain: Certain | bool | None = False
-
-    @cached_property
-    def _information(self) -> dict[tuple[int, ...], tuple[Array | None, list[int]]]:
-        return {}
+    _settled: tuple[_Given, Settled] | None = None
 
     def _array(self, begin: int, end: int) -> Array:
         """The numbers from one word of the memory to another."""
@@ -159,31 +186,33 @@ class NativeSolver:
     def run_parts(self, parts: PartsInMemory, watch: Watch, each: bool) -> None:
         """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
         raises ends it; the best point is kept."""
-        budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
-        while True:
-            begin = time.perf_counter()
-            status = LIBRARY.pyspec_fit(self._address, parts.address, parts.n, parts.team, budget)
-            if status < 0:
-                raise_status(-status, "fit")
-            seconds = time.perf_counter() - begin
-            state = _READ(self._memory)
-            if status == _DONE:  # waits for no evaluation
-                watch(state[_NFEV], state[_CHISQR], state[_CHISQR])
-                return
-            watch(self.nfev, state[_CHISQR], state[_CHISQR])
-            if not each:
-                budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
+        given = self._address, parts.address, parts.n, parts.team
+        loop(lambda budget: LIBRARY.pyspec_fit(*given, budget), self.told, parts, watch, each)
 
     def run(self, evaluate: Evaluate, watch: Watch) -> None:
         """Runs the loop here, with evaluations from Python."""
+        self.ask(evaluate, lambda: LIBRARY.pyspec_fit_step(self._address), self.told, watch)
+
+    def ask(
+        self, evaluate: Evaluate, step: Callable[[], int], told: Callable[[], Told], watch: Watch
+    ) -> None:
+        """Evaluates what `step` asks for, as long as it does."""
         answers = self._array(*self._places[2:4])
-        status = LIBRARY.pyspec_fit_step(self._address)
+        status = step()
         while status == _NEED:
             form = _FORM_NAMES[_READ(self._memory)[_FORM]]
             answer = evaluate(self.trial.copy(), form)
             answers[-answer.size :] = answer
-            status = LIBRARY.pyspec_fit_step(self._address)  # the point counts before a signal does
-            watch(self.nfev, float(answer[-1]), self.chisqr)
+            status = step()  # the point counts before a signal does
+            nfev, _, best = told()
+            watch(nfev, float(answer[-1]), best)
+        if status < 0:
+            raise_status(-status, "fit")
+
+    def told(self) -> Told:
+        """Evaluations so far, chi² and the best one."""
+        chisqr = self.chisqr
+        return self.nfev, chisqr, chisqr
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -235,71 +264,104 @@ class NativeSolver:
         """Whether the sums at the best point are a factor already."""
         return bool(_READ(self._memory)[_NEEDS_FACTOR] == 2)
 
+    def ask_for_end(self, n_free: int, is_scaled: bool) -> tuple[int, int]:
+        """Where C finds the solver, and what it is to say of the ending."""
+        begin, at = self._address, 8 * self._places[4]
+        pieces = [begin + piece for piece in self._pieces[1]]
+        _FILL_END(self._memory, at, n_free, is_scaled, 0, 0.0, 0.0, *pieces)
+        return begin, begin + at
+
+    @classmethod
+    def ended_at(
+        cls, theta: Array, lower: Array, upper: Array, known: Settled, given: Ended
+    ) -> NativeSolver:
+        """One that has ended, of which no more is kept than what C said of it."""
+        solver = cls(theta, lower, upper, given.n_points, 0.0, given.nfev)
+        found = view("pyspec_solver", solver._memory)
+        found["end"], found["nfev"] = _CONVERGED, given.nfev
+        found["chisqr"], found["distance"] = known.chisqr, given.reached
+        solver._settled = (given.n_free, given.is_scaled, ()), known
+        solver._factor = unpack(known.factor, symmetric=False)
+        return solver
+
+    def settle(self, n_free: int, is_scaled: bool, apart: tuple[int, ...] = ()) -> Settled:
+        """What C says of the ending at the best point, with so many degrees of freedom, whether the
+        variance of a point is chi² over these, and parameters that are judged elsewhere."""
+        given = n_free, is_scaled, apart
+        if self._settled is not None and self._settled[0] == given:
+            return self._settled[1]
+        return self._settle(given, lambda solver, end: LIBRARY.pyspec_end_of(solver, end))
+
+    def judge(self, parts: PartsInMemory, sizes: Array) -> Settled:
+        """The same as was settled, after a look at chi² where a bound may not hold a parameter;
+        `sizes` (n,) are the natural ones of the parameters."""
+        assert self._settled is not None
+        given = address(sizes), parts.address, parts.n, parts.team
+        call = LIBRARY.pyspec_judge
+        return self._settle(self._settled[0], lambda *own: call(*own, *given))
+
+    def _settle(self, given: _Given, call: Callable[[int, int], int]) -> Settled:
+        n_free, is_scaled, apart = given
+        memory, at = self._memory, 8 * self._places[4]
+        n, (first, side, *_, work) = self._pieces
+        solver, end = self.ask_for_end(n_free, is_scaled)
+        memory[first:side] = bytes(8 * n)
+        for k in apart:
+            memory[first + 8 * k] = 1
+        status = call(solver, end)
+        if status < 0:
+            raise_status(-status, "the ending of a fit")
+        flags, variance, distance = _READ_END(memory, at)
+        numbers = bytes(memory[side:work])
+        settled = Settled(flags, variance, distance, self.chisqr, n, numbers)
+        self._settled = given, settled
+        return settled
+
     @property
-    def certain(self) -> Certain | None:
-        """What the data determine at the best point, where there is no doubt that they determine
-        every parameter."""
-        if self._certain is False:
-            bounds, _, _, normal, judged, _, _ = self._places
-            begin, n, memory = self._address, bounds - _STATE, self._memory
-            is_factor, at = _READ(memory)[_NEEDS_FACTOR] == 2, begin + 8 * judged
-            arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
-            known = LIBRARY.pyspec_certain(n, is_factor, begin + 8 * normal, WEAK, *arrays)
-            self._certain = Certain(memory, 8 * judged, n) if known > 0 else None
-        return self._certain  # type: ignore[return-value]
+    def _pieces(self) -> tuple[int, tuple[int, ...]]:
+        """The number of parameters, and where in the memory what C says of each, and its work,
+        begins."""
+        return _pieces_of(self._places[0] - _STATE)
 
-    def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
-        """inv(JᵀJ) at the best point over some parameters, and those of them, by their place, that
-        the data do not determine."""
-        key = tuple(columns)
-        known = self.certain
-        if known is not None and len(key) == self.theta.size:
-            in_order = key == tuple(range(len(key)))
-            return known.covariance if in_order else known.covariance[np.ix_(key, key)], []
-        if key not in self._information:
-            self._information[key] = gauss_newton(self.factor()[:, key])
-        return self._information[key]
+    def forget(self) -> None:
+        """What was found anew has not settled."""
+        self._settled = self._factor = None
 
+    @property
+    def address(self) -> int:
+        """Where C finds it."""
+        return self._address
 
-class Certain:
-    """What is certain at the best point, in a piece of `memory` from the byte `at` on.
-
-    Attributes
-    ----------
-    block : inv(JᵀJ), as bytes
-    decrease : what chi² would fall by at the end of the undamped step
-    """
-
-    def __init__(self, memory: bytearray, at: int, n: int) -> None:
-        self._n, end = n, at + 8 * n * n
-        self.block = bytes(memory[at:end])
-        (self.decrease,) = _NUMBER(memory, end)
-
-    def variances(self, scale: float) -> list[float]:
-        """(n,) the diagonal of inv(JᵀJ), times `scale`."""
-        diagonal = memoryview(self.block).cast("d")[:: self._n + 1]
-        return list(map(scale.__mul__, diagonal))
-
-    @cached_property
-    def covariance(self) -> Array:
-        """(n, n) inv(JᵀJ)."""
-        return np.frombuffer(self.block).reshape(self._n, self._n).copy()
+    @property
+    def is_weak(self) -> bool:
+        """Whether the data may say nothing of a combination of all parameters."""
+        known = self.settle(1, False) if self._settled is None else self._settled[1]
+        return known.is_weak
 
 
 @lru_cache(maxsize=64)
 def _places_of(n: int) -> tuple[int, ...]:
     """Where in the memory of a solver, in words, after the state and theta, lie the bounds, the
-    trial, answer and normal, what is certain at the end, the work of C; and where it ends."""
-    size, (certain_words, work_words) = triangle_size(n + 1), _words_of(n)
-    sizes = (_STATE + n, 2 * n, n, size, size, certain_words, work_words)
+    trial, answer and normal, the ending, the work of C; and where it ends."""
+    size, (ending_words, work_words) = triangle_size(n + 1), _words_of(n)
+    sizes = (_STATE + n, 2 * n, n, size, size, ending_words, work_words)
     return tuple(accumulate(sizes))
 
 
 @lru_cache(maxsize=64)
+def _pieces_of(n: int) -> tuple[int, tuple[int, ...]]:
+    """n, and where in bytes lie what is held, sides, gains, covariance, factor, and the work."""
+    sizes = (_places_of(n)[4] + _END_WORDS, n, n, n, n * n, triangle_size(n + 1))
+    return n, tuple(8 * end for end in accumulate(sizes))
+
+
+@lru_cache(maxsize=64)
 def _words_of(n: int) -> tuple[int, int]:
-    """Words of memory that it takes to say what is certain of n parameters, and to fit them."""
-    certain_size = int(LIBRARY.pyspec_certain_size(n))
-    return n * n + 1 + certain_size // 8, int(LIBRARY.pyspec_fit_work_size(n)) // 8
+    """Words of memory that it takes to say what is known of an ending of n parameters, and to fit
+    them."""
+    work = int(LIBRARY.pyspec_end_work_size(n)) // 8
+    ending = _END_WORDS + n * (n + 3) + triangle_size(n + 1) + work
+    return ending, int(LIBRARY.pyspec_fit_work_size(n)) // 8
 
 
 #: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.progress import StopFit
+from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.native import NativeSolver
 
 if TYPE_CHECKING:
@@ -133,34 +136,29 @@ class Look:
         """By how much chi² is higher elsewhere, in units of the variance of a point."""
         return (other.chisqr - self.found.chisqr) / self._variance()
 
-    def cautions(self) -> list[str]:
+    def findings(self) -> list[Finding]:
         """What ended the search; or that another optimum cannot be told from the best one."""
         if self.cut_short is not None:
             is_signal = isinstance(self.cut_short, KeyboardInterrupt)
             ended = "interrupted" if is_signal else str(self.cut_short)
-            return [
-                f"{ended} while the fit looked for a better optimum at other time zeros and "
-                "widths, so there may be one; fit again from here"
-            ]
+            return [Finding(Kind.SEARCH_CUT_SHORT, (), {"end": ended})]
         doubtful = (one for one in self._rivals() if self._above(one) < DOUBTFUL)
         other = next((one for one in doubtful if one.end in ENDED), None)
         if other is None:
             return []
         is_joint = len(self.problem.files) > 1
-        return [
-            f"another optimum fits nearly as well, χ² higher by {self._above(other):.2g} times "
-            f"the variance of a point: {self._elsewhere(other)}; standard errors hold for one of "
-            f"them alone{'' if is_joint else ', bootstrap(result) takes in both'}"
-        ]
+        far = self._farthest(other)
+        there, here = (one.theta[far].tolist() for one in (other, self.found))
+        numbers = {"there": tuple(there), "here": tuple(here), "joint": is_joint}
+        places = tuple(self.problem.names[k] for k in far)
+        above = float(self._above(other))
+        return [Finding(Kind.EQUIVALENT_OPTIMA, places, {"above": above, **numbers})]
 
-    def _elsewhere(self, other: NativeSolver) -> str:
+    def _farthest(self, other: NativeSolver) -> list[int]:
         """The parameters that differ most, in standard errors."""
         n = self.found.theta.size
-        covariance, _ = self.found.information(range(n))
+        covariance, _ = gauss_newton(self.found.factor()[:, :-1])
         errors = np.ones(n) if covariance is None else np.sqrt(covariance.diagonal())
         away = np.abs(other.theta - self.found.theta) / np.where(errors > 0, errors, np.inf)
-        values = self.found.theta.tolist(), other.theta.tolist()
-        return ", ".join(
-            f"{self.problem.names[k]} {values[1][k]:.4g} in place of {values[0][k]:.4g}"
-            for k in np.argsort(-away)[:MOST_NAMED].tolist()
-        )
+        found: list[int] = np.argsort(-away)[:MOST_NAMED].tolist()
+        return found

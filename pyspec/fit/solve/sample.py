@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.autocorrelation import autocorrelation_times, too_short
+from pyspec.fit.findings.finding import Finding
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import SAMPLER
 
@@ -21,7 +22,9 @@ SPREAD = 1e-4
 WALKERS = 100
 
 
-def sample(minimizer: Any, problem: FitProblem, options: dict[str, Any]) -> tuple[Any, list[str]]:
+def sample(
+    minimizer: Any, problem: FitProblem, options: dict[str, Any]
+) -> tuple[Any, list[Finding]]:
     """What lmfit's emcee returns, with a message and the covariance of the chain, and what there is
     to be careful of.
 

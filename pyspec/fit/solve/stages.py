@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -12,21 +12,24 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError, FitError, PyspecError
 from pyspec.fit.counts import refuse_nothing
-from pyspec.fit.evaluations import OUTSIDE
+from pyspec.fit.evaluations import OUTSIDE, told_of_rows
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
-from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent, watch_of
 from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, How, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.other_optima import ENDED
-from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import sample
 
 Array = npt.NDArray[np.float64]
 
+
+#: A residual of 64 last digits of the data is rounding: this share of them, squared.
+EXACT = (64 * float(np.finfo(float).eps)) ** 2
 
 #: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
@@ -91,14 +94,19 @@ class Run:
         self.params = params
         self.intervals: dict[str, tuple[float, float]] = {}
         self.lost: list[str] = []
-        self.cautions: list[str] = []
+        self.findings: list[Finding] = []
 
-    #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
+    #: The lmfit.Minimizer that runs methods of lmfit, and what the last of them returned; None of
+    #: the solver in C.
     minimizer: Any = None
     outcome: Any = None
     solver: NativeSolver | None = None
-    #: Those of the free parameters that the solver found.
-    values: Sequence[float] = ()
+    #: The solver of a fit that C has made already.
+    ended: NativeSolver | None = None
+    #: How the solver ended, at which chi², and how far from the optimum.
+    end: tuple[str, float, float] = ("", np.nan, np.nan)
+    #: (n_free,) where the run ended, read-only.
+    theta: Array
     nfev = 0
     tolerance = 0.0
     stopped = ""
@@ -117,12 +125,14 @@ class Run:
         try:
             if hold.signals.count:
                 hold.check()
-            if self.methods == (NATIVE,) and not self.options and problem.is_plain:
+            if self.ended is not None:
+                self._take(self.ended)
+            elif self.methods == (NATIVE,) and not self.options and problem.is_plain:
                 self._in_c()
             else:
                 self._stages(progress, hold)
         except StopFit as stop:
-            self.stopped = str(stop)
+            self.stopped = str(stop) or "stopped; the best point is kept"
         except ClusterError as gone:
             if not np.isfinite(problem.evaluations.best):
                 raise
@@ -178,7 +188,7 @@ class Run:
         try:
             if method == SAMPLER:
                 self.scale_covar = False
-                self.outcome, self.cautions = sample(minimizer, self.problem, options)
+                self.outcome, self.findings = sample(minimizer, self.problem, options)
             else:
                 with drawn:
                     self.outcome = minimizer.minimize(method=method, **options)
@@ -212,8 +222,8 @@ class Run:
         self.intervals, self.lost = descent.intervals, descent.lost
         if descent.look is not None:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
-            self.cautions += descent.look.cautions()
-        self._finish_native(self.solver, self.solver.theta.copy(), self.solver.ended)
+            self.findings += descent.look.findings()
+        self._finish_native(self.solver)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -223,17 +233,18 @@ class Run:
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
-        columns, (lower, upper) = self.params.columns, problem.bounds_of(self.params)
-        start = problem.theta_of(self.params.value) if columns is None else columns.start
+        shared, (lower, upper) = self.params.start, problem.bounds_of(self.params)
+        start = problem.theta_of(self.params.value) if shared is None else shared.theta
         n_points, square = self.n_points, problem.data_square
         solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
         self.solver = solver
         try:
             problem.solve(solver, watch_of(problem))
         finally:
-            ended, theta = solver.ended, solver.theta.copy()
-            account.best, account.best_theta = ended[1], theta
-        if ended[0] in ENDED and solver.certain is None:
+            end, account.best, _ = solver.ended
+            account.best_theta = solver.theta.copy()
+        n_free = max(n_points - start.size, 1)
+        if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
             try:
@@ -241,8 +252,17 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver, theta, ended = solver, solver.theta.copy(), solver.ended
-        self._finish_native(solver, theta, ended)
+            self.solver = solver
+        self._finish_native(solver)
+
+    def _take(self, solver: NativeSolver) -> None:
+        """What a solver found that has ended."""
+        account = self.problem.evaluations
+        self.solver, self.tolerance = solver, native_options(self.problem.label, self.options)[0]
+        account.count, account.best = solver.nfev, solver.chisqr
+        account.best_theta = solver.theta.copy()
+        self._end_at(solver.theta)
+        self.end, self.outcome = solver.ended, None
 
     def _linear(self) -> list[int]:
         """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
@@ -251,28 +271,32 @@ class Run:
         if problem.n_linear:
             return []
         if not problem.linear_names:
-            self.cautions.append(
-                'linear="eliminate" has nothing to do: the model is linear in none of its free '
-                "parameters; it was fitted as without"
-            )
+            self.findings.append(Finding(Kind.NOTHING_LINEAR))
         return [problem.names.index(name) for name in problem.linear_names]
 
-    def _finish_native(
-        self, solver: NativeSolver, theta: Array, ended: tuple[str, float, float]
-    ) -> None:
-        problem, (end, _, _) = self.problem, ended
+    def _finish_native(self, solver: NativeSolver) -> None:
+        problem, (end, chisqr, distance) = self.problem, solver.ended
         if end == "not_finite":
             problem.refuse(solver.trial)
         if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        self.values = values = theta.tolist()
-        self.params.value.update(zip(problem.names, values, strict=True))
-        self.outcome = NativeOutcome(problem, self.params, theta, ended)
+        self._end_at(solver.theta)
+        if end in ("converged", "degenerate"):
+            end = "exact" if chisqr <= EXACT * problem.data_square else "converged"
+        self.end, self.outcome = (end, chisqr, distance), None
+
+    def _end_at(self, theta: Array) -> None:
+        """Takes the values of the free parameters from a solver in C."""
+        self.theta = theta.copy()
+        self.theta.flags.writeable = False
+        self.params.value.update(zip(self.problem.names, theta.tolist(), strict=True))
 
     def _take_over(self, params: Any) -> None:
         """The values that a method of lmfit found."""
         for name, par in params.items():
             self.params.value[name] = float(par.value)
+        self.theta = self.problem.theta_of(self.params.value)
+        self.theta.flags.writeable = False
 
     def _has_derivatives(self, options: dict[str, Any]) -> bool:
         return self.problem.in_c or _is_tight(options)
@@ -302,15 +326,12 @@ class Run:
         if not np.isfinite(problem.evaluations.best):
             raise FitError(f"{problem.label}: {self.stopped} without a single finite point")
         if self.solver is not None:
-            best = problem.evaluations.best_theta.tolist()
-            self.params.value.update(zip(problem.names, best, strict=True))
-            outcome: Any = NativeOutcome(
-                problem, self.params, self.solver.theta.copy(), self.solver.ended
-            )
-        else:
-            outcome = self.minimizer.result
-            self._to_best(outcome)
-            self._take_over(outcome.params)
+            self._end_at(problem.evaluations.best_theta)
+            self.end, self.outcome = ("", *self.solver.ended[1:]), None
+            return
+        outcome = self.minimizer.result
+        self._to_best(outcome)
+        self._take_over(outcome.params)
         outcome.aborted, outcome.errorbars, outcome.success = True, False, False
         outcome.message = self.stopped
         outcome.covar = None
@@ -332,15 +353,20 @@ def enough_points(problem: FitProblem) -> int:
 
 
 def run_fit(
-    problem: FitProblem, how: How, progress: Silent, seeds: Mapping[str, float] | None = None
+    problem: FitProblem,
+    how: How,
+    progress: Silent,
+    seeds: Mapping[str, float] | None = None,
+    ended: NativeSolver | None = None,
 ) -> Run:
-    """Runs the stages on a problem."""
+    """Runs the stages on a problem; of a fit that has `ended` it takes what its solver found."""
     methods, options, max_nfev, max_seconds, scale_covar = how
     if options:
         check_linear(problem.label, methods, options)
     start, n_points = problem.start(seeds), enough_points(problem)
     if scale_covar is None:
         scale_covar = not problem.is_poisson
-    run = Run(problem, start, methods, options, scale_covar, n_points)
+    run = Run(problem, start, methods, options, bool(scale_covar), n_points)
+    run.ended = ended
     run.go(progress, max_nfev, max_seconds)
     return run

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.cells import numbers_of
-from pyspec.io.found import Found
+from pyspec.io.found import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
 
@@ -38,26 +38,44 @@ def read(request: Request) -> Found:
     n_explicit = _interval(path, lines, mark + 1)
     numbered = enumerate(lines[mark + 2 :], mark + 3)
     blocks = [(at, numbers_of(path, at, line)) for at, line in numbered if line.strip()]
-    if len(blocks) < 2:
+    if sum(len(row) for _, row in blocks) <= n_explicit:
         raise DataError(f"{path}: the file ends before its data; it was not written completely")
-    at, axis = blocks[0]
-    if len(axis) != n_explicit:
-        raise DataError(
-            f"{path}:{at}: Intervalnr says {n_explicit} values, the line has {len(axis)}; "
-            "correct the one that is wrong"
-        )
-    for at, row in blocks[1:]:
-        if len(row) != n_explicit + 1:
-            raise DataError(
-                f"{path}:{at}: the row has {len(row)} values; it needs the {rows} and "
-                f"{n_explicit} data"
-            )
-    table = np.array([row for _, row in blocks[1:]])
+    axis, records = _records(path, blocks, n_explicit, rows)
+    table = np.array(records)
     found = Found(table[:, 1:], [rows, across], {rows: table[:, 0], across: np.array(axis)})
     found.labels["energy"] = "wavelength"
     found.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
     found.notes.append(f"ascii of glotaran, {kind}; units are not in the file: units={{...}}")
     return found
+
+
+def _records(
+    path: Path, lines: list[tuple[int, list[float]]], n: int, rows: str
+) -> tuple[list[float], list[list[float]]]:
+    """The axis, and the rows of a place and `n` values. Numbers may run over the ends of lines, as
+    TIMP writes them."""
+    (at, axis), *rest = lines
+    if len(axis) == n and all(len(row) == n + 1 for _, row in rest):
+        return axis, [row for _, row in rest]
+    every = [value for _, row in lines for value in row]
+    records = [every[k : k + n + 1] for k in range(n, len(every), n + 1)]
+    # Only a number that is missing, or one too many, moves the places out of their order.
+    if n and records and len(records[-1]) == n + 1 and monotonic([row[0] for row in records]):
+        return every[:n], records
+    if len(axis) != n and all(len(row) in (len(axis), len(axis) + 1) for _, row in rest):
+        raise DataError(
+            f"{path}:{at}: Intervalnr says {n} values, the line has {len(axis)}; "
+            "correct the one that is wrong"
+        )
+    for at, row in rest if len(axis) == n else ():
+        if len(row) != n + 1:
+            raise DataError(
+                f"{path}:{at}: the row has {len(row)} values; it needs the {rows} and {n} data"
+            )
+    raise DataError(
+        f"{path}: holds {len(every)} numbers, which are no {n} values of an axis and rows of "
+        f"{n + 1}: the {rows} and {n} data; a number is missing, or one too many"
+    )
 
 
 def _interval(path: Path, lines: list[str], at: int) -> int:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, one_line
+from pyspec.errors import DataError, one_line, several
 from pyspec.io.arrays import Entry, choose
+from pyspec.io.coding import Coding
+from pyspec.io.elsewhere import files_elsewhere
 from pyspec.io.found import Found
 from pyspec.io.heap import check_heaps
 from pyspec.io.optional import need
@@ -23,7 +25,10 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """An HDF5 file, open for reading; what h5py says of a damaged one becomes a DataError."""
+    """An HDF5 file, open for reading; what h5py says of a damaged one becomes a DataError.
+
+    Raises :class:`DataError` where it reads from files outside of its folder, too.
+    """
     h5py = need("h5py", f"{path}: HDF5")
     check_heaps(path)
     try:
@@ -34,6 +39,7 @@ def opened(path: Path) -> Iterator[Any]:
         ) from None
     with file:
         try:
+            files_elsewhere(h5py, path, file)
             yield file
         except (OSError, RuntimeError, KeyError) as error:
             raise DataError(
@@ -48,7 +54,14 @@ def read(request: Request) -> Found:
         if "pyspec" in file.attrs and "schema" in file.attrs:
             raise DataError(f"{path}: is an archive of fits, not of data; load it with load_fit()")
         entries = entries_of(path, file)
-        return choose(path, "HDF5", entries, request)
+        return noted(choose(path, "HDF5", entries, request), path, file)
+
+
+def noted(found: Found, path: Path, file: Any) -> Found:
+    """What was found, with a note on the other files that were read."""
+    if others := files_elsewhere(need("h5py", f"{path}: HDF5"), path, file):
+        found.notes.append(f"reads from other files of its folder: {several(others, 6)}")
+    return found
 
 
 def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry]:
@@ -87,27 +100,36 @@ def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
 def _loader(path: Path, name: str, item: Any, transposed: bool) -> Callable[[], npt.NDArray[Any]]:
     def load() -> npt.NDArray[Any]:
         check_size(path, name, item.size * item.dtype.itemsize)
-        array = unpacked(np.asarray(item[()]), item)
+        array = values_of(item)
         return array.T.reshape(_line(array.T.shape)) if transposed else array
 
     return load
 
 
-def packing_of(item: Any) -> dict[str, float]:
-    """How numbers stand for others, as in NetCDF: value * scale_factor + add_offset."""
-    words = ("scale_factor", "add_offset")
-    given = {word: np.asarray(item.attrs[word]) for word in words if word in item.attrs}
-    return {k: float(v.item()) for k, v in given.items() if v.size == 1 and v.dtype.kind in "fiu"}
+def coding_of(item: Any) -> Coding:
+    """What the numbers of a data set stand for: as its attributes say, and the NXdata around it."""
+    return Coding.of(item.attrs, _of_nexus(item.parent, item.name.rsplit("/", 1)[-1]))
 
 
-def unpacked(array: npt.NDArray[Any], item: Any) -> npt.NDArray[Any]:
-    """The numbers that an array stands for, NaN where it says that a value is missing."""
-    packing = packing_of(item)
-    if not packing:
-        return array
-    known = array != item.attrs.get("_FillValue", np.nan)
-    values = array * packing.get("scale_factor", 1.0) + packing.get("add_offset", 0.0)
-    return np.where(known, values, np.nan)
+def _of_nexus(group: Any, name: str) -> dict[str, Any]:
+    """Scaling factor and offset of a field of NXdata: ``NAME_scaling_factor``, or without a name
+    those of the signal."""
+    if attribute(group, "NX_class") != "NXdata":
+        return {}
+    is_signal = name == (attribute(group, "signal") or "data")
+    is_signal = is_signal or attribute(group[name], "signal") == "1"
+    found = {}
+    for word in ("scaling_factor", "offset"):
+        for one in (f"{name}_{word}", *([word] if is_signal else [])):
+            if hasattr(group.get(one), "shape"):
+                found[word] = group[one]
+                break
+    return found
+
+
+def values_of(item: Any) -> npt.NDArray[Any]:
+    """The numbers of a data set, decoded."""
+    return coding_of(item).decode(np.asarray(item[()]))
 
 
 def attribute(item: Any, name: str) -> str:

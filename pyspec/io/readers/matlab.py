@@ -10,7 +10,7 @@ import numpy as np
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start, begins_with
-from pyspec.io.readers.hdf5 import entries_of, opened
+from pyspec.io.readers.hdf5 import entries_of, noted, opened
 from pyspec.io.sizes import check_size
 
 #: Structures in structures are looked through this deep.
@@ -24,7 +24,7 @@ def read(request: Request) -> Found:
         with opened(path) as file:
             every = entries_of(path, file, transposed=True)
             entries = [entry for entry in every if not entry.name.startswith("#")]
-            return choose(path, "MATLAB 7.3", entries, request)
+            return noted(choose(path, "MATLAB 7.3", entries, request), path, file)
     from scipy.io import loadmat, whosmat  # heavy, and few files are of MATLAB
 
     for name, shape, _ in whosmat(str(path), appendmat=False):

@@ -54,6 +54,7 @@ def open_netcdf(path: Path, **options: Any) -> Any:
         engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
         if engine == "h5netcdf":
             need("h5netcdf", f"{path}: NetCDF 4")
+        if available("h5py"):
             with opened(path):  # says what is wrong with an HDF5 file
                 pass
     before = sys.unraisablehook

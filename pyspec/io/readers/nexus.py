@@ -16,7 +16,15 @@ from pyspec.io.arrays import choose
 from pyspec.io.found import Found
 from pyspec.io.optional import available, need
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.readers.hdf5 import MAGIC, attribute, entries_of, opened
+from pyspec.io.readers.hdf5 import (
+    MAGIC,
+    attribute,
+    coding_of,
+    entries_of,
+    noted,
+    opened,
+    values_of,
+)
 from pyspec.io.sizes import check_size
 from pyspec.io.units import dim_name, is_angle, show_unit
 
@@ -59,9 +67,9 @@ def read(request: Request) -> Found:
         group, signal = _signal(path, file, request.data)
         if signal is None:
             entries = entries_of(path, file)
-            return choose(path, "NeXus", entries, request)
+            return noted(choose(path, "NeXus", entries, request), path, file)
         check_size(path, signal.name, signal.size * signal.dtype.itemsize)
-        found = Found(np.asarray(signal[()]), [None] * signal.ndim)
+        found = Found(values_of(signal), [None] * signal.ndim)
         found.labels["data"] = attribute(signal, "long_name")
         _name_unit(found, signal)
         found.name = group.name.strip("/").split("/")[0]
@@ -71,11 +79,13 @@ def read(request: Request) -> Found:
         _name_energy(found)
         found.meta = _meta(file.get(found.name, group))
         found.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, found.dims))}")
+        if names := coding_of(signal).names:
+            found.notes.append(f"{signal.name}: decoded by {', '.join(names)}")
         others = [name for name in _data_groups(file) if name != group.name]
         if others:
             listed = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
             found.notes.append(f"other data, for data=: {listed}")
-        return found
+        return noted(found, path, file)
 
 
 def _name_unit(found: Found, signal: Any) -> None:
@@ -173,7 +183,7 @@ def _data_groups(file: Any) -> list[str]:
 
 def _axes(group: Any, signal: Any) -> list[Any]:
     """The data set of each dimension of the signal, None where there is none."""
-    axes: list[Any] = [None] * signal.ndim
+    axes: list[Any] = _by_number(group, signal)
     names = group.attrs.get("axes", signal.attrs.get("axes", ()))
     if isinstance(names, (str, bytes)):
         text = names.decode("utf-8", "replace") if isinstance(names, bytes) else names
@@ -190,12 +200,28 @@ def _axes(group: Any, signal: Any) -> list[Any]:
     return axes
 
 
+def _by_number(group: Any, signal: Any) -> list[Any]:
+    """Axes of older files: their attribute `axis` is the number of their dimension, from 1; of
+    several for one the `primary`. Programs in Fortran counted from the last dimension."""
+    numbered: dict[int, Any] = {}
+    lines = [item for item in group.values() if getattr(item, "ndim", 0) == 1]
+    for item in sorted(lines, key=lambda one: attribute(one, "primary") != "1"):
+        text = attribute(item, "axis")
+        if text.isdigit() and 1 <= int(text) <= signal.ndim:
+            numbered.setdefault(int(text) - 1, item)
+    places = list(range(signal.ndim))
+    for order in (places, places[::-1]):
+        if all(item.size - signal.shape[order[at]] in (0, 1) for at, item in numbered.items()):
+            return [numbered.get(order.index(place)) for place in places]
+    return [None] * signal.ndim
+
+
 def _put(found: Found, place: int, axis: Any, request: Request) -> None:
     """Names one dimension after its axis; bin edges become centres."""
     if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
         return
     size = found.data.shape[place]
-    values: npt.NDArray[Any] = np.asarray(axis[()], dtype=np.float64)
+    values: npt.NDArray[Any] = np.asarray(values_of(axis), dtype=np.float64)
     if values.size == size + 1:
         values = (values[1:] + values[:-1]) / 2
         found.notes.append(f"{axis.name}: edges of bins, their centres were taken")
@@ -233,7 +259,7 @@ def _errors(path: Path, found: Found, group: Any, signal: Any, wanted: Any) -> N
     for one in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
         item = group.get(str(one))
         if hasattr(item, "shape") and item.shape == signal.shape and item.dtype.kind in "fiu":
-            found.errors = np.asarray(item[()], dtype=np.float64)
+            found.errors = np.asarray(values_of(item), dtype=np.float64)
             found.notes.append(f"standard errors from {one!r}")
             return
     if wanted is not None:

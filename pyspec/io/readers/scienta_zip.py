@@ -54,29 +54,29 @@ def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
 
 def _block(path: Path, archive: ZipFile, region: str) -> Block:
     keys = _ini(path, archive, f"Spectrum_{region}.ini").get("spectrum", {})
+    sizes = [int(keys[dim]) for dim in _DIMS]
+    n_values = archive.getinfo(f"Spectrum_{region}.bin").file_size // 4
+    if min(sizes) < 1 or n_values != prod(sizes):
+        raise DataError(
+            f"{path}: region {region[:60]!r} has {n_values} values for "
+            f"{' × '.join(map(str, sizes))} points; the archive was not written completely"
+        )
     axes = []
     for place, dim in enumerate(_DIMS):
         label, unit = split_unit(keys.get(f"{dim}label", ""))
-        size = int(keys[dim])
         first, step = float(keys[f"{dim}offset"]), float(keys[f"{dim}delta"])
-        values = first + step * np.arange(size, dtype=np.float64)
+        values = first + step * np.arange(sizes[place], dtype=np.float64)
         name = "energy" if dim == "width" else dim_name(label, unit, place)
         axes.append(Axis(name, values, label, unit))
-    shape = tuple(axis.values.size for axis in axes)
     raw = archive.read(f"Spectrum_{region}.bin")
-    if len(raw) != 4 * prod(shape):
-        raise DataError(
-            f"{path}: region {region[:60]!r} has {len(raw) // 4} values for "
-            f"{' × '.join(map(str, shape))} points; the archive was not written completely"
-        )
-    data = np.frombuffer(raw, "<f4").reshape(shape)
+    data = np.frombuffer(raw, "<f4", n_values).reshape(sizes)
     kept = [k for k, axis in enumerate(axes) if axis.dim == "energy" or axis.values.size > 1]
     info: dict[str, str] = {}
     if f"{region}.ini" in archive.namelist():
         for section in _ini(path, archive, f"{region}.ini").values():
             info.update(section)
     meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
-    columns = [("intensity", "counts", data.reshape([shape[k] for k in kept]))]
+    columns = [("intensity", "counts", data.reshape([sizes[k] for k in kept]))]
     return Block(keys.get("name", region), [axes[k] for k in kept], columns, meta=meta)
 
 

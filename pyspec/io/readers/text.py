@@ -9,10 +9,10 @@ import numpy as np
 from pyspec.errors import DataError
 from pyspec.io.cells import entries_of
 from pyspec.io.found import Found, runs
-from pyspec.io.layout import column_number, read_layout
+from pyspec.io.layout import column_number, may_be_columns, read_layout
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.set_aside import (
-    errors_columns,
+    roles_of,
     without_blanks,
     without_empty,
     without_end,
@@ -70,28 +70,25 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     elif not request.sizes:
         axis = [0] if len(columns) == 1 else []  # columns="counts" has the first one
         table = without_blanks(table, [*axis, *columns, *([] if at is None else [at])])
-    named = []
-    if at is None and columns is None and layout in (None, "columns") and not request.sizes:
-        named = errors_columns(table)
-        if len(named) > 1:
-            columns = [k for k in range(table.values.shape[1]) if k not in named]
-        elif named:
-            at = named[0]
+    named: list[int] = []
+    if columns is None and at is None and not request.sizes and may_be_columns(table, layout):
+        columns, named = roles_of(table)
     found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
-    if len(named) > 1:
-        found.errors = table.values[:, named].T
-        found.notes.append("standard errors from every other column, by their names")
+    if named:
+        errors = table.values[:, named].T
+        found.errors = errors if len(named) > 1 else errors[0]
+        of_these = "columns " + ", ".join(str(table.numbers[k]) for k in named)
+        if len(named) == 1:
+            of_these = f"column {table.numbers[named[0]]}"
+        found.notes.append(f"standard errors from {of_these}; columns=(x, y) leaves them out")
     elif at is not None and found.errors is None:
-        errors = table.values[:, at]
-        if found.data.shape != errors.shape:
+        found.errors = table.values[:, at]
+        if found.data.shape != found.errors.shape:
             raise DataError(
                 f"{table.path}: errors= belongs to one column of data; choose it with "
                 "columns=(x, y)"
             )
-        found.errors = errors
-        said = "the third column, by its name; columns=(x, y) leaves them out"
-        told = f"column {request.errors!r}"
-        found.notes.append(f"standard errors from {said if request.errors is None else told}")
+        found.notes.append(f"standard errors from column {request.errors!r}")
     found.notes += table.notes
     found.meta = entries_of([*table.comments, *table.foot][:_MOST_META], ":")
     return found

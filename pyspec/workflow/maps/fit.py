@@ -25,7 +25,7 @@ from pyspec.model import Measurement, Model
 from pyspec.model.windows import index_range
 from pyspec.workflow.labelled import refuse_beside
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
-from pyspec.workflow.maps.cautions import kept_with_cautions
+from pyspec.workflow.maps.findings import kept_with_findings
 from pyspec.workflow.maps.given import (
     SPECTRA,
     Block,
@@ -101,8 +101,8 @@ def fit_map(
     xarray.Dataset
         of the store, over the leading axes of the map with their coordinates: each parameter, its
         ``_stderr``, chisqr, redchi, nfev, message, and status: "converged", "undetermined",
-        "stopped" or "failed". Its attribute `cautions` says which parameters lie at their bounds in
-        how many spectra, as does `caution` of each; beyond a tenth of the spectra it is a warning.
+        "stopped" or "failed". Its attribute `findings` says which parameters lie at their bounds in
+        how many spectra, as does `finding` of each; beyond a tenth of the spectra it is a warning.
         The store has these attributes too, from when all of its spectra are fitted.
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
@@ -144,7 +144,7 @@ def fit_map(
         finally:
             runner.close()
             steps.close()
-    return kept_with_cautions(job.store)
+    return kept_with_findings(job.store)
 
 
 def _described(
@@ -236,7 +236,8 @@ def _rehearse(job: MapJob, given: MapData) -> None:
     start = np.asarray(make_executor(model).run(np.array(model.theta(), dtype=np.float64)))
     seeds = [name[5:] for name in given.parts if name.startswith("seed ")]
     known = {name: model.parameters[name].value for name in seeds if name in model.parameters}
-    one = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **job.noise)
+    noise = {"weight": 1.0} if "sigma" in given.parts else job.noise
+    one = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **noise)
     few: Any = {**job.options, "max_nfev": 1, "n_starts": 1}
     values = [{name: known.get(name, 0.0) for name in seeds}]
     fit_slices(model, one, seeds=values, progress=False, **few)

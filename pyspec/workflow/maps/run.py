@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from pyspec.errors import DataError, FitError, one_line
-from pyspec.fit.batch.pools import LocalPool, OfClient, as_agreed
+from pyspec.fit.batch.pools import LocalPool, OfClient, as_agreed, outcome
 from pyspec.fit.interrupts import Hold
 from pyspec.io.optional import need
 
@@ -59,9 +59,9 @@ def run_tasks(runner: Runner, make: Maker, blocks: Sequence[Any], hold: Hold) ->
         hold.check()
         for future in runner.wait(list(running)):
             block, tries = running.pop(future)
-            error = future.exception()
+            error, found = outcome(future)
             if error is None:
-                yield block, future.result()
+                yield block, found
             elif isinstance(error, BrokenProcessPool):
                 raise FitError(
                     "a worker process ended early; all blocks that were written stay, and the "

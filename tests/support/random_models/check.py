@@ -92,15 +92,15 @@ class _Examination:
 
     def run(self) -> None:
         model = self.case.model()
-        self.tree, plan, clean = self._build(model)
-        self.full = self._executors(plan, Measurement())
+        self.tree, self.plan, clean = self._build(model)
+        self.full = self._executors(self.plan, Measurement())
         theta = model.theta()
         fixed = np.array([model.parameters[name].value for name in model.fixed_names])
         self.outcome.finite = float(np.isfinite(clean).mean())
         measurement = make_measurement(self.case, clean)
-        part = [TreeExecutor(model, measurement), *self._executors(plan, measurement)]
+        part = [TreeExecutor(model, measurement), *self._executors(self.plan, measurement)]
         self._agree("start", theta, None, clean)
-        self._window(part, measurement, theta, clean)
+        self._window(part, model, measurement, theta)
         self._residuals(part, measurement, theta, None, clean)
         moved = perturbed(self.case.seed, theta), perturbed(self.case.seed + 1, fixed)
         self._residuals(part, measurement, *moved, self._agree("perturbed", *moved))
@@ -184,10 +184,13 @@ class _Examination:
         return not infinite and conditioned(self.tree, theta, fixed, expected, difference)
 
     def _window(
-        self, part: list[Any], measurement: Measurement, theta: Array, clean: Array
+        self, part: list[Any], model: Model, measurement: Measurement, theta: Array
     ) -> None:
-        for executor, whole in zip(part, [self.tree, *self.full], strict=True):
-            full = clean if whole is self.tree else whole.run(theta)
+        # Without a window, but between the same ends: a StaticShirley stands between these.
+        unwindowed = measurement.without_data()
+        whole = [TreeExecutor(model, unwindowed), *self._executors(self.plan, unwindowed)]
+        for executor, wide in zip(part, whole, strict=True):
+            full = wide.run(theta)
             value, cropped = executor.run(theta), measurement.window(full)
             same = np.array_equal(np.isfinite(value), np.isfinite(cropped))
             known = np.isfinite(full)

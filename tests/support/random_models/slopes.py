@@ -35,7 +35,7 @@ LEVELS, ORDERS = 14, 5
 #: The steps of a second look at a column, in those of the first: finer, and others of that size;
 #: and where the difference is not known also coarser ones, in which less is lost by rounding.
 AGAIN = (1 / 64, 0.7)
-FURTHER = (*AGAIN, 1.9)
+FURTHER = (*AGAIN, 1.9, 1.3, 3.0, 6.0, 12.0)
 
 
 @dataclass

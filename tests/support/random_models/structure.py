@@ -111,12 +111,22 @@ def draw_structure(draft: Draft) -> Structure:
     rng.shuffle(names)
     if draft.chance(0.06):
         names = _under_a_resolution(draft, names)
+    names = _above_a_spectrum(draft, names)
     structure = Structure([namer.function(name) for name in names], quantities=quantities)
     parameters = [f"{c.name}_{a}" for c in structure.components for a in c.arguments]
     _draw_profiles(draft, structure, parameters)
     if draft.kind == "2D":
         _draw_dynamics(draft, structure, parameters)
     return structure
+
+
+def _above_a_spectrum(draft: Draft, names: list[str]) -> list[str]:
+    """The names in an order in which the last one reads no spectrum."""
+    others = [k for k, name in enumerate(names) if name not in FED]
+    if not others:
+        return [*names, draft.rng.choice(PEAKS)]
+    last = others[-1]
+    return [*names[:last], *names[last + 1 :], names[last]]
 
 
 def _under_a_resolution(draft: Draft, names: list[str]) -> list[str]:

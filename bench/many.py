@@ -1,0 +1,219 @@
+"""Many small fits of one model: ``python -m bench.many --rounds 7``.
+
+Each case is a series of spectra whose parameters differ from one to the next, fitted from the same
+start: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq with the residual and its exact
+derivatives from C and nothing else, and by `fit_model` one after the other. All read their standard
+errors. In every round each of them runs on the same data; the table has medians of the processor
+time of this thread, in µs a fit, with one thread. "left" is the share that C left to the single
+fit in Python, "off" how far the batch ends from the single fits, and leastsq from the batch, in
+standard errors at most. "at 0" is the share of fits that end with a mixing m of 0, and "times" how
+much longer each of them takes than the others, as batches of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import leastsq
+
+from bench.measure import arguments_of, finish, print_rows
+from pyspec import fit_many, fit_model, fit_slices, load_model
+from pyspec.executor import executor_of, make_executor
+from pyspec.model import Measurement, Model
+from pyspec.plan import compile_model
+
+Array = npt.NDArray[np.float64]
+
+#: How many spectra the batch has, and how many of them the others fit.
+MANY, FEW = 400, 60
+
+#: Of the comparison of those that end at m = 0 with the others.
+ROUNDS = 15
+
+LINE = "{A: [20, True, 0, 500], x0: [84.6, True, 80, 90], F: [1, True, 0.1, 5], m: [0.3, False]}"
+SECOND = LINE.replace("84.6", "87.8")
+TIED = '{A: ["GLP_01_A * 0.75"], x0: ["GLP_01_x0 + 3"], F: ["GLP_01_F"], m: ["GLP_01_m"]}'
+BACK = "{m: [0.1, True, -5, 5], b: [2, True, -50, 50], xStart: [80, False], xStop: [92, False]}"
+DOUBLET = f"line:\n  LinBack: {BACK}\n  GLP: {LINE}\n  GLP: {TIED}\n"
+VOIGT = (
+    "{A: [20, True, 0, 500], x0: [84.6, True, 80, 90], SD: [0.5, True, 0.05, 5], W: [0.4, False]}"
+)
+GAUSS = "{A: [20, True, 0, 500], x0: [85.6, True, 80, 92], SD: [1.2, True, 0.1, 5]}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, the points of a spectrum, and the standard deviation of its noise."""
+
+    text: str
+    points: int
+    noise: float = 0.5
+
+    def model(self) -> Model:
+        model = load_model(self.text, "line")
+        model.set_axes(energy=np.linspace(80.0, 92.0, self.points))
+        return model
+
+    def data(self, model: Model) -> Array:
+        """(MANY, points), the parameters 3 % from those of the model."""
+        rng = np.random.default_rng(1)
+        executor, theta = make_executor(model, None), model.theta()
+        shares = 1.0 + 0.03 * rng.uniform(-1.0, 1.0, (MANY, theta.size))
+        places = [k for k, name in enumerate(model.opt_param_names) if name.endswith("_x0")]
+        shares[:, places] = 1.0 + 2e-3 * rng.uniform(-1.0, 1.0, (MANY, len(places)))
+        clean = np.array([executor.run(theta * share) for share in shares])
+        return np.asarray(clean + rng.normal(0.0, self.noise, clean.shape))
+
+
+CASES = {
+    "doublet 5, 100": Case(DOUBLET, 100),
+    "doublet 5, 400": Case(DOUBLET, 400),
+    "Gauss + offset 4, 25": Case(f"line:\n  Offset: {{y0: [2, True]}}\n  Gauss: {GAUSS}\n", 25),
+    "Voigt 5, 100": Case(f"line:\n  LinBack: {BACK}\n  Voigt: {VOIGT}\n", 100),
+    "two GLP + Shirley 9, 100": Case(
+        f"line:\n  LinBack: {BACK}\n  Shirley: {{pShirley: [0.002, True, 0, 1]}}\n"
+        f"  GLP: {SECOND}\n  GLP: {LINE}\n",
+        100,
+    ),
+    "doublet 6, half of m end at 0, 100": Case(
+        DOUBLET.replace("[0.3, False]", "[0.05, True, 0, 1]", 1), 100, noise=2.0
+    ),
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = arguments_of("many", __doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds; one more is not counted")
+    parser.add_argument("cases", nargs="*", help="of which cases, by words of their names")
+    given = parser.parse_args()
+    os.environ["PYSPEC_NUM_THREADS"] = "1"
+    chosen = {n: c for n, c in CASES.items() if not given.cases or any(w in n for w in given.cases)}
+    jobs = {name: Jobs(case) for name, case in chosen.items()}
+    times: dict[str, dict[str, list[float]]] = {}
+    for turn in range(given.rounds + 1):
+        for name, own in jobs.items():
+            for what, seconds in own.run().items():
+                if turn:
+                    times.setdefault(name, {}).setdefault(what, []).append(seconds)
+    found: dict[str, dict[str, float]] = {}
+    for name, own in jobs.items():
+        medians = {what: 1e6 * statistics.median(one) for what, one in times[name].items()}
+        found[name] = {**medians, **own.differences()}
+    head = [
+        "µs a fit",
+        *Jobs.names,
+        "leastsq / slices",
+        "fit_model / slices",
+        "left",
+        "off",
+        "leastsq off",
+        "at 0",
+        "times",
+    ]
+    rows = []
+    for name, one in found.items():
+        ratios = (one[what] / one["fit_slices"] for what in ("leastsq", "fit_model"))
+        cells = [f"{one[what]:.1f}" for what in Jobs.names] + [f"{ratio:.1f}" for ratio in ratios]
+        cells += [f"{one['left']:.1%}", f"{one['off']:.1g}", f"{one['peer']:.1g}"]
+        times = f"{one['times']:.2f}" if one["at 0"] else ""
+        rows.append([name, *cells, f"{one['at 0']:.0%}", times])
+    print_rows(head, rows)
+    finish(given.json, {"cases": found})
+
+
+class Jobs:
+    """The ways to fit one case."""
+
+    names = ("fit_slices", "fit_many", "leastsq", "fit_model")
+
+    def __init__(self, case: Case) -> None:
+        self.model = case.model()
+        data = case.data(self.model)
+        self.series = Measurement(data)
+        self.measured = [Measurement(one) for one in data]
+        self.start = self.model.theta()
+        self.compiled = compile_model(self.model)
+        self.found: dict[str, Any] = {}
+
+    def run(self) -> dict[str, float]:
+        """Seconds of the processor a fit, of each way."""
+        ways: dict[str, tuple[Callable[[], Any], int]] = {
+            "fit_slices": (lambda: _read(fit_slices(self.model, self.series)), MANY),
+            "fit_many": (lambda: _read(fit_many(self.model, self.measured)), MANY),
+            "leastsq": (lambda: [self._leastsq(one) for one in self.measured[:FEW]], FEW),
+            "fit_model": (lambda: [self._alone(one) for one in self.measured[:FEW]], FEW),
+        }
+        seconds = {}
+        for name, (way, n) in ways.items():
+            begin = time.thread_time()
+            self.found[name] = way()
+            seconds[name] = (time.thread_time() - begin) / n
+        return seconds
+
+    def _leastsq(self, measured: Measurement) -> tuple[Array, Array]:
+        executor = executor_of(self.compiled, measured, "compiled")
+        residual, jacobian = executor.residual, executor.jacobian
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theta, covariance, info, *_ = leastsq(
+                residual, self.start, Dfun=jacobian, col_deriv=1, full_output=True,
+                ftol=1e-14, xtol=1e-14,
+            )  # fmt: skip
+        left = info["fvec"]
+        variance = left @ left / (left.size - theta.size)
+        none = np.full(theta.shape, np.nan)
+        return theta, none if covariance is None else np.sqrt(variance * np.diag(covariance))
+
+    def _alone(self, measured: Measurement) -> tuple[Array, Array]:
+        result = fit_model(self.model, measured)
+        return result.theta, result.ending.stderr
+
+    def differences(self) -> dict[str, float]:
+        """What the batch left to Python, and how far it and leastsq are off."""
+        slices = self.found["fit_slices"]
+        theta = np.array([slices.values[name] for name in self.model.opt_param_names]).T[:FEW]
+        others = {
+            name: np.array([one[0] for one in self.found[name]])
+            for name in ("fit_model", "leastsq")
+        }
+        errors = np.array([one[1] for one in self.found["fit_model"]])
+        off = {name: float(np.nanmax(np.abs(theta - one) / errors)) for name, one in others.items()}
+        left = 1.0 - slices.fits.made.mean()
+        known = {"left": float(left), "off": off["fit_model"], "peer": off["leastsq"]}
+        return known | self._at_zero()
+
+    def _at_zero(self) -> dict[str, float]:
+        """The share of fits that end with m at 0, and how many times as long each takes."""
+        slices, data = self.found["fit_slices"], np.asarray(self.series.data)
+        is_free = "GLP_01_m" in self.model.opt_param_names
+        ends = slices.values["GLP_01_m"] == 0.0 if is_free else np.zeros(MANY, dtype=bool)
+        if not ends.any():
+            return {"at 0": 0.0, "times": np.nan}
+        ratios = []
+        for _ in range(ROUNDS):
+            taken = []
+            for own in (ends, ~ends):
+                series = Measurement(data[own & slices.fits.made])
+                begin = time.thread_time()
+                found = _read(fit_slices(self.model, series))
+                taken.append((time.thread_time() - begin) / len(found))
+            ratios.append(taken[0] / taken[1])
+        return {"at 0": float(ends.mean()), "times": statistics.median(ratios)}
+
+
+def _read(fits: Any) -> Any:
+    """The fits, of which values and errors were read."""
+    return fits if fits.values and fits.stderr else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""The page of the kinds of findings, from their table and these descriptions."""
+
+from __future__ import annotations
+
+from pyspec.fit.findings.kinds import GRADES, HIDES, HIDES_SAME, Kind, Severity
+
+#: When each kind comes, and what to do.
+WHEN = {
+    Kind.NOT_CONVERGED: (
+        "the fit did not end at an optimum: a limit, Ctrl-C, or no step made χ² smaller",
+        "start nearer, or give bounds, and fit again",
+    ),
+    Kind.UNDETERMINED: (
+        "χ² does not depend on these parameters, or only on a combination of them",
+        "hold one of them fixed, or simplify the model",
+    ),
+    Kind.EQUAL_RATES: (
+        "two decays with free spectra ended at one rate",
+        "remove one, tie them, or start from other values",
+    ),
+    Kind.DATA_CHANGED: (
+        "data, weights or mask were changed after the fit",
+        "fit a copy of the data",
+    ),
+    Kind.MISFIT: (
+        "with declared noise, reduced χ² is larger than expected and chance does not explain it",
+        "look at the residual; if it is the noise, declare it larger",
+    ),
+    Kind.OUTSIDE_AXIS: (
+        "a line or an onset lies outside of the axis of the data",
+        "start it within, give it bounds, or hold it fixed",
+    ),
+    Kind.WRONG_UNIT: (
+        "a line lies outside of the axis, and would lie within in another unit",
+        "convert the axis while reading",
+    ),
+    Kind.MIXING_NOT_A_SHARE: (
+        "a mixing of a line lies far outside of 0 to 1, such as the percents of CasaXPS",
+        "start it at 0.3, with bounds 0 and 1",
+    ),
+    Kind.BACKWARD_AXIS: (
+        "the data of a Shirley or Tougaard rise towards the wrong end",
+        "reverse the axis and the data",
+    ),
+    Kind.NO_CONSTANT: (
+        "the values are far from 0 before the onset of all laws",
+        "add constFun above them",
+    ),
+    Kind.LINE_BESIDE_PEAK: (
+        "the residual of a spectrum has a peak higher than the fit is: a line settled beside it",
+        "start the line there, or fit with n_starts=10",
+    ),
+    Kind.LINES_MERGED: (
+        "two lines that started more than a step apart ended within a quarter of a step",
+        "remove one of them, or give them bounds that do not overlap",
+    ),
+    Kind.TIME_BELOW_STEP: (
+        "a free time constant is below a thousandth of the smallest time step",
+        "check its unit, such as 2e-12 on an axis in ps, or hold it fixed",
+    ),
+    Kind.BETTER_OPTIMUM: (
+        "`conf_interval` came to a lower χ²; it is among the `findings` of what it returns",
+        "fit again from there, or give bounds that exclude it",
+    ),
+    Kind.SEARCH_CUT_SHORT: (
+        "a limit or Ctrl-C ended the search for better optima beside the one that was found",
+        "fit again from here",
+    ),
+    Kind.STARTS_DISAGREE: (
+        "some of `n_starts` ended at another χ²",
+        "see `result.starts`",
+    ),
+    Kind.KERNEL_UNDERSAMPLED: (
+        "a convolution is narrower than two time steps",
+        "use gaussIRF, or finer times",
+    ),
+    Kind.SIGNAL_CUT_OFF: (
+        "a convolution reaches beyond an end of the time axis, and the signal still changes there",
+        "use gaussIRF, or a longer time axis",
+    ),
+    Kind.DEAD_POINTS: (
+        "points are exactly 0 between values that are not",
+        "leave them out: limits with exclude=, or a mask",
+    ),
+    Kind.OUTLIERS: (
+        "a few points, 2 % at most, are more than six robust standard deviations from the fit",
+        "leave them out where they are no signal",
+    ),
+    Kind.NEGATIVE_COUNTS: (
+        "the model of counts is negative at some points",
+        "give heights and backgrounds a bound, min 0",
+    ),
+    Kind.ORDER_EXCHANGED: (
+        "rates of a scheme ended in the other order, with the same χ² and other spectra",
+        "start nearer to the order that you mean, or separate the bounds",
+    ),
+    Kind.AT_BOUND: (
+        "a parameter ended at a bound; it has no standard error",
+        "widen the bound where it would lower χ², or try another line shape",
+    ),
+    Kind.NOISE_OVERSTATED: (
+        "with declared noise, reduced χ² is smaller than expected",
+        "declare a smaller noise; of counts, check scale=",
+    ),
+    Kind.NO_SCATTER: (
+        "there are as many free parameters as points, and no declared noise",
+        "declare the noise",
+    ),
+    Kind.ERROR_BEYOND_BOUNDS: (
+        "the standard error would be larger than the interval of the bounds",
+        "hold the parameter fixed, or widen the bounds",
+    ),
+    Kind.AMPLITUDES_UNDETERMINED: (
+        "a free amplitude cannot be told from the others at some energies or times",
+        "it is held at 0 there; leave one component out",
+    ),
+    Kind.INTERVAL_ONLY: (
+        "a parameter that moves a jump fits as well in the next intervals between samples",
+        "quote conf_interval",
+    ),
+    Kind.LINE_UNDERSAMPLED: (
+        "fewer samples see a narrow line than it has free parameters",
+        "quote conf_interval",
+    ),
+    Kind.ONSET_UNDERSAMPLED: (
+        "an onset under an instrument narrower than a third of the time step is seen by one sample",
+        "quote conf_interval",
+    ),
+    Kind.FAINT_LINE: (
+        "the height of a line is within 2.5 standard errors of 0, and its place or width is free",
+        "compare with a model without this line, or hold them fixed",
+    ),
+    Kind.WEAK_LINE: (
+        "without a line of free place and width χ² rises by less than 36 times the noise variance",
+        "quote conf_interval, or hold its place or its width",
+    ),
+    Kind.WEAK_OSCILLATION: (
+        "the height of an oscillation of free frequency is within 3 standard errors of 0",
+        "fit with the n_starts that it names, or compare with a model without it",
+    ),
+    Kind.NONLINEAR_QUANTITY: (
+        "a quantity by an expression is not linear within two errors of what it follows",
+        "quote an interval of bootstrap",
+    ),
+    Kind.COUNTS_UNDECLARED: (
+        "whole numbers without declared noise scatter about the fit by their roots",
+        "declare counts",
+    ),
+    Kind.SIGMA_FROM_DATA: (
+        "the declared σ is the root of the data themselves",
+        "declare counts, or take σ from the fit",
+    ),
+    Kind.ERRORS_FOLLOW_VALUES: (
+        "of a parameter of slices, errors follow values, so that low values count more",
+        "fit all spectra at once",
+    ),
+    Kind.EQUIVALENT_OPTIMA: (
+        "another optimum has a χ² higher by less than four times the noise variance",
+        "take errors from bootstrap",
+    ),
+    Kind.RESIDUAL_STRUCTURED: (
+        "neighbouring residuals are alike, by a correlation above 0.1 and above chance",
+        "look at the residual: the model misses something, or the noise is correlated",
+    ),
+    Kind.NOISE_VARIES: (
+        "the noise differs along an axis or from file to file by more than a factor of 1.5",
+        "declare it as it is",
+    ),
+    Kind.BIASED_BY_SIGN: (
+        "a fit without `min: 0` has parameters more than 0.75 standard errors away",
+        "fit without it, or with zero: ranges",
+    ),
+    Kind.ERRORS_ASYMMETRIC: (
+        "two errors away χ² rises by less than half of what it should, the others being refitted",
+        "quote conf_interval",
+    ),
+    Kind.SHORT_CHAIN: (
+        "a chain of method='emcee' is shorter than 50 autocorrelation times",
+        "sample with more steps",
+    ),
+    Kind.STUCK_WALKERS: ("walkers of such a chain did not move", "give more steps"),
+    Kind.PARTS_EXCHANGED: (
+        "starts of the same χ² ended at other values",
+        "give bounds that do not overlap, or an expression",
+    ),
+    Kind.CYCLE_ON_SAMPLE: (
+        "samples lie on a boundary between sub-cycles",
+        "shift the time axis by a fraction of a step",
+    ),
+    Kind.SHARED_AND_OWN: (
+        "one file of a joint fit shares a parameter that another has for itself",
+        "write 'project' in both models, or in neither",
+    ),
+    Kind.SAME_TWICE: (
+        "quantities of two models are one expression",
+        "name the parameters in it differently, one for each model",
+    ),
+    Kind.SPANS_NOWHERE: (
+        "a quantity could mean a value of several files",
+        "work it out from the values of the joint result",
+    ),
+    Kind.REFITTED_ALONE: (
+        "a file of a joint fit was fitted again alone",
+        "refit_joint(load_fits(path))",
+    ),
+    Kind.MOVED: (
+        "a joint fit that was repeated ended elsewhere than in the archive",
+        "check that these are all the files",
+    ),
+    Kind.NOTHING_LINEAR: (
+        'linear="eliminate" found no linear parameter',
+        "leave it out",
+    ),
+}
+
+TITLES = {
+    Severity.FAILED: "FAILED: there is no answer",
+    Severity.WRONG: "WRONG: values may be wrong",
+    Severity.ERRORS: "ERRORS: values stand, standard errors may be wrong",
+    Severity.NOTE: "NOTE: worth knowing",
+}
+
+HEAD = """
+# Findings
+
+What a fit finds out about itself, in `result.findings`: a tuple, the most serious first. Each
+[`Finding`](api.md) has a `kind`, `places` (the parameters or components that it is about),
+`numbers` (what was measured) and, in a joint fit, the `part` (number of the file).
+`str(finding)` says it in words, `finding.to_dict()` and `result.to_dict()["findings"]` as JSON.
+
+```python
+result = fit_model(model, Measurement(data)).diagnose()
+for finding in result.findings:
+    print(finding.severity.name, finding.kind.name, finding.places, finding)
+```
+
+There are three levels.
+
+| level | looks at | when |
+|---|---|---|
+| 0 | values, errors and χ² of the fit | always, at no cost |
+| 1 | the residual, in one pass | `result.diagnose()`; `File`, `pyspec fit` and reports do it |
+| 2 | further fits | `result.diagnose(deep=True)`; `result.diagnosed` has evaluations and seconds |
+
+`diagnose` returns a new result and leaves the old one as it is. `result.level` says how far it was
+looked for.
+
+A print shows every finding that FAILED, the first three others, and how many more there are. Notes
+are not printed. `slices.findings` count each kind: `count` of `total` slices, the `first` one, and
+the number of slices for each of the `places`.
+"""
+
+
+#: What two remedies look like, from the gallery.
+PICTURES = {
+    Severity.WRONG: (
+        "\nBad points are masked, and the others have weights "
+        "([how](gallery.md#a-mask-for-bad-points-weights-for-the-others)):\n\n"
+        "![A mask for bad points, weights for the others](images/mask_and_weights.png)\n"
+    ),
+    Severity.ERRORS: (
+        "\nFew counts are declared as counts ([how](gallery.md#a-fit-of-few-counts)):\n\n"
+        "![A fit of few counts](images/counts.png)\n"
+    ),
+}
+
+
+def pages() -> dict[str, str]:
+    """The page, by its name."""
+    return {"findings.md": HEAD + "".join(_section(one) for one in Severity)}
+
+
+def _section(severity: Severity) -> str:
+    rows = [_row(kind) for kind in Kind if kind.severity is severity]
+    head = "| kind | level | when it comes | what to do |\n|---|---|---|---|\n"
+    rest = _notes(severity) + PICTURES.get(severity, "")
+    return f"\n## {TITLES[severity]}\n\n{head}" + "\n".join(rows) + "\n" + rest
+
+
+def _row(kind: Kind) -> str:
+    when, remedy = WHEN[kind]
+    return f"| {kind.name} | {kind.level} | {when} | {remedy} |"
+
+
+def _notes(severity: Severity) -> str:
+    lines = []
+    for kind in Kind:
+        if kind.severity is not severity:
+            continue
+        if kind in GRADES:
+            lines.append(GRADED[kind])
+        if hidden := HIDES.get(kind, ()):
+            large = " from three times the expected χ²" if kind is Kind.MISFIT else ""
+            lines.append(f"- {kind.name} hides{large} {', '.join(one.name for one in hidden)}.")
+        if hidden := HIDES_SAME.get(kind, ()):
+            names = ", ".join(one.name for one in hidden)
+            lines.append(f"- {kind.name} hides {names} of the same parameter.")
+    return "\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+#: How the numbers of a kind make it more or less serious.
+GRADED = {
+    Kind.MISFIT: "- MISFIT is WRONG from three times the expected χ² on.",
+    Kind.AT_BOUND: (
+        "- AT_BOUND is WRONG where a wider bound would lower χ² by more than nine times the noise "
+        "variance, and a NOTE where it would gain less than once."
+    ),
+    Kind.NOISE_VARIES: "- NOISE_VARIES is a NOTE below a factor of two.",
+}

@@ -1,0 +1,387 @@
+"""The desk: one session and all pages that show it. It takes commands and hands out state and
+frames, and knows nothing of how these travel."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from pyspec.build.commands import Command, command_of
+from pyspec.build.frames import axes_frame, data_frame, drawn_frames
+from pyspec.build.handles import components_of
+from pyspec.build.inspect import inspected
+from pyspec.build.keeper import Keeper
+from pyspec.build.state import (
+    document_state,
+    ended,
+    file_state,
+    findings_state,
+    history_state,
+    library_state,
+    models_state,
+    number,
+    parameters_state,
+    refused,
+    slices_of,
+)
+from pyspec.errors import ModelError, PyspecError
+from pyspec.workflow.document import Diff, Document, Refusal
+from pyspec.workflow.drawn import Frame, frame_of
+from pyspec.workflow.session import Session
+
+#: Seconds of the fit for each frame of a drag, and of one behind any other edit.
+LIVE, SETTLE = 0.012, 0.25
+
+#: Seconds between two reports of a running fit.
+INTERVAL = 0.1
+
+#: Commands that wait at most; more than so many are refused.
+MOST_WAITING = 2000
+
+
+@dataclass(eq=False)
+class Page:
+    """One page that shows the session: how it is reached, and what it knows."""
+
+    send: Callable[[str | bytes], None]
+    known: dict[str, str] = field(default_factory=dict)
+    waits_for: int | None = None
+    shown: int = -1
+    has_data: bool = False
+    has_map: bool = False
+
+
+@dataclass
+class _Drawn:
+    """A version as it is drawn, and its messages without and with the map."""
+
+    version: int
+    document: Document
+    frame: Frame
+    components: list[dict[str, Any]]
+    messages: dict[bool, list[bytes]] = field(default_factory=dict)
+
+
+class Desk:
+    """A session with its pages.
+
+    `take` is called with each message of a page, from any thread; commands run one after the other
+    in a thread of the desk, a fit in another. `folder` is where it saves; `state` a file in which
+    it keeps where it stands.
+    """
+
+    def __init__(
+        self, session: Session, folder: str | Path = "build", state: Path | None = None
+    ) -> None:
+        self.session = session
+        self.folder = Path(folder)
+        self.keeper = Keeper(session, state)
+        self.pages: set[Page] = set()
+        self.live = False
+        self.saved: str | None = None
+        self.yaml_error: dict[str, Any] | None = None
+        self.fit: dict[str, Any] = {"running": False, "live": False}
+        self._stop = threading.Event()
+        self._queue: list[tuple[Page, dict[str, Any]]] = []
+        self._lock = threading.Lock()
+        self._worker = ThreadPoolExecutor(1, "pyspec-desk")
+        self._fitter: threading.Thread | None = None
+        #: What never changes, as it is sent.
+        self._constant = {
+            "file": json.dumps(file_state(session.ground)),
+            "library": json.dumps(library_state(session.ground)),
+        }
+        self._drawn: _Drawn | None = None
+        self._slices: dict[str, Any] | None = None
+
+    # pages
+
+    def join(self, send: Callable[[str | bytes], None]) -> Page:
+        """A page that is opened: it is sent all of the state. `send` may be called from any
+        thread."""
+        page = Page(send)
+        self.pages.add(page)
+        self._worker.submit(self._show)
+        return page
+
+    def show(self) -> None:
+        """Shows the session on all pages, after edits that did not come from a page."""
+        self._worker.submit(self._show)
+
+    def leave(self, page: Page) -> None:
+        """A page that is closed; the session stays."""
+        self.pages.discard(page)
+
+    def take(self, page: Page, text: str) -> None:
+        """A message of a page. What is no command is answered as refused."""
+        try:
+            message = json.loads(text)
+            if not isinstance(message, dict):
+                raise ValueError
+        except ValueError:
+            self._answer(page, {"id": None}, Refusal("a message is one JSON object"))
+            return
+        if message.get("do") == "seen":
+            version = message.get("version")
+            if page.waits_for is not None and version == page.waits_for:
+                page.waits_for = None
+                self._worker.submit(self._show)
+            return
+        if message.get("do") == "stop":
+            self._stop.set()
+            self._answer(page, message, {})
+            return
+        with self._lock:
+            if len(self._queue) >= MOST_WAITING:
+                is_full = True
+            else:
+                is_full = False
+                self._queue.append((page, message))
+        if is_full:
+            self._answer(page, message, Refusal("too many commands wait; send fewer at a time"))
+            return
+        self._worker.submit(self._work)
+
+    def close(self) -> None:
+        """Ends a running fit and the thread of the desk."""
+        self._stop.set()
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        self.keeper.close()
+        if self._fitter is not None:
+            self._fitter.join()
+
+    # commands
+
+    def _work(self) -> None:
+        """Runs all commands that wait. Of steps of one drag that follow each other only the last
+        is made."""
+        with self._lock:
+            waiting, self._queue = self._queue, []
+        if not waiting:
+            return
+        for k, (page, message) in enumerate(waiting):
+            after = waiting[k + 1][1] if k + 1 < len(waiting) else {}
+            if _is_drag(message) and _is_drag(after) and _names(message) == _names(after):
+                self._answer(page, message, {})
+                continue
+            self._run(page, message)
+        self._show()
+
+    def _run(self, page: Page, message: dict[str, Any]) -> None:
+        try:
+            command = command_of(message)
+            found = self._done(page, command)
+        except PyspecError as error:
+            found = Refusal.of(error)
+        except Exception as error:  # a mistake of ours reaches the page in words, without a trace
+            found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
+        self._answer(page, message, found)
+
+    def _done(self, page: Page, command: Command) -> Refusal | dict[str, Any]:
+        session, word = self.session, command.word
+        if command.edits:
+            found = session.edit(*command.edits, drag=command.drag)
+            if word == "yaml":
+                self.yaml_error = refused(found) if isinstance(found, Refusal) else None
+            elif isinstance(found, Diff):
+                self.yaml_error = None
+            if isinstance(found, Diff):
+                if self.live and session.document.model is not None and not command.is_quiet:
+                    held = command.names if command.drag else ()
+                    session.refit(LIVE if command.drag else SETTLE, drag=command.drag, held=held)
+                if command.is_end:
+                    session.settle()
+                return {"name": found.name} if found.name else {}
+            return found
+        if word == "cursor":
+            looked = session.look(**command.given)
+            return looked if isinstance(looked, Refusal) else {}
+        if word in ("undo", "redo", "goto"):
+            moved = getattr(session, word)(**command.given)
+            self.yaml_error = None
+            return {} if moved else Refusal(f"there is nothing to {word}")
+        if word == "live":
+            self.live = bool(command.given["on"])
+            return {}
+        if word == "fit":
+            return self._begin_fit(str(command.given.get("what", "all")))
+        if word == "view":
+            page.has_map = command.given.get("map") != "data"
+            page.shown = -1 if page.has_map else page.shown
+            return {}
+        if word == "save":
+            folder = session.save(self._save_to(command.given.get("folder")))
+            self.saved = str(folder)
+            self.keeper.saved()
+            return {"path": self.saved}
+        if word == "restore":
+            self.keeper.answer(bool(command.given.get("accept")))
+            return {}
+        if word == "get" and command.given.get("what") == "inspect":
+            return inspected(session.document)
+        if word == "get":
+            page.known.clear()
+            page.has_data, page.shown, page.waits_for = False, -1, None
+            return {}
+        return Refusal(f"there is no command {word!r}")
+
+    def _save_to(self, folder: Any) -> Path:
+        """Where a session is saved: the folder of the desk, or one in it."""
+        if folder is None:
+            return self.folder
+        if not isinstance(folder, str) or not folder.strip():
+            raise ModelError(f"save: folder is {folder!r}; give a name")
+        path = (self.folder.parent / folder).resolve()
+        if not path.is_relative_to(self.folder.parent.resolve()):
+            raise ModelError(f"save: {folder!r} lies outside of {self.folder.parent.resolve()}")
+        return path
+
+    def _answer(
+        self, page: Page, message: Mapping[str, Any], found: Refusal | Mapping[str, Any]
+    ) -> None:
+        answer: dict[str, Any] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
+        if isinstance(found, Refusal):
+            answer["error"] = refused(found)
+        else:
+            answer |= found
+        self._send(page, json.dumps(answer))
+
+    def _send(self, page: Page, message: str | bytes) -> None:
+        try:
+            page.send(message)
+        except Exception:  # whatever a connection that is gone raises
+            self.leave(page)
+
+    # fits
+
+    def _begin_fit(self, what: str) -> Refusal | dict[str, Any]:
+        if self._fitter is not None and self._fitter.is_alive():
+            return Refusal("a fit is running; stop it, or wait")
+        if self.session.document.model is None:
+            return Refusal("there is no model to fit; add a component first")
+        self._stop.clear()
+        self.fit = {"running": True, "what": what, "done": 0, "total": None}
+        self._fitter = threading.Thread(target=self._fit, args=(what,), name="pyspec-fit")
+        self._fitter.start()
+        return {}
+
+    def _fit(self, what: str) -> None:
+        told = monotonic()
+
+        def progress(done: int, second: float, third: float = 0.0) -> None:
+            nonlocal told
+            if self._stop.is_set():
+                raise KeyboardInterrupt  # keeps the best point
+            if monotonic() - told >= INTERVAL:
+                told = monotonic()
+                report = {"done": done} | (
+                    {"total": second}
+                    if what == "slices"
+                    else {"chisqr": number(third), "nfev": done}
+                )
+                self.fit = {**self.fit, **report}
+                self._worker.submit(self._show)
+
+        started = monotonic()
+        try:
+            found = self.session.fit(what, progress)
+        except KeyboardInterrupt:
+            found = Refusal("stopped before there was a best point")
+        except Exception as error:
+            found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
+        self.fit = ended(what, found, monotonic() - started)
+        self._slices = slices_of(found)
+        try:
+            self._worker.submit(self._show)
+        except RuntimeError:
+            return  # the desk is closed
+
+    # what pages are told
+
+    def state(self) -> dict[str, Any]:
+        """All keys of the state that may change, as they are now."""
+        drawn, session = self._now(), self.session
+        document, offer = drawn.document, self.keeper.offer
+        return {
+            "parameters": parameters_state(session.ground, document),
+            "components": drawn.components,
+            "yaml": {"text": document.text, "error": self.yaml_error},
+            **document_state(session),
+            "fit": {**self.fit, "live": self.live},
+            "slices": self._slices,
+            "findings": findings_state(document.result),
+            "history": history_state(session),
+            "models": models_state(session),
+            "saved": self.saved,
+            "offer": offer and {"when": offer[0], "label": offer[1]},
+            "problem": drawn.frame.problem or None,
+        }
+
+    def _now(self) -> _Drawn:
+        """The version with its frame, made once."""
+        session = self.session
+        with session.lock:
+            version, document = session.version, session.document
+        drawn = self._drawn
+        if drawn is None or drawn.version != version:
+            frame = frame_of(session.ground, document)
+            components = components_of(session.ground, document, frame)
+            drawn = self._drawn = _Drawn(version, document, frame, components)
+        return drawn
+
+    def _frames(self, with_map: bool) -> list[bytes]:
+        drawn = self._now()
+        if with_map not in drawn.messages:
+            known = self.session.ground, drawn.document, drawn.frame, drawn.version
+            drawn.messages[with_map] = drawn_frames(*known, with_map=with_map)
+        return drawn.messages[with_map]
+
+    def _show(self) -> None:
+        """Shows the session on all pages. What fails is told in words, and the next command goes
+        on."""
+        try:
+            self._send_all()
+        except Exception as error:
+            told = f"unexpected {type(error).__name__}: {error}; please report this"
+            for page in list(self.pages):
+                self._send(page, json.dumps({"state": {"problem": told}, "version": -1}))
+
+    def _send_all(self) -> None:
+        """Sends each page what is new to it; a page that has not drawn the last frames gets the
+        next ones when it has."""
+        self.keeper.keep()
+        if not self.pages:
+            return
+        version = self._now().version
+        changing = {key: json.dumps(value) for key, value in self.state().items()}
+        texts = {**self._constant, **changing}
+        for page in list(self.pages):
+            new = {key: text for key, text in texts.items() if page.known.get(key) != text}
+            if new:
+                page.known.update(new)
+                body = ", ".join(f"{json.dumps(key)}: {text}" for key, text in new.items())
+                self._send(page, f'{{"state": {{{body}}}, "version": {version}}}')
+            if not page.has_data:
+                page.has_data = True
+                self._send(page, axes_frame(self.session.ground, version))
+                self._send(page, data_frame(self.session.ground, version))
+            if page.waits_for is None and page.shown != version:
+                page.waits_for = page.shown = version
+                for one in self._frames(page.has_map):
+                    self._send(page, one)
+
+
+def _is_drag(message: Mapping[str, Any]) -> bool:
+    return message.get("do") == "set" and bool(message.get("drag"))
+
+
+def _names(message: Mapping[str, Any]) -> list[Any]:
+    edits = message.get("edits")
+    listed = edits if isinstance(edits, list) else [message]
+    return [(one.get("name"), one.get("field")) for one in listed if isinstance(one, dict)]

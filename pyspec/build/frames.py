@@ -1,0 +1,135 @@
+"""Frames: arrays of numbers as one message of bytes."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.fit import FitResult
+from pyspec.workflow.document import Document
+from pyspec.workflow.drawn import Frame
+from pyspec.workflow.ground import Ground
+from pyspec.workflow.session_files import ONE
+
+#: The first array of a message begins at a multiple of so many bytes.
+ALIGNED = 8
+
+
+def packed(
+    frame: str, version: int, arrays: dict[str, npt.NDArray[Any]], *, last: bool = False
+) -> bytes:
+    """A frame as bytes: the length of its header as uint32, the header in JSON, and the arrays,
+    float32 but for axes."""
+    kept = {name: _plain(array) for name, array in arrays.items()}
+    listed = [
+        {"name": name, "shape": list(one.shape), "dtype": str(one.dtype)}
+        for name, one in kept.items()
+    ]
+    head = {"frame": frame, "version": version, "last": last, "arrays": listed}
+    header = json.dumps(head).encode()
+    gap = -(4 + len(header)) % ALIGNED
+    parts = [struct.pack("<I", len(header)), header, bytes(gap)]
+    return b"".join([*parts, *(one.tobytes() for one in kept.values())])
+
+
+def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.dtype == np.float64 or array.dtype == np.float32:
+        return np.ascontiguousarray(array)
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def narrow(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """The numbers as float32; beyond its range infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def axes_frame(ground: Ground, version: int) -> bytes:
+    """The axes that the data have."""
+    axes = {"energy": ground.energy, "time": ground.time}
+    return packed("axes", version, {n: one for n, one in axes.items() if one is not None})
+
+
+def data_frame(ground: Ground, version: int) -> bytes:
+    """The data, NaN where they are masked."""
+    return packed("data", version, {"data": _seen(ground)})
+
+
+def _seen(ground: Ground) -> npt.NDArray[np.float32]:
+    data = narrow(ground.data)
+    keep = ground.whole.keep
+    return data if keep is None else np.where(keep, data, np.float32(np.nan))
+
+
+def drawn_frames(
+    ground: Ground, document: Document, frame: Frame, version: int, *, with_map: bool
+) -> list[bytes]:
+    """The frames of a version: what is drawn at the cursor, and the map last, where it is shown."""
+    row, column = document.cursor
+    data, model = _seen(ground), frame.model
+    found = []
+    if ground.kind == "series":
+        spectrum = {"data": data[row], "sum": model[row]} | _named(frame.spectrum)
+        trace = {"data": data[:, column], "sum": model[:, column]} | _named(frame.trace)
+        spectrum |= _band(document.result, ground, row=row)
+        trace |= _band(document.result, ground, column=column)
+        found = [("spectrum", spectrum), ("trace", trace)]
+        if with_map:
+            found.append(("map", {"fit": model}))
+    else:
+        one = {"data": data, "sum": model} | _named(frame.spectrum)
+        one |= _band(document.result, ground)
+        found = [("trace" if ground.kind == "trace" else "spectrum", one)]
+    end = len(found) - 1
+    return [packed(name, version, arrays, last=k == end) for k, (name, arrays) in enumerate(found)]
+
+
+def _named(curves: dict[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
+    return {f"component:{name}": narrow(curve) for name, curve in curves.items()}
+
+
+#: The bands of a result by where they are: they take longer than all else that is drawn.
+_BANDS: dict[tuple[int, int | None, int | None], tuple[FitResult, dict[str, Any]]] = {}
+
+
+def _is_row(result: FitResult, ground: Ground, row: int | None) -> bool:
+    """Whether the fit of one spectrum is that of this row."""
+    fitted = result.problem.measurement.data
+    if row is None or fitted is None or ground.energy is None:
+        return False
+    is_whole = np.shape(fitted) == ground.energy.shape
+    return is_whole and bool(np.array_equal(fitted, ground.data[row], equal_nan=True))
+
+
+def _band(
+    result: FitResult | None, ground: Ground, row: int | None = None, column: int | None = None
+) -> dict[str, Any]:
+    """One standard error below and above the fit; nothing where it has none."""
+    if result is None or not result.success:
+        return {}
+    key = id(result), row, column
+    kept = _BANDS.get(key)
+    if kept is not None and kept[0] is result:
+        return kept[1]
+    if len(_BANDS) > 200:
+        _BANDS.clear()
+    axes = {}
+    if row is not None and ground.time is not None:
+        axes["time"] = ground.time[row : row + 1]
+    if column is not None and ground.energy is not None:
+        axes["energy"] = ground.energy[column : column + 1]
+    found: dict[str, Any] = {}
+    try:
+        if result.fit_type != ONE or _is_row(result, ground, row):
+            axes = {} if result.fit_type == ONE else axes
+            low, high = result.predict(**axes).band
+            found = {"low": narrow(low.ravel()), "high": narrow(high.ravel())}
+    except PyspecError:
+        found = {}
+    _BANDS[key] = result, found
+    return found

@@ -1,0 +1,162 @@
+// The wire to Python: commands as JSON, answers, changes of the state, and frames of numbers.
+// It is the same over a WebSocket and over the channel of a notebook's widget.
+
+const PADDING = 8;
+
+export class Link {
+  constructor() {
+    this.state = {};
+    this.frames = {};
+    this.post = null;
+    this.waiting = new Map();
+    this.listeners = new Map();
+    this.next = 1;
+    this.isBusy = false; // a step of a drag is on its way
+    this.pending = null; // the newest step that waits for it
+    this.since = 0; // when the pointer moved last
+    this.drawing = 0; // the move that the next frames show
+    this.timings = []; // ms from a move of the pointer to the end of drawing, the newest last
+  }
+
+  // Calls `draw(link)` after a change of any of these keys; frames are keys such as "frame:map".
+  on(keys, draw) {
+    for (const key of keys) {
+      if (!this.listeners.has(key)) this.listeners.set(key, new Set());
+      this.listeners.get(key).add(draw);
+    }
+  }
+
+  // Sends a command. The promise gives the answer, refused or not, and never fails.
+  ask(command) {
+    const id = this.next++;
+    return new Promise((answer) => {
+      if (!this.post) {
+        answer({ id, ok: false, error: { message: "The connection to Python is lost." } });
+        return;
+      }
+      this.waiting.set(id, answer);
+      this.post({ id, ...command });
+    }).then((answer) => {
+      // What is wrong in a text that is being typed is shown at its line.
+      if (!answer.ok && command.do !== "yaml") this.tell("refused", answer.error);
+      return answer;
+    });
+  }
+
+  // One step of a drag. Only the newest is sent while Python is busy with the one before.
+  async drag(command, since = this.since) {
+    if (this.isBusy) {
+      this.pending = [command, since];
+      return;
+    }
+    this.isBusy = true;
+    await this.ask(command);
+    this.isBusy = false;
+    this.drawing ||= since;
+    const next = this.pending;
+    this.pending = null;
+    if (next) this.drag(...next);
+  }
+
+  // Behind the drawing, which uPlot does at the end of the running task.
+  timed() {
+    if (!this.drawing) return;
+    this.timings.push(performance.now() - this.drawing);
+    this.drawing = 0;
+    if (this.timings.length > 5000) this.timings.shift();
+  }
+
+  tell(key, value) {
+    for (const draw of this.listeners.get(key) ?? []) draw(value ?? this);
+  }
+
+  isOpen(post) {
+    this.post = post;
+    this.tell("connection");
+    if (!post) {
+      const error = { message: "The connection to Python is lost." };
+      for (const answer of this.waiting.values()) answer({ ok: false, error });
+      this.waiting.clear();
+    }
+  }
+
+  message(content) {
+    if (content.state) {
+      Object.assign(this.state, content.state);
+      const draws = new Set();
+      for (const key of Object.keys(content.state)) {
+        for (const draw of this.listeners.get(key) ?? []) draws.add(draw);
+      }
+      for (const draw of draws) draw(this);
+    } else if (this.waiting.has(content.id)) {
+      const answer = this.waiting.get(content.id);
+      this.waiting.delete(content.id);
+      answer(content);
+    }
+  }
+
+  frame(buffer) {
+    const length = new DataView(buffer).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+    let at = Math.ceil((4 + length) / PADDING) * PADDING;
+    const arrays = {};
+    for (const { name, shape, dtype } of header.arrays) {
+      const Kind = dtype === "float64" ? Float64Array : Float32Array;
+      const size = shape.reduce((a, b) => a * b, 1);
+      const end = at + size * Kind.BYTES_PER_ELEMENT;
+      arrays[name] = new Kind(buffer.slice(at, end));
+      at = end;
+    }
+    this.frames[header.frame] = arrays;
+    this.tell(`frame:${header.frame}`);
+    if (!header.last) return;
+    queueMicrotask(() => this.timed());
+    this.post?.({ do: "seen", version: header.version });
+  }
+}
+
+// Joins a link with the server that the page came from, again after a break; gives what ends that.
+export function overSocket(link, address) {
+  let pause = 250;
+  let socket;
+  let isEnded = false;
+  const open = () => {
+    socket = new WebSocket(address);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      pause = 250;
+      link.isOpen((content) => socket.send(JSON.stringify(content)));
+    };
+    socket.onmessage = ({ data }) => {
+      if (typeof data === "string") link.message(JSON.parse(data));
+      else link.frame(data);
+    };
+    socket.onclose = () => {
+      link.isOpen(null);
+      if (isEnded) return;
+      setTimeout(open, pause);
+      pause = Math.min(2 * pause, 5000);
+    };
+  };
+  open();
+  return () => {
+    isEnded = true;
+    socket.close();
+  };
+}
+
+// Joins a link with the widget of a notebook; gives what ends that.
+export function overWidget(link, model) {
+  const hear = (content, buffers) => {
+    if (!content.frame) {
+      link.message(content);
+      return;
+    }
+    const { buffer, byteOffset, byteLength } = buffers[0];
+    link.frame(buffer.slice(byteOffset, byteOffset + byteLength));
+  };
+  model.on("msg:custom", hear);
+  link.isOpen((content) => model.send(content));
+  link.ask({ do: "get", what: "all" });
+  return () => model.off("msg:custom", hear);
+}

@@ -1,0 +1,205 @@
+"""What the page is told: the state by keys, as JSON holds it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pyspec.build.pictures import picture
+from pyspec.fit import FitResult, SliceResults
+from pyspec.fit.statistics import criteria_of
+from pyspec.formula import rows
+from pyspec.model import Model
+from pyspec.model.units import parameter_units
+from pyspec.workflow.document import Document, Refusal
+from pyspec.workflow.ground import Ground
+from pyspec.workflow.session import Session
+
+#: Kinds of functions that can be added, in groups.
+GROUPS = (
+    ("Lines", ("PEAK",)),
+    ("Backgrounds", ("BACKGROUND", "SPECTRUM_FED", "ROW_FED")),
+    ("Laws of time", ("DYNAMICS",)),
+    ("Instruments", ("IRF", "KERNEL", "RESOLUTION")),
+)
+
+#: Functions that need more than numbers.
+_NOT_ADDED = ("measuredIRF", "none")
+
+
+def number(value: float | None) -> float | None:
+    """A number for JSON: None where it is none, or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def file_state(ground: Ground) -> dict[str, Any]:
+    """Name, shape, kind, units and labels of the data."""
+    words = ("energy", "time", "data")
+    units, labels = ground.whole.units, ground.whole.labels
+    return {
+        "name": ground.file.name,
+        "shape": list(ground.data.shape),
+        "kind": ground.kind,
+        "units": {word: units.get(word, "") for word in words},
+        "labels": {word: labels.get(word, word) for word in words},
+    }
+
+
+def parameters_state(ground: Ground, document: Document) -> list[dict[str, Any]]:
+    """One row for each parameter of the model."""
+    model = document.model
+    if model is None:
+        return []
+    values, result = model.values, document.result
+    units = parameter_units(model, ground.whole.units)
+    owners = _owners(model)
+    found = []
+    for name, par in model.parameters.items():
+        owner, of = owners.get(name, ("", None))
+        found.append(
+            {
+                "name": name,
+                "component": owner,
+                "role": par.argument,
+                "value": number(values[name]),
+                "min": number(par.min),
+                "max": number(par.max),
+                "vary": par.vary,
+                "scope": par.scope,
+                "expr": par.expr,
+                "stderr": None if result is None else number(result.stderr.get(name)),
+                "unit": units.get(name, ""),
+                "law": _laws_of(name, par),
+                "of": of,
+                "start": None if result is None else number(result.start.get(name)),
+                "free": par.free is not None,
+                "at_bound": "" if result is None else result.at_bound.get(name, ""),
+            }
+        )
+    return found
+
+
+def _laws_of(name: str, par: Any) -> list[str]:
+    laws = [] if par.dynamics is None else par.dynamics.components
+    return [one.name.removeprefix(f"{name}_") for one in laws]
+
+
+def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
+    """Parameter → (its component, the parameter that this one moves)."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for component in model.components:
+        for par in component.parameters:
+            found[par.name] = component.name, None
+    for name, par in model.parameters.items():
+        for motion in (par.dynamics, par.profile):
+            for law in () if motion is None else motion.components:
+                for own in law.parameters:
+                    found[own.name] = law.name, name
+    return found
+
+
+def library_state(ground: Ground) -> list[dict[str, Any]]:
+    """The functions that can be added, in groups."""
+    known = [op for op in rows().values() if not op.derived and op.name not in _NOT_ADDED]
+    if ground.energy is None:
+        known = [op for op in known if op.domain == "TIME"]
+    elif ground.time is None:
+        known = [op for op in known if op.domain == "ENERGY"]
+    found = []
+    for group, kinds in GROUPS:
+        items = [
+            {
+                "name": op.name,
+                "formula": op.formula,
+                "parameters": list(op.params),
+                "kind": op.kind,
+                "where": op.domain.lower(),
+                "picture": picture(op.name),
+            }
+            for op in known
+            if op.kind in kinds
+        ]
+        if items:
+            found.append({"group": group, "items": items})
+    return found
+
+
+def findings_state(result: FitResult | None) -> list[dict[str, Any]]:
+    """What a fit found out about itself at its end."""
+    found = () if result is None else result.findings
+    return [
+        {
+            "kind": one.kind.name,
+            "severity": one.severity.name,
+            "text": str(one),
+            "parameters": list(one.places),
+        }
+        for one in found
+    ]
+
+
+def models_state(session: Session) -> dict[str, Any]:
+    """All models beside each other."""
+    document, found = session.document, []
+    for name in session.models:
+        result = document.fits.get(name)
+        row: dict[str, Any] = {"name": name, "redchi": None, "bic": None, "n_free": None}
+        row["findings"] = 0
+        if result is not None:
+            row |= {"redchi": number(result.redchi), "n_free": result.n_free}
+            row |= {"findings": len(result.findings), "bic": number(criteria_of(result)[1])}
+        found.append(row)
+    return {"all": found, "chosen": document.name}
+
+
+def history_state(session: Session, most: int = 500) -> dict[str, Any]:
+    """The steps of the history, the last `most` of them, and where it stands."""
+    first = max(0, min(len(session.steps) - most, session.at))
+    steps = [{"step": first + k, "label": one.label} for k, one in enumerate(session.steps[first:])]
+    return {"steps": steps, "at": session.at}
+
+
+def document_state(session: Session) -> dict[str, Any]:
+    """What the document says that is not drawn: window, cursor, what is left out."""
+    document, last = session.document, session.ground.last
+    limits = document.energy_limits, document.time_limits
+    energy, time = (None if one is None else list(one) for one in limits)
+    return {
+        "window": {"energy": energy, "time": time},
+        "excluded": [{"axis": last, "low": a, "high": b} for a, b in document.excluded],
+        "cursor": {"time": document.cursor[0], "energy": document.cursor[1]},
+    }
+
+
+def refused(refusal: Refusal) -> dict[str, Any]:
+    """A refusal, without what it does not say."""
+    words = ("message", "node", "field", "rule", "remedy", "line")
+    found = {word: getattr(refusal, word) for word in words}
+    return {word: one for word, one in found.items() if one not in ("", None)}
+
+
+def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
+    """How a fit ended, for the page."""
+    ended: dict[str, Any] = {"running": False, "what": what, "seconds": seconds}
+    if isinstance(found, FitResult):
+        numbers = {"chisqr": number(found.chisqr), "redchi": number(found.redchi)}
+        return {**ended, **numbers, "nfev": found.nfev, "message": found.message,
+                "success": bool(found.success)}  # fmt: skip
+    if isinstance(found, SliceResults):
+        n, good = len(found), int(sum(map(bool, found.success)))
+        return {**ended, "message": f"{good} of {n} spectra converged", "success": good == n,
+                "done": n, "total": n}  # fmt: skip
+    return {**ended, "message": found.message, "success": False}
+
+
+def slices_of(found: Any) -> dict[str, Any] | None:
+    """The parameters of single spectra over time: {time, parameters: {name: {value, stderr}}}; None
+    where no slices were fitted."""
+    if not isinstance(found, SliceResults):
+        return None
+    told = found.to_dict()
+    columns = {
+        name: {"value": values, "stderr": told["stderr"].get(name)}
+        for name, values in told["values"].items()
+    }
+    return {"time": [number(float(one)) for one in found.time], "parameters": columns}

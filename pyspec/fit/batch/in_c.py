@@ -1,0 +1,269 @@
+"""The fits of a batch in C, one after the other on each thread, without Python between them.
+
+What C is not certain of is left to the single fit."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec._library.memory import address, record
+from pyspec.errors import PyspecError
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.laid import Arrays, FitLayout, Laid
+from pyspec.executor.team import Team, at_work, threads_for
+from pyspec.fit.batch.cases import Stack
+from pyspec.fit.batch.solved import Solved
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.conclude import NEAR
+from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.native import (
+    MOST_EVALUATIONS,
+    PATIENCE,
+    SECONDS,
+    NativeSolver,
+    native_options,
+)
+from pyspec.fit.solve.search import memory_of
+from pyspec.model import Measurement
+from pyspec.model.measurement import square_of
+from pyspec.plan.start import start_parameters
+
+if TYPE_CHECKING:
+    from pyspec.fit.batch.batch import Batch
+
+Array = npt.NDArray[np.float64]
+
+#: Cases of one call of C at most, and bytes of data that are put together for it.
+MOST_CASES, MOST_BYTES = 4096, 1 << 23
+
+_AGAIN = CONSTANTS["FIT_AGAIN"]
+
+
+class InC:
+    """The fits of a batch that C can make."""
+
+    def __init__(self, batch: Batch[Any], like: Measurement, problem: FitProblem) -> None:
+        executor = problem.executor
+        assert isinstance(executor, CompiledExecutor)
+        executor.return_frame(executor.take_frame(slopes=True))  # which checks the plan
+        self.batch, self.like, self.executor = batch, like, executor
+        self.layout = FitLayout(executor)
+        self.compiled = compiled = problem.compiled
+        start = compiled.start or start_parameters(batch.model, compiled.parameters)
+        #: Whether the data have a part in where the fits begin.
+        self.starts_by_data = bool(start.moved) and compiled.start is None
+        self.start = start
+        #: Whether parameters may move jumps at other fixed values.
+        self.may_jump = bool(compiled.plan.jumps)
+        tolerance, _ = native_options(batch.model.name, batch.how.options)
+        limits = [start.limits[name] for name in problem.names]
+        bounds = np.array([one.low for one in limits]), np.array([one.high for one in limits])
+        scaled = batch.how.scale_covar
+        names = problem.names, executor.fixed_names
+        n = len(batch.cases)
+        is_scaled = True if scaled is None else bool(scaled)
+        self.solved = Solved(n, *names, bounds, is_scaled, max(NEAR, tolerance))
+        self.solved.moved, self.tolerance = start.moved, tolerance
+        #: Places of the parameters that the model is linear in, and natural sizes of all.
+        self.linear = [problem.names.index(name) for name in problem.linear_names]
+        self.sizes = np.array(problem.sizes, dtype=np.float64)
+
+    @classmethod
+    def of(cls, batch: Batch[Any]) -> InC | None:
+        """What makes fits of this batch; None where Python takes part in each of them."""
+        how = batch.how
+        if (
+            how.methods != (NATIVE,)
+            or not how.options.keys() <= {"tolerance"}
+            or (how.max_seconds is not None or batch.n_starts > 1 or batch.backend != "compiled")
+        ):
+            return None
+        try:
+            like = next((one for one in map(batch.seen, range(len(batch.cases))) if one), None)
+            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
+                return None
+            stack, _ = batch.cases.stack([0], like)
+            compiled = batch._compiled
+            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
+                return None
+            problem = batch._problem(_with(like, stack.at(0)), None)
+            executor = problem.executor
+            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
+                return None
+            problem.start()
+            return cls(batch, like, problem)
+        except PyspecError:  # each fit says so
+            return None
+
+    def run(
+        self, check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[tuple[int, bool]]:
+        """(place, whether C made it) of all cases, as they end; with `each` none begins before the
+        one before was told of."""
+        n = len(self.batch.cases)
+        size = self.like.data.nbytes if self.like.data is not None else 1
+        most = max(1, min(MOST_CASES, MOST_BYTES // size))
+        if n_threads is None:
+            n_threads = threads_for(self.layout.size * min(n, most))
+        n_threads = 1 if each else min(n_threads, n)
+        with ExitStack() as stack:
+            team = None
+            if n_threads > 1:
+                team = Team(n_threads, 0, 2, 1)
+                stack.enter_context(at_work(team))
+            slots = _Slots(self, n_threads)
+            for begin in range(0, n, most):
+                places = range(begin, min(begin + most, n))
+                yield from self._block(places, slots, team, check, each)
+
+    def _block(
+        self, places: range, slots: _Slots, team: Team | None, check: Callable[[], None], each: bool
+    ) -> Iterator[tuple[int, bool]]:
+        batch, solved, begin = self.batch, self.solved, places[0]
+        own = slice(begin, begin + len(places))
+        stack, alike = batch.cases.stack(places, self.like)
+        able = alike & self._starts(places) & self._is_read(stack)
+        if (found := batch.checksums(places)) is not None:
+            solved.checksums[own] = found
+        many = self._many(stack, places, slots)
+        done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
+        while done < len(places):
+            if not able[done]:
+                yield begin + done, False
+                done += 1
+                continue
+            last = done + 1 if each else self._last(able, done)
+            many["n_cases"], many["next"], many["n_done"] = last, done, done
+            while done < last:
+                check()
+                start = time.perf_counter()
+                given = address(many), None if team is None else team.address, budget
+                status = LIBRARY.pyspec_fit_many(*given)
+                if status < 0:
+                    raise_status(-status, "many fits")
+                seconds = time.perf_counter() - start
+                solved.seconds += seconds
+                if status == _AGAIN:
+                    budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
+                now = begin + done
+                new = solved.n_ended(now, begin + last)
+                yield from enumerate(solved.made_of(slice(now, now + new)).tolist(), now)
+                done += new
+
+    def _is_read(self, stack: Stack) -> bool:
+        """Whether C reads the arrays of each case as it does those of the first."""
+        problem, is_trace = self.executor.problem, self.executor.window.is_trace
+        for name in Arrays._fields:
+            array, steps = getattr(stack, name), [f"{name}_row", f"{name}_x"]
+            if array is not None:
+                own = steps[:1] if is_trace else steps[-array.ndim + 1 :]
+                if array.strides[1:] != tuple(int(problem[step][0]) for step in own):
+                    return False
+        return True
+
+    @staticmethod
+    def _last(able: npt.NDArray[np.bool_], begin: int) -> int:
+        """The end of the cases from there on that C is able to fit."""
+        others = np.flatnonzero(~able[begin:])
+        return int(begin + others[0]) if others.size else len(able)
+
+    def _many(self, stack: Stack, places: range, slots: _Slots) -> npt.NDArray[np.void]:
+        """The structure of C for these cases."""
+        solved, begin, problem = self.solved, places[0], self.executor.problem
+        given: dict[str, Any] = {"slots": address(slots.structs), "n_slots": len(slots.structs)}
+        for name in Arrays._fields:
+            array = getattr(stack, name)
+            given[name] = int(problem[name][0])
+            if array is not None:
+                given |= {name: address(array), f"{name}_case": array.strides[0]}
+        for name in ("fixed", "start"):
+            array = getattr(solved, name)[begin:]
+            given |= {name: address(array) if array.size else 0, f"{name}_case": array.strides[0]}
+        given |= {"is_scaled": int(solved.is_scaled), "sizes": address(self.sizes)}
+        given["fitted"] = address(solved.fitted[begin:])
+        given["numbers"] = address(solved.numbers[begin:])
+        self._square: Array | None = None
+        if problem["data_type"][0] != CONSTANTS["TYPE_F64"] or problem["data_x"][0] != 8:
+            self._square = np.array(
+                [square_of(_with(self.like, stack.at(k))) for k in range(len(places))]
+            )
+            given["square"] = address(self._square)
+        return record("pyspec_many", given)
+
+    def _starts(self, places: range) -> npt.NDArray[np.bool_]:
+        """Writes where cases begin; which of them begin where C may."""
+        cases, solved, start = self.batch.cases, self.solved, self.start
+        own = slice(places[0], places[-1] + 1)
+        solved.start[own] = [start.values[name] for name in solved.names]
+        solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
+        able = np.ones(len(places), bool)
+        columns = {
+            name: (solved.start, k, start.limits[name][:2]) for k, name in enumerate(solved.names)
+        }
+        free = -math.inf, math.inf
+        columns |= {name: (solved.fixed, k, free) for k, name in enumerate(solved.fixed_names)}
+        for place in places:
+            given = cases.given(place)
+            if self.starts_by_data:
+                able[place - places[0]] = self._start_by_data(place, given)
+                continue
+            for name, value in given.items():
+                array, k, (low, high) = columns[name]
+                array[place, k] = value
+                moves_jumps = array is solved.fixed and self.may_jump
+                if not low < value < high or moves_jumps:
+                    able[place - places[0]] = False
+        return able
+
+    def _start_by_data(self, place: int, given: Mapping[str, float]) -> bool:
+        """The same of one case whose data have a part in it."""
+        solved = self.solved
+        try:
+            glimpse = self.batch.cases.case(place)[0].glimpse
+            known = self.batch.model, self.compiled.parameters
+            start = start_parameters(*known, given, glimpse)
+        except PyspecError:
+            return False
+        solved.start[place] = [start.values[name] for name in solved.names]
+        solved.fixed[place] = [start.values[name] for name in solved.fixed_names]
+        return True
+
+
+class _Slots:
+    """Memory of so many fits at a time."""
+
+    def __init__(self, job: InC, n: int) -> None:
+        solved, most = job.solved, MOST_EVALUATIONS
+        if job.batch.how.max_nfev is not None:
+            most = min(most, job.batch.how.max_nfev)
+        self.structs = np.zeros(n, DTYPES["pyspec_slot"])
+        limit = job.batch.how.max_nfev or 0
+        self._kept: list[tuple[Laid, NativeSolver, bytearray]] = []
+        for slot in self.structs:
+            laid = job.layout.take(Arrays(np.empty(0)))
+            bounds = solved.lower, solved.upper
+            given = solved.start[0], *bounds, 0, 0.0, most, job.tolerance
+            solver = NativeSolver(*given)
+            slot["solver"], slot["end"] = solver.ask_for_end(1, solved.is_scaled)
+            memory, slot["search"] = memory_of(len(solved.names), job.linear, limit=limit)
+            slot["part"], slot["at"] = laid.address, -1
+            self._kept.append((laid, solver, memory))
+
+
+def _with(like: Measurement, stack: Stack) -> Measurement:
+    """A measurement with other arrays, which nobody looks at."""
+    one = copy.copy(like)
+    for name in Arrays._fields:
+        array = getattr(stack, name)
+        if array is not None:
+            object.__setattr__(one, name, array)
+    return one

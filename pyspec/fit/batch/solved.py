@@ -1,0 +1,146 @@
+"""What C found of the fits of a batch, in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, DTYPES
+from pyspec.executor.normal import triangle_size
+from pyspec.fit.ending import Ending
+from pyspec.fit.solve.native import NativeSolver
+from pyspec.fit.solve.settled import Ended, Settled
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_RUNNING, _CONVERGED = CONSTANTS["END_RUNNING"], CONSTANTS["END_CONVERGED"]
+_CERTAIN, _WEAK, _AT_BOUND = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND"))
+
+
+class Solved:
+    """The fits of a batch that C made whole: those that converged, and of whose ending it is
+    certain. Others are NaN here.
+
+    Attributes
+    ----------
+    names, fixed_names : of theta, and of what is fixed
+    lower, upper : (n_free,) bounds
+    is_scaled : whether the variance of a point is chi² over the degrees of freedom
+    needed : how near the optimum a success must be, in standard errors
+    fitted : (n,) structs ``pyspec_fitted``
+    numbers : (n, …) what C says of each ending
+    start, fixed : (n, n_free) where they began, and (n, n_fixed) the values of fixed parameters
+    checksums : (n,) of the data, where results are to be made of them later
+    seconds : that all took
+    """
+
+    def __init__(
+        self,
+        n: int,
+        names: Sequence[str],
+        fixed_names: Sequence[str],
+        bounds: tuple[Array, Array],
+        is_scaled: bool,
+        needed: float,
+    ) -> None:
+        self.names, self.fixed_names = tuple(names), tuple(fixed_names)
+        self.lower, self.upper = bounds
+        self.is_scaled, self.needed = is_scaled, needed
+        self.fitted = np.zeros(n, DTYPES["pyspec_fitted"])
+        n_free = len(self.names)
+        self.numbers: Array = np.empty((n, n_free * (3 + n_free) + triangle_size(n_free + 1)))
+        self.start: Array = np.empty((n, n_free))
+        self.fixed: Array = np.empty((n, len(self.fixed_names)))
+        self.checksums: Ints = np.zeros(n, np.int64)
+        self.seconds = 0.0
+        #: Parameters that start on a bound, from which the fits begin a little inside.
+        self.moved: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.fitted)
+
+    def empty(self, n: int) -> Solved:
+        """The same of so many fits, none of which is made."""
+        given = self.names, self.fixed_names, (self.lower, self.upper), self.is_scaled, self.needed
+        found = Solved(n, *given)
+        found.moved = self.moved
+        return found
+
+    def take(self, begin: int, part: Solved) -> None:
+        """Those of a part of the batch, from there on."""
+        own = slice(begin, begin + len(part))
+        for name in ("fitted", "numbers", "start", "fixed", "checksums"):
+            getattr(self, name)[own] = getattr(part, name)
+        self.seconds += part.seconds
+
+    @property
+    def made(self) -> Bools:
+        """(n,) which of them C made."""
+        return self.made_of(slice(None))
+
+    def made_of(self, places: slice) -> Bools:
+        """The same of some of them."""
+        one = self.fitted[places]
+        found = (one["end"] == _CONVERGED) & (one["flags"] & ~(_AT_BOUND | _WEAK) == _CERTAIN)
+        return np.asarray(found & (one["distance"] <= self.needed) & np.isfinite(one["chisqr"]))
+
+    def n_ended(self, begin: int, end: int) -> int:
+        """How many of these have ended before the first that has not."""
+        running = np.flatnonzero(self.fitted["end"][begin:end] == _RUNNING)
+        return int(running[0]) if running.size else end - begin
+
+    @property
+    def theta(self) -> Array:
+        """(n, n_free) the best values."""
+        return self.numbers[:, : len(self.names)]
+
+    @property
+    def covariance(self) -> Array:
+        """(n, n_free, n_free) of those that no bound holds, NaN of the others."""
+        n = len(self.names)
+        return self.numbers[:, 3 * n : (3 + n) * n].reshape(len(self), n, n)
+
+    @property
+    def stderr(self) -> Array:
+        """(n, n_free) standard errors, NaN where there is none."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(np.einsum("ijj->ij", self.covariance)))
+
+    @property
+    def n_free(self) -> Ints:
+        """(n,) degrees of freedom."""
+        return np.asarray(np.maximum(self.fitted["n_points"] - len(self.names), 1))
+
+    def sides(self, k: int) -> Mapping[str, str]:
+        """Name → "min" or "max" of the parameters of one fit that are at a bound."""
+        n = len(self.names)
+        side = self.numbers[k, n : 2 * n].view(np.int64).tolist()
+        pairs = zip(self.names, side, strict=True)
+        return {name: "min" if one < 0 else "max" for name, one in pairs if one}
+
+    def ending(self, k: int) -> Ending:
+        """How one of them ended, without what says more of it than its numbers."""
+        n, found = len(self.names), self.fitted[k]
+        return Ending.of(
+            theta=self.theta[k],
+            covariance=self.covariance[k],
+            side=self.numbers[k, n : 2 * n].view(np.int64),
+            chisqr=float(found["chisqr"]),
+            n_points=int(found["n_points"]),
+            n_linear=0,
+            end=("converged", float(found["reached"])),
+        )
+
+    def solver(self, k: int) -> NativeSolver:
+        """The solver that made one of them, as far as it is known."""
+        n, row = len(self.names), self.numbers[k]
+        _, flags, nfev, n_points, chisqr, reached, distance = self.fitted[k].item()
+        n_free = max(n_points - n, 1)
+        variance = chisqr / n_free if self.is_scaled else 1.0
+        known = Settled(flags, variance, distance, chisqr, n, row[n:].tobytes())
+        ended = Ended(n_points, nfev, reached, n_free, self.is_scaled)
+        return NativeSolver.ended_at(row[:n], self.lower, self.upper, known, ended)

@@ -1,0 +1,278 @@
+"""The ending of a fit: where it ended and what the data determine there, in arrays by place of the
+free parameters. Errors, correlations and what follows from them are arithmetic on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.executor.normal import unpack
+
+Array = npt.NDArray[np.float64]
+
+#: How the solver ended, in words.
+_WORDS = {
+    "converged": "Converged: the optimum is {:.1g} standard errors away",
+    "exact": "Converged: the model meets the data to rounding",
+    "stalled": "Stalled: no step makes χ² smaller, but the optimum seems {:.2g} standard errors "
+    "away",
+    "slow": "Stopped: over the last evaluations χ² fell by less than a hundredth, and the optimum "
+    "seems {:.2g} standard errors away; start nearer, or give the parameters bounds",
+}
+
+
+#: A direction whose singular value is below this share of the largest may be lost.
+WEAK = 1e-4
+
+#: An error that is longer has no square: the parameter went off to where nothing depends on it.
+LONGEST = 1e150
+
+#: How far a parameter may go that has no effect at all: with it goes what changes by any share.
+ENDLESS = 1e250
+
+
+class Determined(NamedTuple):
+    """The covariance (n, n) of theta without the directions in which it is not determined, with
+    zeros for parameters that are taken to be known; and these directions, (n, n_lost), so long that
+    along none chi² changes by more than the variance of a point by one parameter alone."""
+
+    covariance: Array
+    away: Array
+
+    def part(self, places: Sequence[int]) -> Determined:
+        """That of some parameters."""
+        own = list(places)
+        return Determined(self.covariance[np.ix_(own, own)], self.away[own])
+
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """The ending of one fit.
+
+    Attributes
+    ----------
+    theta : (n,) the free parameters
+    covariance : (n, n) theirs; NaN where a bound holds one, where the data do not determine it, and
+        where the fit leaves no scatter to take the noise from
+    variance : of a point of weight 1: the reduced chi², or 1 where the noise is known; NaN where
+        nothing scatters
+    chisqr, n_points, n_linear : chi², points that count, amplitudes fitted beside the parameters
+    distance : to the optimum, in standard errors
+    end : how the solver ended ("converged", "exact", "stalled", "slow"; "" where it did not, or
+        another method did), and the distance that it saw
+    side : (n,) -1 at the lower bound, 1 at the upper, else 0
+    factor : (n + 1, n + 1) triangular R with RᵀR = [J r]ᵀ[J r], rows packed; None of fits without
+    fisher : (m, n) root of the information of counts, or of a robust loss, which is not that of J
+    intervals : place → (low, high], of parameters that move a jump
+    lost : places of the parameters that the data do not determine
+    gains : place → what chi² would fall by without the bound of a parameter, if the model were
+        linear; none where that is rounding
+    wide : place → the error of a parameter that has none, since its bounds say more
+    left : of a file of a joint fit the `determined` of all files together, where free amplitudes
+        need it
+    """
+
+    theta: Array
+    covariance: Array
+    variance: float
+    chisqr: float
+    n_points: int
+    n_linear: int = 0
+    distance: float = 0.0
+    end: tuple[str, float] = ("", math.nan)
+    side: npt.NDArray[np.int64] | None = None
+    factor: Array | None = None
+    fisher: Array | None = None
+    intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    lost: tuple[int, ...] = ()
+    gains: Mapping[int, float] = field(default_factory=dict)
+    wide: Mapping[int, float] = field(default_factory=dict)
+    left: Determined | None = None
+
+    @classmethod
+    def of(cls, **fields: Any) -> Ending:
+        """That with these fields, of which none is checked: in a third of the time of a call."""
+        one = cls.__new__(cls)
+        one.__dict__.update(fields)
+        return one
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for one in state.values():
+            if isinstance(one, np.ndarray):  # NumPy copies arrays with leave to write
+                one.flags.writeable = False
+
+    @classmethod
+    def at(cls, theta: Array) -> Ending:
+        """That of parameters that are all known."""
+        none = np.full((theta.size, theta.size), np.nan)
+        return cls(theta, none, math.nan, math.nan, theta.size)
+
+    @property
+    def text(self) -> str:
+        """How the solver ended, in words; "" where it did not."""
+        return _WORDS.get(self.end[0], "").format(self.end[1])
+
+    @property
+    def n_free(self) -> int:
+        """Degrees of freedom, at least 1."""
+        return max(self.n_points - self.theta.size - self.n_linear, 1)
+
+    @property
+    def redchi(self) -> float:
+        """Reduced chi²."""
+        return self.chisqr / self.n_free
+
+    @property
+    def stderr(self) -> Array:
+        """(n,) standard errors, NaN where there is none."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(self.covariance.diagonal())
+
+    @property
+    def places(self) -> npt.NDArray[np.intp]:
+        """Those of the parameters that have a standard error."""
+        return np.flatnonzero(np.isfinite(self.covariance.diagonal()))
+
+    @property
+    def known(self) -> Array:
+        """(n, n) the covariance, with zeros for parameters that have none: these are taken to be
+        known. NaN between two that have one stays: an archive may not hold how they correlate."""
+        none = ~np.isfinite(self.covariance.diagonal())
+        return np.where(none[:, None] | none, 0.0, self.covariance)
+
+    def determined(self) -> Determined:
+        """What the data determine of theta, also of parameters that they do not determine alone:
+        rates of a reversible scheme behind free spectra change together, and what does not change
+        with them keeps its error. NaN where nothing is known of the slopes at the end."""
+        if self.left is not None:
+            return self.left
+        covariance, n = self.known, self.theta.size
+        if not self.lost:
+            return Determined(covariance, np.zeros((n, 0)))
+        if self.factor is None and self.fisher is None:
+            return Determined(np.full((n, n), np.nan), np.zeros((n, 0)))
+        root = self.root
+        free = np.union1d(np.flatnonzero(np.diag(covariance) > 0), np.array(self.lost, np.intp))
+        size = np.sqrt(np.einsum("ij,ij->j", root, root))[free]
+        endless = free[size == 0]  # of these nothing depends on one
+        free, size = free[size > 0], size[size > 0]
+        none = np.zeros((n, endless.size))
+        none[endless, np.arange(endless.size)] = ENDLESS
+        if not free.size or not self.variance > 0:
+            return Determined(covariance, none)
+        scaled = root[:, free] / size
+        squares, vectors = np.linalg.eigh(scaled.T @ scaled)
+        held = ~np.isin(free, self.lost)
+        null = squares <= WEAK**2 * squares[-1]
+        # A direction of parameters that all have errors is weak, and determined.
+        null &= np.sum(vectors[~held] ** 2, axis=0) > 0.5
+        errors = np.sqrt(self.variance) * vectors / size[:, None]
+        errors[:, ~null] /= np.sqrt(squares[~null])
+        null |= np.abs(errors).max(axis=0) > LONGEST
+        found, away = np.zeros((n, n)), np.zeros((n, int(null.sum())))
+        found[np.ix_(free, free)] = errors[:, ~null] @ errors[:, ~null].T
+        away[free] = vectors[:, null] * np.sqrt(self.variance) / size[:, None]
+        return Determined(found, np.hstack([away, none]))
+
+    @property
+    def correlations(self) -> Array:
+        """(n, n) correlations; NaN of parameters without an error, 0 with one whose error is 0."""
+        size = self.stderr
+        sizes = size[:, None] * size
+        none = np.where(np.isnan(sizes), np.nan, 0.0)
+        return np.divide(self.covariance, sizes, out=none, where=sizes > 0.0)
+
+    @property
+    def root(self) -> Array:
+        """(m, n) root of the information. Raises :class:`ValueError` of a fit without a factor."""
+        if self.fisher is not None:
+            return self.fisher
+        if self.factor is None:
+            raise ValueError("nothing is known of the slopes at the end of this fit")
+        return unpack(self.factor, symmetric=False)[:, :-1]
+
+    @property
+    def sides(self) -> dict[int, str]:
+        """Place → "min" or "max" of the parameters at a bound."""
+        if self.side is None:
+            return {}
+        return {k: "min" if self.side[k] < 0 else "max" for k in np.flatnonzero(self.side).tolist()}
+
+    def part(
+        self,
+        places: Sequence[int],
+        chisqr: float,
+        n_points: int,
+        n_linear: int,
+        left: Determined | None = None,
+    ) -> Ending:
+        """That of one file of a joint fit, whose parameters have these places here."""
+        own, at = list(places), {place: k for k, place in enumerate(places)}
+        return replace(
+            self,
+            theta=self.theta[own],
+            covariance=self.covariance[np.ix_(own, own)],
+            chisqr=chisqr,
+            n_points=n_points,
+            n_linear=n_linear,
+            side=None if self.side is None else self.side[own],
+            factor=None,
+            fisher=None,
+            intervals={at[k]: ends for k, ends in self.intervals.items() if k in at},
+            lost=tuple(at[k] for k in self.lost if k in at),
+            gains={at[k]: gain for k, gain in self.gains.items() if k in at},
+            wide={at[k]: error for k, error in self.wide.items() if k in at},
+            left=left,
+        )
+
+    def propagated(self, slopes: Mapping[int, Array]) -> Array:
+        """Standard errors of what depends on parameters, sqrt(diag(J C Jᵀ)): `slopes` are the
+        derivatives by those at each place, arrays of one shape, one at least."""
+        covariance = self.known
+        variance = np.zeros(np.shape(next(iter(slopes.values()))))
+        for row, first in slopes.items():
+            for column, second in slopes.items():
+                variance += covariance[row, column] * first * second
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    def followed(
+        self, names: Sequence[str], gradients: Mapping[str, Mapping[str, float]]
+    ) -> dict[str, float | None]:
+        """Name → standard error of what follows parameters, sqrt(g C gᵀ), g its `gradients` by
+        name; None where it follows none that has an error, or one that has none though no bound
+        holds it."""
+        own = self.places.tolist()
+        covariance = self.covariance[np.ix_(own, own)]
+        held = self.sides
+        known = [names[k] for k in own]
+        unknown = [one for k, one in enumerate(names) if k not in held and one not in known]
+
+        def error(gradient: Mapping[str, float]) -> float | None:
+            if set(gradient).isdisjoint(known) or any(gradient.get(one, 0.0) for one in unknown):
+                return None
+            g = np.array([gradient.get(one, 0.0) for one in known])
+            return math.sqrt(max(float(g @ covariance @ g), 0.0))
+
+        return {name: error(gradient) for name, gradient in gradients.items()}
+
+
+def bounds_said(sides: Mapping[str, str]) -> str:
+    """What is said of parameters at a bound; "" of none."""
+    return "At a bound: " + ", ".join(f"{n} ({s})" for n, s in sides.items()) if sides else ""
+
+
+def information_criteria(
+    chisqr: float, n: int, n_fitted: int, is_known: bool
+) -> tuple[float, float]:
+    """AIC and BIC of n points and so many fitted values, as lmfit has them: of n ln(chi²/n), or
+    where the noise `is_known` of chi², which is -2 log likelihood itself but for a constant."""
+    log_likelihood = chisqr
+    if not is_known:
+        log_likelihood = n * float(np.log(max(chisqr, 1e-250 * n) / n))
+    return log_likelihood + 2 * n_fitted, log_likelihood + float(np.log(n)) * n_fitted

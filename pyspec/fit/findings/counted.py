@@ -1,0 +1,191 @@
+"""Findings of many fits, each kind once: of slices, of the files of a joint fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.findings.finding import Finding, ordered
+from pyspec.fit.findings.kinds import CHANCE, Kind, Severity
+
+Array = npt.NDArray[np.float64]
+#: A law below this part of the values is 0, and a value beyond so many standard errors is not.
+_ZERO, _SURE = 1e-6, 5.0
+#: Errors follow the values of a parameter where the steps of both from slice to slice are alike by
+#: so many standard deviations of their correlation.
+_FOLLOWS = 5.0
+#: A constant that is off by less of its standard error is right enough.
+_ENOUGH = 1.0
+#: Chance alone gives a finding to so many slices in less than this share of series.
+_SELDOM = 1e-3
+
+#: Kinds that are about all of their places alike; others are about the first.
+_ABOUT_ALL = (Kind.ERRORS_ASYMMETRIC,)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A kind of finding in many fits.
+
+    Attributes
+    ----------
+    finding : that of the first fit which has it
+    first : where that fit is, such as its time
+    count, total : how many fits have it, of how many
+    places : place, with the side of a bound → in how many fits
+    """
+
+    finding: Finding
+    first: float
+    count: int
+    total: int
+    places: Mapping[str, int]
+
+    @property
+    def severity(self) -> Severity:
+        """The worst one is that of the first."""
+        return self.finding.severity
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether chance alone gives so many of so many fits such a finding."""
+        if self.finding.kind not in CHANCE:
+            return False
+        from scipy.special import bdtrc  # takes longer to import than a fit
+
+        return bool(bdtrc(self.count - 1, self.total, CHANCE[self.finding.kind]) > _SELDOM)
+
+    def __str__(self) -> str:
+        chance = " (no more than chance may give)" if self.is_chance else ""
+        each = ""
+        if len(self.places) > 1:
+            each = f"; one by one: {', '.join(f'{one} in {n}' for one, n in self.places.items())}"
+        return (
+            f"in {self.count} of {self.total} slices{chance}, the first at {self.first:g}: "
+            f"{self.finding}{each}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that JSON can hold."""
+        counts = {"count": self.count, "total": self.total, "first": self.first}
+        return {
+            **self.finding.to_dict(),
+            **counts,
+            "by_place": dict(self.places),
+            "text": str(self),
+        }
+
+
+def gathered(
+    found: Iterable[tuple[float, Sequence[Finding]]], n_slices: int
+) -> tuple[Counted, ...]:
+    """The (time, findings) of each slice, each kind once, the most serious first."""
+    first: dict[Kind, tuple[float, Finding]] = {}
+    counts: dict[Kind, Counter[str]] = {}
+    n_of: Counter[Kind] = Counter()
+    for time, findings in found:
+        seen: dict[Kind, dict[str, None]] = {}
+        for one in findings:
+            if one.kind not in first or one.severity < first[one.kind][1].severity:
+                first[one.kind] = time, one
+            seen.setdefault(one.kind, {}).update(dict.fromkeys(_subjects(one)))
+        for kind, subjects in seen.items():
+            counts.setdefault(kind, Counter()).update([*subjects])
+        n_of.update([*seen])
+    return tuple(
+        Counted(first[one.kind][1], first[one.kind][0], n_of[one.kind], n_slices,
+                dict(counts[one.kind].most_common()))
+        for one in ordered(one for _, one in first.values())
+    )  # fmt: skip
+
+
+def _subjects(finding: Finding) -> list[str]:
+    """What a finding is about: names, with the side of a bound."""
+    places = finding.places if finding.kind in _ABOUT_ALL else finding.places[:1]
+    side = finding.numbers.get("side")
+    return [f"{one} ({side})" if side else one for one in places]
+
+
+def together(
+    findings: Iterable[Finding], fulls: Sequence[Mapping[str, str]]
+) -> list[tuple[Finding, str]]:
+    """Findings of a joint fit with their sentences: those of one kind and the same places in
+    several files are one, in the words of the first, with the other files. `fulls` have the names
+    in the joint fit of those of each file."""
+    owners: dict[str, set[int]] = {}
+    own: dict[str, str] = {}
+    for k, full in enumerate(fulls):
+        for name, project in full.items():
+            owners.setdefault(project, set()).add(k)
+            own[project] = name
+    found: dict[object, list[tuple[int, Finding]]] = {}
+    for number, one in enumerate(findings):
+        files = {one.part} if one.part is not None else set[int]()
+        files |= {k for place in one.places for k in owners.get(place, ())}
+        key: object = number
+        if len(files) == 1:
+            where = one.numbers.get("side"), one.numbers.get("axis")
+            key = one.kind, tuple(own.get(place, place) for place in one.places), where
+        found.setdefault(key, []).append((min(files, default=0), one))
+    said = []
+    for same in found.values():
+        others = ", ".join(f"file{k:02d}" for k, _ in same[1:])
+        said.append((same[0][1], str(same[0][1]) + (f"; the same of {others}" if others else "")))
+    return said
+
+
+#: How lines of a print begin, by severity.
+_BEGIN = {
+    Severity.FAILED: "Failed",
+    Severity.WRONG: "Values may be wrong",
+    Severity.ERRORS: "Errors may be wrong",
+    Severity.NOTE: "Note",
+}
+
+#: So many findings are shown beside those that failed.
+SHOWN = 3
+
+
+def lines_of(said: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> list[str]:
+    """What a print shows of findings in their order, by severity and sentence: all that failed, the
+    first of the others, and how many more there are. Notes are left out, but for `most` None, which
+    shows all."""
+    shown = [one for one in said if one[0] is Severity.FAILED]
+    others = [one for one in said if one[0] is not Severity.FAILED]
+    shown += others if most is None else [one for one in others if one[0] < Severity.NOTE][:most]
+    lines = [f"{_BEGIN[severity]}: {text}" for severity, text in shown]
+    if len(said) > len(shown):
+        lines.append(f"{len(said) - len(shown)} more in findings")
+    return lines
+
+
+def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Finding, ...]:
+    """The finding where standard errors follow the values, as those of a height of counts, or of a
+    width, do: slices that are low by chance then count more. With the slope β of σ² by the value
+    each slice pulls a weighted mean by -β, and its standard error is 1 / sqrt(Σ 1 / σ²). β is that
+    of steps from slice to slice, in which what really moves has little part."""
+    steps, of_errors = np.diff(values), np.diff(stderr**2)
+    sizes = float(steps @ steps), float(of_errors @ of_errors)
+    if steps.size < _FOLLOWS**2 / 2 or not min(sizes) > 0.0:
+        return ()
+    together = float(steps @ of_errors)
+    # Neighbouring steps have a slice in common, so that 1.5 of them tell as much as one.
+    alike = together / np.sqrt(sizes[0] * sizes[1]) * np.sqrt(steps.size / 1.5)
+    off = together / sizes[0] * float(np.sqrt(np.sum(1.0 / stderr**2)))
+    if abs(alike) < _FOLLOWS or abs(off) < _ENOUGH:
+        return ()
+    return (Finding(Kind.ERRORS_FOLLOW_VALUES, (name,), {"off": off}),)
+
+
+def of_motion_alone(name: str, values: Array, stderr: Array, law: Array) -> tuple[Finding, ...]:
+    """The finding where a law, at the times of the values, is 0 before its onset, and the parameter
+    `name` is not: it is the law of a motion, without the value that moves."""
+    early = np.cumsum(np.abs(law) > _ZERO * np.abs(values).max()) == 0
+    if not early.any() or not (np.abs(values[early]) > _SURE * stderr[early]).all():
+        return ()
+    return (Finding(Kind.NO_CONSTANT, (name,), {"value": float(np.median(values[early]))}),)

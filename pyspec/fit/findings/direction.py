@@ -1,0 +1,72 @@
+"""Backgrounds that run against the axis of energies: the data rise where they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.components import spectrum_components
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
+from pyspec.model import Measurement
+from pyspec.model.scales import losses_last
+from pyspec.model.source import source_of
+
+#: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
+#: highest value, that is one.
+END, RISE = 0.05, 0.02
+
+#: The rise from end to end in its standard errors that is one, however small, of one spectrum
+#: beside its lines, and the fewest points of an end whose scatter tells these.
+SURE, FEWEST = 5.0, 5
+
+
+def backwards(problem: Any, values: Mapping[str, float], sides: Mapping[str, str]) -> list[Finding]:
+    """Findings on Shirley and Tougaard backgrounds that ended at 0 or below, or whose axis says
+    of itself that it runs against the losses."""
+    model, measurement, outline = problem.model, problem.measurement, problem.outline
+    against = losses_last(measurement.labels, model.energy)
+    if against is not None:
+        return [
+            Finding(Kind.BACKWARD_AXIS, (name,), {"axis": against})
+            for name in outline.losses
+            if against
+        ]
+    names = [name for name in outline.losses if values[name] < 0.0 or sides.get(name) == "min"]
+    if not names:
+        return []
+    means, is_alone = _means(measurement), model.time is None
+    kept = ~np.isnan(means)
+    spectrum, least = means[kept], RISE * float(np.ptp(means[kept]))
+    if is_alone:  # the tail of a line near one end rises towards it, too
+        peaks, _ = spectrum_components(model, dict(values), measurement)
+        spectrum = spectrum - np.sum([*peaks.values(), np.zeros(means.size)], axis=0)[kept]
+    n = max(1, int(END * spectrum.size))
+    first, last = spectrum[:n], spectrum[-n:]
+    rise = float(last.mean() - first.mean())
+    if n >= FEWEST and is_alone:
+        least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
+    if not rise > least:
+        return []
+    end = float(problem.axis("energy")[-1])
+    return [
+        Finding(Kind.BACKWARD_AXIS, (name,), {"value": values[name], "end": end}) for name in names
+    ]
+
+
+def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
+    """The mean of each column of the window, NaN where every point is masked."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.means
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
+    if measurement.keep is not None:
+        data = np.where(measurement.window(measurement.keep), data, np.nan)
+    data = data.reshape(-1, data.shape[-1])
+    means = np.full(data.shape[-1], np.nan)
+    seen = ~np.isnan(data).all(axis=0)
+    means[seen] = np.nanmean(data[:, seen], axis=0)
+    return means

@@ -1,0 +1,81 @@
+"""One file at the end of a fit, as the checks of findings see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.by_reference import fit_of
+from pyspec.model import Component, Par
+from pyspec.model.parts import groups_of_laws
+
+Array = npt.NDArray[np.float64]
+
+
+class FileEnd:
+    """One file at the end of a fit, with values and errors by its own names.
+
+    Attributes
+    ----------
+    result, problem : of all files, and of this one
+    names : own name → name in the result
+    values, errors : of all parameters; an error is None where there is none
+    """
+
+    def __init__(
+        self,
+        result: Any,
+        problem: Any,
+        names: Mapping[str, str],
+        numbers: tuple[Mapping[str, float], Mapping[str, float | None]],
+    ) -> None:
+        self.result, self.problem, self.names = result, problem, names
+        values, errors = numbers
+        self.values = {own: values[name] for own, name in names.items() if name in values}
+        self.errors = {own: errors[name] for own, name in names.items() if name in errors}
+
+    @classmethod
+    def all_of(cls, result: Any) -> list[FileEnd]:
+        """Those of a fit."""
+        numbers = result.values, result.stderr  # made anew at each look
+        files = result.problem.named_files
+        return [cls(result, problem, names, numbers) for problem, names in files]
+
+    @property
+    def fit(self) -> Array:
+        """The model at the end, over the window."""
+        if self.problem is self.result.problem:
+            return np.asarray(self.result.fit)
+        return np.asarray(
+            fit_of(self.problem, np.array([self.values[name] for name in self.problem.names]))
+        )
+
+    @property
+    def times(self) -> Array:
+        """The times of the fit window; none of a spectrum."""
+        time = self.problem.axis("time")
+        return np.empty(0) if time is None else np.asarray(time)
+
+    @property
+    def laws(self) -> list[list[Component]]:
+        """The components of a model of time, and of what moves each parameter."""
+        return groups_of_laws(self.problem.model, self.problem.parameters)
+
+    def ends_of(self, own: Iterable[Par]) -> set[str]:
+        """The names of the parameters that `own` are, or end in through expressions, but for fixed
+        ones."""
+        return {one.name for one in self.followed(own) if one.vary}
+
+    def followed(self, own: Iterable[Par]) -> Iterator[Par]:
+        """`own`, what they follow, and so on."""
+        parameters, waiting, seen = self.problem.parameters, list(own), set[str]()
+        while waiting:
+            par = waiting.pop()
+            if par.name not in seen:
+                seen.add(par.name)
+                yield par
+                if par.formula is not None:
+                    waiting += [parameters[one] for one in par.formula.names if one in parameters]

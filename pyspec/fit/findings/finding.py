@@ -1,0 +1,101 @@
+"""One thing that a fit found out about itself, and the order of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from pyspec.fit.findings.kinds import GRADES, HIDES, HIDES_SAME, Kind, Severity
+from pyspec.fit.findings.text import sentence
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a fit found out about itself. ``str(finding)`` says it in words.
+
+    Attributes
+    ----------
+    kind : what it is, with its severity and level
+    places : names of the parameters and components that it is about, the first one above all
+    numbers : what was measured, by name
+    part : the file of a joint fit, by its number; None of a single file, or of all
+    """
+
+    kind: Kind
+    places: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    part: int | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """That of its kind, or what its numbers make of it."""
+        grade = GRADES.get(self.kind)
+        return self.kind.severity if grade is None else grade(self.numbers)
+
+    def renamed(self, names: Mapping[str, str], part: int | None) -> Finding:
+        """The same for a result in which parameters have other names."""
+        places = tuple(names.get(place, place) for place in self.places)
+        return replace(self, places=places, part=part)
+
+    def __str__(self) -> str:
+        return sentence(self.kind, self.numbers, self.places, self.part)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that JSON can hold; `text` is what it says in words."""
+        return {
+            "kind": self.kind.name,
+            "severity": self.severity.name,
+            "level": self.kind.level,
+            "part": self.part,
+            "places": list(self.places),
+            "numbers": {name: _plain(one) for name, one in self.numbers.items()},
+            "text": str(self),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Finding:
+        """The finding of which :meth:`to_dict` made plain values."""
+        numbers = {name: _known(one) for name, one in plain["numbers"].items()}
+        return cls(Kind[plain["kind"]], tuple(plain["places"]), numbers, plain["part"])
+
+
+def _plain(value: Any) -> Any:
+    """A number or text as JSON can hold it: an infinite number is None."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _known(value: Any) -> Any:
+    return tuple(map(_known, value)) if isinstance(value, list) else value
+
+
+def unique(findings: Sequence[Finding]) -> list[Finding]:
+    """Each once, in their order."""
+    found: list[Finding] = []
+    for one in findings:
+        if one not in found:
+            found.append(one)
+    return found
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each once, without those that others hide, the most serious first."""
+    known = unique(list(findings))
+    kept = [one for one in known if not any(_hides(other, one) for other in known)]
+    return tuple(sorted(kept, key=lambda one: (one.severity, one.kind.value)))
+
+
+def _hides(one: Finding, other: Finding) -> bool:
+    if one.part is not None and other.part is not None and one.part != other.part:
+        return False
+    if other.kind in HIDES.get(one.kind, ()):
+        return one.kind is not Kind.MISFIT or one.severity is Severity.WRONG
+    same = one.places[:1] and one.places[:1] == other.places[:1]
+    return bool(same and other.kind in HIDES_SAME.get(one.kind, ()))

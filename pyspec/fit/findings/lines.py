@@ -1,0 +1,291 @@
+"""Lines that the data hardly show, that merged, or that settled beside their peak.
+
+Faint and weak lines. Without its height a line has no place and no width. A line that is there, but
+little more than noise, is narrower or wider than it is by chance, and its errors with it: of 560
+fits to lines of free place and width whose χ² without them is higher by 16 to 36 variances of a
+point, of normal noise and of counts, 14 % have a place further than two of its errors from the
+truth, of 1,900 to lines for which it is higher by 64 to 200 5 %. A place or a width that is free
+alone has an error that is right.
+
+Lines narrower than the steps of energy. A line that lies beside a sample and reaches no other is
+seen by that one alone: a higher line further away fits as well, and the parabola at the optimum
+knows nothing of it. A line has as many unknowns as places, widths and heights that are free and its
+own: where fewer samples see it, its errors are too small. Of 14,400 fits to lines of known width,
+of Gauss, GLP and Lorentz, 0.2 to 2 steps wide and 5 to 100 standard deviations high, 6,521 are
+told, 23 % of them more than three standard errors from the truth; of the others 1.8 %, most of them
+Lorentzians. Of 11,322 fits with free widths 6,722 are told, 13 % of them with a place and 25 % with
+a height so far away; of the others 1 % and 9 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OPS
+from pyspec.fit.components import alone
+from pyspec.fit.findings.file import FileEnd
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.same_data import is_at_hand
+from pyspec.model import Component
+from pyspec.model.inputs import function_of
+from pyspec.model.resolved import as_seen
+from pyspec.model.source import source_of
+
+Array = npt.NDArray[np.float64]
+
+#: A height nearer to 0 than so many of its standard errors may be that of noise. Of 300 fits to a
+#: line that is not there 246 are nearer, of 300 to a line of 4.3 standard errors 4, of 5.2 none.
+FAINT = 2.5
+
+#: A line without which χ² is higher by less than the square of this, in variances of a point, is
+#: weak. Its height is nearer to 0 than so many of its errors.
+WEAK = 6.0
+
+#: Lines of the table, and steps: what has a place and a width along the energies, and is all of it
+#: proportional to one height, so that nothing is left of it at the height 0.
+LINES = frozenset(
+    name
+    for name, op in OPS.items()
+    if op.kind in ("PEAK", "BACKGROUND") and op.linear == ("A",) and op.units.count("x") >= 2
+)
+
+#: Lines that started further apart than a step and ended nearer than this part of it are one.
+MERGED = 0.25
+
+#: A line narrower than this part of the step, in the full width at half of its height, is narrow.
+#: So is one of free width below this: a narrower and higher one fits as well.
+NARROW, NARROW_FREE = 1.0, 1.4
+
+#: A sample sees a line that is higher there than so many standard deviations of the noise.
+SEEN = 4.0
+
+#: Samples of two lines that are less than this part of the step apart see the same.
+ALIKE = 0.1
+
+#: A width is looked for on so many points over two steps.
+FINE = 81
+
+#: A line missed its peak where more than the height of the fit is left in the residual, over this
+#: part of the points, and more than so many standard deviations of the noise.
+LEFT, WIDE, ABOVE = 1.0, 0.02, 5.0
+
+
+def merged_lines(file: FileEnd) -> Iterator[Finding]:
+    """Lines with places of their own that ended at one place."""
+    model, start = file.problem.model, file.result.start
+    if model.energy is None or model.energy.size < 2 or model.is_time_model:
+        return
+    places = [place for _, place in file.problem.outline.lines if place in file.problem.names]
+    for pair in combinations(places, 2):
+        names = one, other = tuple(file.names[place] for place in pair)
+        first, second = (file.values[place] for place in pair)
+        if one not in start or other not in start:
+            continue
+        began, ended = abs(start[one] - start[other]), abs(first - second)
+        if ended < MERGED * began:  # else it is so at no step
+            step = float(np.median(np.abs(np.diff(model.energy))))
+            if began > step and ended < MERGED * step:
+                yield Finding(Kind.LINES_MERGED, names, {"value": first})
+
+
+def faint_lines(file: FileEnd) -> Iterator[Finding]:
+    """Lines whose height is compatible with 0, while a place or a width that they alone have is
+    free, and weak lines, while both are. None of heights that move, which may begin at 0, and of
+    lines that overlap, where a height says nothing without the other."""
+    parameters, names, errors = file.problem.parameters, file.names, file.errors
+    heights, away = dict[str, str](), dict[str, float]()
+    for line in file.problem.model.components:
+        if (height := _height(line, file)) and (error := errors[height]):
+            size = abs(file.values[height]) / error
+            if size < WEAK:
+                heights[line.name], away[line.name] = height, size
+    if not heights:
+        return
+    root = {line: next(iter(file.ends_of([parameters[one]]))) for line, one in heights.items()}
+    known, precision = _precision(file.result)
+    is_one_of_many, told = len(file.result.problem.files) > 1, set[str]()
+    faint = {line: height for line, height in heights.items() if away[line] < FAINT}
+    for line, own in _shapes(file, faint).items() if faint else ():
+        of_line = [known.index(names[n]) for n in (root[line], *own) if names[n] in known]
+        if own and names[root[line]] in known:
+            # The part of the error of the height that is left where all but its line is held:
+            # little where it overlaps another line.
+            part = _inverse(precision[np.ix_(of_line, of_line)])[0, 0]
+            if away[line] < FAINT * np.sqrt(max(part, 0.0)):
+                told.add(heights[line])
+                places = names[heights[line]], *(names[n] for n in own)
+                yield Finding(Kind.FAINT_LINE, places, {"away": away[line]})
+    for line, shape in _shapes(file, heights).items() if len(told) < len(heights) else ():
+        own, at = [names[n] for n in shape if errors[n]], root[line]
+        is_shared = is_one_of_many and parameters[at].scope == "project"
+        if len(own) < 2 or heights[line] in told or is_shared or names[at] not in known:
+            continue
+        # By how many variances of a point χ² rises where the height is 0 and all others stay: a
+        # parabola, since the model is linear in it.
+        k, error = known.index(names[at]), errors[at] or np.nan
+        rise = float((file.values[at] / error) ** 2 * precision[k, k])
+        if rise < WEAK**2:
+            yield Finding(Kind.WEAK_LINE, (line, *own), {"rise": rise})
+
+
+def _precision(result: Any) -> tuple[list[str], Array]:
+    """The free parameters that have an error, and the inverse of their correlations."""
+    ending = result.ending
+    own = [k for k in ending.places.tolist() if ending.covariance[k, k] > 0.0]
+    names = [result.free_names[k] for k in own]
+    return names, _inverse(ending.correlations[np.ix_(own, own)])
+
+
+def _inverse(matrix: Array) -> Array:
+    """That of a matrix, NaN where it has none."""
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        return np.full(matrix.shape, np.nan)
+
+
+def _height(component: Component, file: FileEnd) -> str | None:
+    """The name of the height of a line; None where it moves, is free along an axis, or follows
+    several parameters."""
+    if component.function not in LINES:
+        return None
+    height = component.parameters[0]
+    if any(par.dynamics or par.profile or par.free for par in file.followed([height])):
+        return None
+    return height.name if len(file.ends_of([height])) == 1 else None
+
+
+def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
+    """The free parameters that mean nothing without the lines of these heights: each by the first
+    line that has it, lines of one height being one."""
+    problem, parameters = file.problem, file.problem.parameters
+    moved = [one for par in parameters.values() for one in (par.dynamics, par.profile) if one]
+    others = [one for one in problem.model.components if one.name not in heights]
+    needed = file.ends_of(par for one in (*moved, *others) for par in one.parameters)
+    needed |= file.ends_of(parameters[name] for name in heights.values())
+    is_one_of_many, shapes = len(file.result.problem.files) > 1, dict[str, list[str]]()
+    left = [n for n in problem.names if n not in needed]
+    if is_one_of_many:  # what the file shares the others determine too
+        left = [n for n in left if parameters[n].scope != "project"]
+    for line in problem.model.components:
+        if line.name in heights:
+            ends = file.ends_of(line.parameters)
+            shapes[line.name] = [name for name in left if name in ends]
+            left = [name for name in left if name not in ends]
+    return shapes
+
+
+def unseen_lines(file: FileEnd) -> Iterator[Finding]:
+    """Narrow lines that fewer samples see than they have free parameters of their own, two at
+    least. Lines whose place moves meet the samples in many ways, and are left out, as are data by
+    reference and amplitudes that are free along an axis."""
+    problem, given = file.problem, file.problem.measurement
+    if problem.n_linear or source_of(given.data) is not None or not (narrow := _narrow(file)):
+        return
+    model, result = problem.model, file.result
+    sigma, scale = given.sigma(file.fit), result.ending.variance if result._scale_covar else 1.0
+    noise = np.sqrt(scale) * (1.0 if sigma is None else sigma)
+    for root, lines in narrow.items():
+        seen: dict[frozenset[str], list[float]] = {}
+        for line in reversed(lines):  # the first has the place that is told
+            ratio = alone(model, line, file.values, given, problem.backend) / noise
+            if given.keep is not None:
+                ratio = np.where(given.of_points(given.keep), ratio, 0.0)
+            heights = np.sqrt(np.sum(np.atleast_2d(ratio) ** 2, axis=0))
+            place = next(p.name for p in line.parameters if p.argument == "x0")
+            linear = [p for p in line.parameters if p.argument in line.op.linear]
+            height, at = frozenset(file.ends_of(linear)), file.values[place]
+            away = (given.window(model.energy) - at)[heights > SEEN]
+            seen.setdefault(height, []).extend(away / _step(model.energy, at))
+        n_seen = sum(map(_distinct, seen.values()))
+        n_needed = max(2, len(_own(file, root, lines)))
+        if n_seen < n_needed:
+            numbers = {"value": at, "seen": n_seen, "needed": n_needed, "error": file.errors[place]}
+            yield Finding(Kind.LINE_UNDERSAMPLED, (lines[0].name, file.names[place]), numbers)
+
+
+def _narrow(file: FileEnd) -> dict[str, list[Component]]:
+    """The narrow lines whose place has an error, by what their place follows: lines of one place
+    help each other."""
+    model, parameters = file.problem.model, file.problem.parameters
+    energy, found = model.energy, dict[str, list[Component]]()
+    if energy is None or energy.size < 2 or model.is_time_model:
+        return {}
+    seen = {one.name: one for one in as_seen(model.components)}
+    for name, place in file.problem.outline.lines:
+        if not file.errors[place] or any(p.profile for p in seen[name].parameters):
+            continue
+        width = _width(file, seen[name], file.values[place])
+        if width < NARROW_FREE:
+            line = next(one for one in model.components if one.name == name)
+            root = min(file.ends_of([parameters[place]]), default=place)
+            shape = [p for p in line.parameters if p.argument not in ("x0", *line.op.linear)]
+            has_shape = _own(file, root, [line]) & file.ends_of(shape) - {root}
+            if width < NARROW or has_shape:
+                found.setdefault(root, []).append(line)
+    return found
+
+
+def _width(file: FileEnd, line: Component, at: float) -> float:
+    """Over how many steps of energy a line is higher than half of its height, two at most, or inf
+    where that is not known."""
+    energy, inputs = file.problem.model.energy, file.problem.model.inputs
+    if line.op.external or not energy.min() < at < energy.max():
+        return np.inf
+    step = _step(energy, at)
+    fine = np.linspace(at - step, at + step, FINE)
+    numbers = [
+        0.0 if par is None else 1.0 if par.argument in line.op.linear else file.values[par.name]
+        for par in line.pars
+    ]
+    curve = np.abs(function_of(line.op, inputs)(fine, *numbers))
+    return float(np.count_nonzero(curve > 0.5 * curve.max()) * (fine[1] - fine[0]) / step)
+
+
+def _step(energy: Array, at: float) -> float:
+    """The step of the energies at one of them."""
+    k = int(np.argmin(np.abs(energy - at)))
+    return float(np.ptp(energy[max(k - 1, 0) : k + 2])) / (2 if 0 < k < energy.size - 1 else 1)
+
+
+def _distinct(away: Sequence[float]) -> int:
+    """How many samples differ in their distance from the place of their line, in steps: lines whose
+    heights are tied are seen twice by samples that do not."""
+    return 1 + int(np.count_nonzero(np.diff(np.sort(away)) > ALIKE)) if away else 0
+
+
+def _own(file: FileEnd, root: str, lines: Sequence[Component]) -> set[str]:
+    """The free parameters that these lines alone have, and that of their place."""
+    others = [one for one in file.problem.model.components if one not in lines]
+    needed = file.ends_of(par for one in others for par in one.parameters) - {root}
+    own = file.ends_of(par for one in lines for par in one.parameters)
+    return (own - needed) & set(file.problem.names)
+
+
+def beside_peak(file: FileEnd) -> Iterator[Finding]:
+    """A line of one spectrum that settled beside its peak, which is left in the residual."""
+    result, problem, given = file.result, file.problem, file.problem.measurement
+    if result.problem.files[1:] or problem.model.is_time_model or not is_at_hand(problem):
+        return
+    lines = [place for _, place in problem.outline.lines if place in problem.names]
+    if given.data is None or given.data.ndim != 1 or not lines or given.keep is not None:
+        return
+    data, residual = np.asarray(result.data, np.float64), np.asarray(result.residual)
+    n = max(3, int(WIDE * data.size))
+    if data.size < 3 * n:
+        return
+    smooth = np.convolve(residual, np.full(n, 1.0 / n), "same")
+    at, fit = int(np.argmax(smooth)), data - residual
+    noise = float(np.std(np.diff(residual))) / np.sqrt(2.0)
+    height, peak = float(smooth[at]), float(result.energy[at])
+    if height > LEFT * float(fit.max() - np.median(fit)) and height > ABOVE * noise:
+        place = min(lines, key=lambda one: abs(file.values[one] - peak))
+        numbers = {"peak": peak, "height": height / max(noise, 1e-300)}
+        name = file.names[place]
+        yield Finding(Kind.LINE_BESIDE_PEAK, (name,), {**numbers, "value": file.values[place]})

@@ -1,0 +1,400 @@
+"""What findings say in words: one template a kind. Each leads with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyspec.fit.findings.kinds import Kind
+
+Template = Callable[[Any, tuple[str, ...]], str]
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def sentence(
+    kind: Kind, numbers: Mapping[str, Any], places: tuple[str, ...], part: int | None
+) -> str:
+    """What a finding says; of one file of a joint fit with the file, where places do not say it."""
+    text = TEMPLATES[kind](numbers, places)
+    if part is None or any(place.startswith(f"file{part:02d}_") for place in places):
+        return text
+    return f"in {_file(part)}: {text}"
+
+
+def _file(name: int | str) -> str:
+    """A file by its name, or its number."""
+    return name if isinstance(name, str) else f"file{name:02d}"
+
+
+def _bounds(n: Any) -> str:
+    return f"[{n['low']:g}, {n['high']:g}]"
+
+
+def _where(n: Any) -> str:
+    """ "energy 84.3 and time 2"."""
+    return " and ".join(f"{name} {n[name]:.6g}" for name in ("energy", "time") if name in n)
+
+
+def _points(n: Any) -> str:
+    return f"{n['count']} points are" if n["count"] > 1 else "one point is"
+
+
+def _outside(n: Any, p: tuple[str, ...]) -> str:
+    return (
+        f"start {p[-1]} within the {n['axis']} axis, give it bounds, or hold it fixed: "
+        f"{p[-1]} = {n['value']:.6g} is outside of {_bounds(n)}, so the data do not show it"
+    )
+
+
+def _wrong_unit(n: Any, p: tuple[str, ...]) -> str:
+    given = "" if n["stated"] else f"units={{'energy': '{n['axis']}'}}, "
+    return (
+        f"convert the axis, read(..., {given}to='{n['model']}'): the axis "
+        f"{'is' if n['stated'] else 'seems to be'} in {n['axis']}, the model "
+        f"in {n['model']}; {p[1]} = {n['value']:.6g} is not in {_bounds(n)}"
+    )
+
+
+def _backward(n: Any, p: tuple[str, ...]) -> str:
+    why = n.get("axis") or f"the data rise towards {n['end']:g}"
+    return (
+        f"reverse the axis and the data, energy[::-1] and data[..., ::-1]: {why}, and {p[0]} "
+        "belongs to a background that rises the other way"
+    )
+
+
+def _errors_wrong(n: Any, side: str) -> str:
+    factor = n["redchi"] / n["expected"]
+    if n["scaled"] or not factor > 0.0:
+        return ""
+    size = (factor if factor > 1.0 else 1.0 / factor) ** 0.5
+    remedy = "" if n["counts"] else "; scale_covar=True corrects that"
+    return f". Standard errors are too {side} by a factor of {size:.2g}{remedy}"
+
+
+def _misfit(n: Any, p: tuple[str, ...]) -> str:
+    errors = _errors_wrong(n, "small").replace(". S", ". If it is the noise, s", 1)
+    return (
+        f"look at the residual, which is {(n['redchi'] / n['expected']) ** 0.5:.3g} times the "
+        f"noise (reduced χ² {n['redchi']:.3g}, expected {n['expected']:.3g}): the model misses "
+        f"something, or the noise is larger than declared{errors}"
+    )
+
+
+def _overstated(n: Any, p: tuple[str, ...]) -> str:
+    scale = ", or scale= if a unit of the data is several counts" if n["counts"] else ""
+    return (
+        f"declare a smaller noise{scale}: reduced χ² is {n['redchi']:.3g}, expected is "
+        f"{n['expected']:.3g}{_errors_wrong(n, 'large')}"
+    )
+
+
+def _at_bound(n: Any, p: tuple[str, ...]) -> str:
+    ended = f"{p[0]} ended at its bound ({n['side']} {n['limit']:g})"
+    if n["gain"] < n["variance"]:
+        return f"{ended} and has no standard error; a wider bound would gain nothing"
+    do = "give it a wider bound"
+    if n["function"]:
+        do = f"try another line shape, since {n['function']} allows no wider bound"
+    if n["mirrored"]:
+        do = f"try a line with the other asymmetry: {n['mirrored']}"
+    elif n["shape"] and not n["function"]:
+        do += ", or try another line shape"
+    return (
+        f"{ended}; {do}: beyond it χ² would fall by about {n['gain']:.2g} of {n['chisqr']:.4g} "
+        "(estimated from the slope)"
+    )
+
+
+def _faint(n: Any, p: tuple[str, ...]) -> str:
+    them = "them" if p[2:] else "it"
+    return (
+        f"compare with a model without this line, or hold {listed(p[1:])} fixed: {p[0]} is "
+        f"{n['away']:.2g} standard errors from 0, and noise alone may have put {them} there"
+    )
+
+
+def _oscillation(n: Any, p: tuple[str, ...]) -> str:
+    starts = f"n_starts={n['starts']}"
+    if not n["starts"]:
+        starts = f"bounds and n_starts=1.5 * {n['length']:.3g} * (fmax - fmin)"
+    return (
+        f"fit with {starts}, or compare with a model without this oscillation: {p[0]} is "
+        f"{n['away']:.2g} standard errors from 0, and noise reaches that at some frequency, so "
+        f"{p[1]} = {n['frequency']:.4g} may be that of noise"
+    )
+
+
+def _equal_rates(n: Any, p: tuple[str, ...]) -> str:
+    value = f"{1 / n['rate']:.4g}" if p[1:] else f"a rate of {n['rate']:.4g}"
+    do = "remove one of them" if p[1:] else "leave one state out, or tie one rate to the other"
+    what = listed(p) if p[1:] else f"two decays of {p[0]}"
+    return (
+        f"{do}, or start from other values: {what} ended at the same value, {value}. The data do "
+        "not tell them apart; their errors and spectra mean nothing"
+    )
+
+
+def _biased(n: Any, p: tuple[str, ...]) -> str:
+    moved = ", ".join(
+        f"{name} = {at:.4g} ({far:.2g} errors away)"
+        for name, at, far in zip(p, n["values"], n["away"], strict=True)
+    )
+    return (
+        "fit without min: 0, or with zero: [[begin, end]] where amplitudes are known to be 0: "
+        f"min: 0 holds {n['held']} of {n['all']} amplitudes at 0 and biases what all share. "
+        f"Without it: {moved}"
+    )
+
+
+def _sigma_from_data(n: Any, p: tuple[str, ...]) -> str:
+    do = "take σ from the fit, np.sqrt(result.fit / k) at k counts for a unit, and fit again"
+    if n["same"]:
+        scale = "" if abs(n["counts"] - 1.0) < 1e-3 else f", scale={n['counts']:.6g}"
+        do = f'declare counts, file.set_noise("poisson"{scale})'
+    return (
+        f"{do}: the declared σ is the root of the data, so low points count more, and heights come "
+        f"out too low, by up to {n['low']:.2g} standard errors"
+    )
+
+
+def _follow(n: Any, p: tuple[str, ...]) -> str:
+    side = "low" if n["off"] > 0 else "high"
+    return (
+        "fit all spectra at once, with these laws as dynamics of the parameter (fit_2d): errors of "
+        f"{p[0]} follow its values, so values that are {side} by chance count more, and a constant "
+        f"comes out too {side} by up to {abs(n['off']):.2g} of its errors"
+    )
+
+
+def _outliers(n: Any, p: tuple[str, ...]) -> str:
+    between = ""
+    if "low" in n:
+        between = f"set_fit_limits(exclude=[({n['low']:.6g}, {n['high']:.6g})]), or "
+    furthest = "the furthest, " if n["count"] > 1 else ""
+    return (
+        f"leave outliers out, {between}mask=, True there: {_points(n)} more than 6 robust standard "
+        f"deviations from the fit; {furthest}{n['away']:.3g}, at {_where(n)}"
+    )
+
+
+def _varies(n: Any, p: tuple[str, ...]) -> str:
+    if n["axis"] == "file":
+        where, named = "from file to file", [f"in {_file(n[one])}" for one in ("at", "from")]
+    else:
+        where, named = f"along the {n['axis']}", [f"around {n[one]:.4g}" for one in ("at", "from")]
+    how = ", file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)"
+    do = f"declare the noise{' as it is' if n['weighted'] else how}"
+    return (
+        f"{do}: it differs {where}, {n['most']:.2g} {named[0]} and {n['least']:.2g} {named[1]}"
+        f"{' of the declared one' if n['weighted'] else ''}; errors take all points alike"
+    )
+
+
+def _equivalent(n: Any, p: tuple[str, ...]) -> str:
+    elsewhere = ", ".join(
+        f"{name} = {there:.4g} (here {here:.4g})"
+        for name, there, here in zip(p, n["there"], n["here"], strict=True)
+    )
+    do = "" if n["joint"] else "take errors from bootstrap(result), which includes both: "
+    return (
+        f"{do}another optimum fits nearly as well, {elsewhere}; its χ² is higher by "
+        f"{n['above']:.2g} times the noise variance"
+    )
+
+
+def _better(n: Any, p: tuple[str, ...]) -> str:
+    values = ", ".join(f"{name} = {at:.6g}" for name, at in zip(p, n["values"], strict=True))
+    return (
+        f"fit again from {values}, or give bounds that exclude it: there is a better optimum, χ² "
+        f"{n['chisqr']:.8g} where the fit has {n['of_fit']:.8g}"
+    )
+
+
+def _disagree(n: Any, p: tuple[str, ...]) -> str:
+    nearest = f"; the best of the others has {n['nearest']:.6g}" if "nearest" in n else ""
+    return (
+        f"see result.starts: {n['agree']} of {n['finished']} starts agree on this optimum, χ² "
+        f"{n['chisqr']:.6g}{nearest} ({n['finished']} of {n['all']} were fitted to the end)"
+    )
+
+
+def _chain(n: Any, p: tuple[str, ...]) -> str:
+    if n["steps"] == 1:
+        return "a chain of one step has no errors; give some thousand, steps=5000"
+    return (
+        f"sample with steps={n['enough']} or more: the chain of {n['steps']} steps after burn is "
+        f"shorter than 50 autocorrelation times, {n['times']:.3g} of {p[0]} (τ = {n['time']:.3g} "
+        "steps), and its quantiles are rough"
+    )
+
+
+#: What each kind says, of its numbers and places.
+TEMPLATES: dict[Kind, Template] = {
+    Kind.NOT_CONVERGED: lambda n, p: (
+        "start nearer, or give bounds, and fit again: the fit did not end at an optimum"
+    ),
+    Kind.UNDETERMINED: lambda n, p: (
+        f"hold {listed(p)} fixed, or simplify the model: the data do not determine "
+        f"{'them' if p[1:] else 'it'}"
+    ),
+    Kind.EQUAL_RATES: _equal_rates,
+    Kind.DATA_CHANGED: lambda n, p: (
+        "fit a copy of the data: the data, their weights or their mask changed after the fit"
+    ),
+    Kind.MISFIT: _misfit,
+    Kind.OUTSIDE_AXIS: _outside,
+    Kind.WRONG_UNIT: _wrong_unit,
+    Kind.MIXING_NOT_A_SHARE: lambda n, p: (
+        f"start {p[0]} at 0.3, with bounds, [0.3, True, 0, 1], where CasaXPS says 30: "
+        f"{n['value']:.6g} is no mixing, which runs from 0, a Gaussian, to 1, a Lorentzian"
+    ),
+    Kind.BACKWARD_AXIS: _backward,
+    Kind.NO_CONSTANT: lambda n, p: (
+        f"add a constant above the laws, constFun: {{A: [{n['value']:.4g}, True]}}: the laws are 0 "
+        f"before their onset, and {p[0] if p else 'the data'} is about {n['value']:.4g} there"
+    ),
+    Kind.LINE_BESIDE_PEAK: lambda n, p: (
+        f"start {p[0]} at {n['peak']:.6g}, or fit with n_starts=10: the residual has a peak there, "
+        f"{n['height']:.3g} times the noise, and the line settled beside it, at {n['value']:.6g}"
+    ),
+    Kind.LINES_MERGED: lambda n, p: (
+        f"remove {p[1]}, or give both lines bounds that do not overlap: {p[0]} and {p[1]} ended at "
+        f"one place, {n['value']:.6g}"
+    ),
+    Kind.TIME_BELOW_STEP: lambda n, p: (
+        f"check the unit of {p[0]}, or hold it fixed: {n['value']:.3g} is far below the step of "
+        f"the time axis, {n['step']:.3g}"
+    ),
+    Kind.BETTER_OPTIMUM: _better,
+    Kind.SEARCH_CUT_SHORT: lambda n, p: (
+        f"fit again from here: {n['end']} while the fit looked for a better optimum at other time "
+        "zeros and widths, so there may be one"
+    ),
+    Kind.STARTS_DISAGREE: _disagree,
+    Kind.DEAD_POINTS: lambda n, p: (
+        f"leave dead channels out, set_fit_limits(exclude=...), or mask=, True there: {_points(n)} "
+        f"exactly 0 between values that are not, {'the first at' if n['count'] > 1 else 'at'} "
+        f"{_where(n)}"
+    ),
+    Kind.OUTLIERS: _outliers,
+    Kind.NEGATIVE_COUNTS: lambda n, p: (
+        f"give heights and backgrounds a bound, min 0: the model is negative at {n['count']} of "
+        f"{n['points']} points, and counts are not"
+    ),
+    Kind.KERNEL_UNDERSAMPLED: lambda n, p: (
+        "use gaussIRF, which is exact between samples, or finer times: "
+        f"{'the width of ' if n['by_formula'] else ''}{p[0]} = {n['width']:.4g} is under two time "
+        f"steps ({n['step']:.4g} each), and times near it may be biased"
+    ),
+    Kind.SIGNAL_CUT_OFF: lambda n, p: (
+        f"use gaussIRF, or a longer time axis: the signal below {p[0]} changes at an end of the "
+        f"axis, {n['time']:.4g}; the rest moves it by {100 * n['share']:.2g} % of its range"
+    ),
+    Kind.ORDER_EXCHANGED: lambda n, p: (
+        f"start {p[1]} and {p[2]} nearer to the order that you mean, or give them separate bounds: "
+        f"they ended in the other order, which fits as well with other spectra ({p[0]})"
+    ),
+    Kind.AT_BOUND: _at_bound,
+    Kind.NOISE_OVERSTATED: _overstated,
+    Kind.NO_SCATTER: lambda n, p: (
+        "declare the noise, file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / "
+        f"sigma) with scale_covar=False: no standard errors follow from {n['points']} points and "
+        "as many free parameters"
+    ),
+    Kind.ERROR_BEYOND_BOUNDS: lambda n, p: (
+        f"hold {p[0]} fixed, or give it wider bounds: it has no standard error, since "
+        f"{n['error']:.3g} is larger than the interval of its bounds, {_bounds(n)}"
+    ),
+    Kind.AMPLITUDES_UNDETERMINED: lambda n, p: (
+        f"{p[0]} is not determined at {n['count']} {n['axis']}, and held at 0 there: the data "
+        "cannot tell it from the other amplitudes"
+    ),
+    Kind.INTERVAL_ONLY: lambda n, p: (
+        f"quote conf_interval({p[0]!r}): {p[0]} may as well lie above {n['low']:.6g}, up to "
+        f"{n['high']:.6g}, where χ² rises by less than the noise variance"
+    ),
+    Kind.LINE_UNDERSAMPLED: lambda n, p: (
+        f"quote conf_interval('{p[1]}'): {p[0]} is narrower than the steps of energy. {n['seen']} "
+        f"samples see it, and it has {n['needed']} free values, so the error of {p[1]}, "
+        f"{n['error']:.2g}, may be far too small"
+    ),
+    Kind.ONSET_UNDERSAMPLED: lambda n, p: (
+        f"quote conf_interval('{p[1]}'): {p[0]} = {n['width']:.4g} is small beside the steps of "
+        f"time, so hardly a sample sees the rise, and the error of {p[1]}, {n['error']:.2g}, may "
+        "be far too small"
+    ),
+    Kind.FAINT_LINE: _faint,
+    Kind.WEAK_LINE: lambda n, p: (
+        f"quote conf_interval of {listed(p[1:])}, or hold one of them fixed: {p[0]} is weak "
+        f"(without it χ² rises by {n['rise']:.2g} times the noise variance), and in one of seven "
+        "such fits the truth is more than two errors away"
+    ),
+    Kind.WEAK_OSCILLATION: _oscillation,
+    Kind.NONLINEAR_QUANTITY: lambda n, p: (
+        f"quote bootstrap(result, 200).interval('{p[0]}'): {p[0]} is not linear in its parameters "
+        f"within their errors, so its standard error, {n['error']:.2g}, may be far off"
+    ),
+    Kind.COUNTS_UNDECLARED: lambda n, p: (
+        'declare counts, file.set_noise("poisson") or Measurement(loss="poisson"): the data are '
+        "whole numbers that scatter by their roots, and a fit of counts has no bias and right "
+        "errors"
+    ),
+    Kind.SIGMA_FROM_DATA: _sigma_from_data,
+    Kind.ERRORS_FOLLOW_VALUES: _follow,
+    Kind.EQUIVALENT_OPTIMA: _equivalent,
+    Kind.RESIDUAL_STRUCTURED: lambda n, p: (
+        f"look at the residual: neighbours along the {n['axis']} are alike (correlation "
+        f"{n['share']:.2g}), so the model misses something, or the noise is correlated. If it is "
+        f"the noise, standard errors are too small by a factor of {n['factor']:.2g}"
+    ),
+    Kind.NOISE_VARIES: _varies,
+    Kind.BIASED_BY_SIGN: _biased,
+    Kind.ERRORS_ASYMMETRIC: lambda n, p: (
+        f"quote conf_interval of {listed(p)}: at two standard errors χ² rises by only "
+        f"{4 * max(n['share'], 0.0):.2g} (expected 4), so these errors are too small"
+    ),
+    Kind.SHORT_CHAIN: _chain,
+    Kind.STUCK_WALKERS: lambda n, p: (
+        f"give more steps, such as steps={n['enough']}: {n['stuck']} of {n['walkers']} walkers did "
+        f"not move in {n['steps']} steps, so the samples are not those of the posterior"
+    ),
+    Kind.PARTS_EXCHANGED: lambda n, p: (
+        "give bounds that do not overlap, or an expression: starts with the same χ² ended at other "
+        f"values of {listed(p)}, so equal parts of the model may have changed places"
+    ),
+    Kind.CYCLE_ON_SAMPLE: lambda n, p: (
+        f"shift the time axis by a fraction of a step if the fit of {p[0]} is sensitive to it: "
+        f"{n['count']} sample(s) lie on a boundary between sub-cycles, the first at time "
+        f"{n['time']:.6g}"
+    ),
+    Kind.SHARED_AND_OWN: lambda n, p: (
+        f"write 'project' in both models to fit one value of {p[0]}, or in neither: file "
+        f"{n['shared_by']} shares it with the project, in file {n['own_of']} it is {n['own']} for "
+        "this file alone"
+    ),
+    Kind.SAME_TWICE: lambda n, p: (
+        "give the parameters in it different names in the section 'parameters', one for each "
+        f"model: {listed(p[1:])} are one expression, and {p[0]} in it is that of each model"
+    ),
+    Kind.SPANS_NOWHERE: lambda n, p: (
+        "work it out from the values of the joint result, or fit one file of each model: "
+        f"{p[0]}, and what depends on it, is in no result, since its {p[1]} may be "
+        f"{' and '.join(p[2:])}"
+    ),
+    Kind.REFITTED_ALONE: lambda n, p: (
+        "fit all together again, refit_joint(load_fits(path)): this file was fitted together with "
+        f"other files, and now alone: {n['what']}"
+    ),
+    Kind.MOVED: lambda n, p: (
+        "check that these are all the files of the joint fit, and its settings: "
+        f"{listed(p)} ended elsewhere than in the archive"
+    ),
+    Kind.NOTHING_LINEAR: lambda n, p: (
+        'leave linear="eliminate" out: the model is linear in none of its free parameters'
+    ),
+}

@@ -1,0 +1,65 @@
+"""What a fit, and fits of slices, say of their measurement; and the names of trspecfit for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Measured:
+    """The part of a FitResult, and of SliceResults, that is about the measurement, also under the
+    names that scripts of trspecfit read of a kept fit.
+
+    `label` is the name that :meth:`pyspec.FitResults.set_label` gave, or None; `timestamp` says
+    when the fit ended, in UTC, "" where that is not known.
+    """
+
+    label: str | None = None
+    timestamp: str = ""
+
+    @property
+    def labels(self: Any) -> Mapping[str, str]:
+        """What "energy", "time" and "data" are, as the data say: "binding energy"."""
+        found: Mapping[str, str] = self.measurement.labels
+        return found
+
+    @property
+    def units(self: Any) -> Mapping[str, str]:
+        """Their units: "eV"."""
+        found: Mapping[str, str] = self.measurement.units
+        return found
+
+    @property
+    def keep(self: Any) -> npt.NDArray[np.bool_]:
+        """False where a point of the window is masked."""
+        keep = self.measurement.keep
+        if keep is None:
+            return np.ones(self.data.shape, dtype=bool)
+        return np.asarray(self.measurement.window(keep))
+
+    @property
+    def sigma(self: Any) -> npt.NDArray[np.float64] | None:
+        """The declared σ of each point of the window: 1 / weight, or for counts the root of what
+        the fit expects; None where no noise was declared."""
+        found: npt.NDArray[np.float64] | None = self.measurement.sigma(self.fit)
+        return found
+
+    @property
+    def observed(self: Any) -> npt.NDArray[Any]:
+        """The data of the fit window: `data`."""
+        found: npt.NDArray[Any] = self.data
+        return found
+
+    @property
+    def metrics(self: Any) -> dict[str, Any]:
+        """How good the fit is: `statistics`; of slices name → (n,), NaN for slices without one."""
+        if self.fit_type != "sbs":
+            return dict(self.statistics)
+        rows = [None if one.result is None else one.result.statistics for one in self]
+        names = next((list(row) for row in rows if row is not None), [])
+        return {
+            name: np.array([np.nan if row is None else row[name] for row in rows]) for name in names
+        }

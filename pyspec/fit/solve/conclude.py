@@ -1,0 +1,369 @@
+"""The result of a run: its ending, whether that is a success, and what is to be said of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS
+from pyspec.calls import Named
+from pyspec.executor.normal import pack_triangle
+from pyspec.fit.counts import at_zero, far_from_expected
+from pyspec.fit.ending import Ending, bounds_said
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.parameters import at_bound
+from pyspec.fit.result import FitResult
+from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
+from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
+from pyspec.fit.solve.jumps import beyond, not_searched
+from pyspec.fit.solve.methods import NATIVE, SAMPLER
+from pyspec.fit.solve.robust import Robust
+from pyspec.fit.solve.settled import Settled
+from pyspec.fit.solve.stages import Run
+from pyspec.plan.following import NONE
+
+Array = npt.NDArray[np.float64]
+
+#: Below this share of the data, squared, a residual is rounding and has no standard deviation.
+ROUNDING = 1e-16
+
+#: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
+#: and for the others.
+NEAR, NEAR_WITHOUT_DERIVATIVES = 1e-3, 0.1
+EXACT_DERIVATIVES = (NATIVE, "leastsq")
+
+_CERTAIN, _WEAK, _AT_BOUND = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND"))
+#: What does not ask for a closer look at a certain ending.
+_HARMLESS = _WEAK | _AT_BOUND
+
+
+def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
+    """The result of a run that has ended."""
+    problem, outcome, params = run.problem, run.outcome, run.params
+    ending, verdict = ending_of(run)
+    if problem.followers is not NONE:
+        params.value |= problem.followers.values(params.value)
+    is_finite = math.isfinite(ending.chisqr)
+    is_optimum = ending.distance <= _needed(run)
+    ended, is_found = run.end[0] in ("converged", "exact"), False
+    if outcome is not None:
+        ended, is_found = outcome.success, _is_found(run, ending)
+    has_ended = (ended or is_found) and not run.stopped and is_finite
+    sides = {problem.names[k]: side for k, side in ending.sides.items()}
+    findings, warned = _findings(run, ending, sides)
+    is_plain = is_optimum and is_finite and outcome is None and not run.stopped
+    message = ""
+    if not is_plain or run.moved or sides or ending.lost or ending.intervals:
+        message = _message(run, ending, verdict, sides, (has_ended, is_optimum, is_found))
+    result = kind(
+        problem=problem,
+        ending=ending,
+        _params=params,
+        _message=message,
+        _outcome=outcome,
+        method=NATIVE if run.methods == (NATIVE,) else " then ".join(run.methods),
+        backend=problem.backend,
+        settings={"methods": list(run.methods), "scale_covar": run.scale_covar, **run.options},
+        start=Named(run.start),
+        seconds=run.seconds,
+        nfev=run.nfev,
+        success=has_ended and is_optimum and not ending.lost,
+        interrupted=run.interrupted,
+        _findings=tuple(findings),
+        _warned=tuple(warned),
+        _minimizer=run.minimizer,
+    )
+    if outcome is not None:
+        from pyspec.fit.units import complete
+
+        complete(outcome, result)
+    return result
+
+
+# the ending
+
+
+def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
+    """Where a run ended; and what was found in a closer look, where it took one."""
+    problem, solver, params = run.problem, run.solver, run.params
+    n_linear, n = problem.n_linear_at(params.value), len(problem.names)
+    is_saturated = run.scale_covar and run.n_points <= n + n_linear
+    intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
+    known: Settled | None = None
+    if solver is not None and not run.stopped and not problem.is_poisson:
+        n_free = max(run.n_points - n - n_linear, 1)
+        known = solver.settle(n_free, run.scale_covar, tuple(intervals))
+        if known.is_in_doubt and problem.in_memory:
+            known = problem.judge(solver)
+        is_certain = known.flags & ~_HARMLESS == _CERTAIN and not is_saturated
+        if is_certain and not run.lost and known.chisqr < math.inf:
+            gains = {}
+            if known.flags & _AT_BOUND:
+                gains = {k: gain for k, gain in enumerate(known.gain.tolist()) if gain > 0.0}
+            ending = Ending.of(
+                theta=run.theta,
+                covariance=known.covariance,
+                variance=known.variance,
+                chisqr=known.chisqr,
+                n_points=run.n_points,
+                n_linear=n_linear,
+                distance=known.distance,
+                end=run.end[::2],
+                side=known.side if known.flags & _AT_BOUND else None,
+                factor=known.factor,
+                intervals=intervals,
+                gains=gains,
+                wide={},
+            )
+            return ending, None
+    return _looked_at(run, known, n_linear, is_saturated, intervals)
+
+
+def _looked_at(
+    run: Run,
+    known: Settled | None,
+    n_linear: int,
+    is_saturated: bool,
+    intervals: Mapping[int, tuple[float, float]],
+) -> tuple[Ending, Verdict]:
+    """The same where C is not certain, and of fits that did not end there."""
+    problem, solver, outcome = run.problem, run.solver, run.outcome
+    names, (lower, upper) = problem.names, problem.bounds_of(run.params)
+    theta, side, factor, fisher = run.theta, _side(run, intervals), None, None
+    n = theta.size
+    if outcome is None:
+        chisqr = run.end[1]
+    else:
+        with np.errstate(over="ignore"):
+            chisqr = float(np.einsum("i,i", outcome.residual, outcome.residual))
+    n_free = max(run.n_points - n - n_linear, 1)
+    variance = chisqr / n_free if run.scale_covar else 1.0
+    is_exact = chisqr <= ROUNDING * problem.data_square
+    covariance, empty, verdict = np.full((n, n), np.nan), list[int](), Verdict(0.0)
+    downhill: Array | None = None
+    chain = getattr(outcome, "covar", None) if run.methods[-1] == SAMPLER else None
+    robust, at_end, objective = Robust.of(run.options), chisqr, problem.chisqr_at
+    if not run.stopped and chain is None:
+        at = np.where(side, np.where(side < 0, lower, upper), theta)
+        bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
+        if robust is not None:
+            local = robust.around(problem, at, bounds, run.n_points)
+            fisher, downhill, variance, at_end = local
+            objective = partial(robust.at, problem)
+        else:
+            if solver is None:
+                whole, fisher = problem.information(at, bounds)
+            else:
+                whole = solver.factor()
+                fisher = problem.slopes(at, bounds, list(range(n))) if problem.is_poisson else None
+            factor, downhill = _packed(whole), whole[:, :-1].T @ whole[:, -1]
+        run.nfev = max(run.nfev, problem.evaluations.count)
+        root = whole[:, :-1] if fisher is None else fisher
+        if math.isfinite(chisqr) and run.methods[-1] != SAMPLER:
+            least = ROUNDING * problem.data_square / max(run.n_points, 1)
+            if not np.isfinite(downhill).all():
+                problem.refuse(at)
+            sizes, least = np.array(problem.sizes, np.float64), max(variance, least)
+            point = Point(at, lower, upper, root, downhill, side, sizes, least, at_end)
+            verdict = judge(point, objective, tuple(intervals))
+            for k, to in verdict.next_to:
+                side[k] = to
+            if is_exact:
+                faint = without_trace(point, problem.data_square, tuple(intervals))
+                every = tuple(sorted({*verdict.lost, *faint}))
+                verdict = Verdict(0.0, every, verdict.combinations)
+        if is_saturated:
+            pass
+        elif known is not None and known.flags & _CERTAIN and not verdict.next_to:
+            covariance = known.covariance.copy()
+        else:
+            own = [k for k in range(n) if side[k] == 0 and k not in intervals]
+            inner, lacking = gauss_newton(root[:, own]) if own else (None, [])
+            empty = [own[k] for k in lacking]
+            if inner is not None:
+                with np.errstate(invalid="ignore", over="ignore"):
+                    covariance[np.ix_(own, own)] = inner * variance
+    elif not run.stopped and not is_saturated:
+        places = [outcome.var_names.index(name) for name in names]
+        covariance = np.array(chain, np.float64)[np.ix_(places, places)]
+    endless = np.flatnonzero(np.isinf(covariance.diagonal())).tolist()
+    lost = [*empty, *endless, *verdict.lost, *map(names.index, run.lost)]
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(covariance.diagonal())
+    found = np.flatnonzero(errors > upper - lower).tolist()
+    wide = {k: float(errors[k]) for k in found if k not in lost}
+    for k in (*lost, *wide):
+        covariance[k] = covariance[:, k] = np.nan
+    for array in (covariance, side):
+        array.flags.writeable = False
+    gains: Mapping[int, float] = {}
+    if known is not None and known.flags & _CERTAIN and not verdict.next_to:
+        gains = {k: gain for k, gain in enumerate(known.gain.tolist()) if gain > 0.0}
+    elif downhill is not None and side.any():
+        bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}
+        gains = gains_beyond(root, downhill, bound, [*bound, *intervals])
+    ending = Ending(
+        theta,
+        covariance,
+        math.nan if is_saturated else variance,
+        chisqr,
+        run.n_points,
+        n_linear,
+        verdict.distance,
+        run.end[::2],
+        side,
+        factor,
+        fisher,
+        intervals,
+        tuple(dict.fromkeys(lost)),
+        gains,
+        wide,
+    )
+    return ending, verdict
+
+
+def _packed(factor: Array) -> Array:
+    packed = pack_triangle(factor)
+    packed.flags.writeable = False
+    return packed
+
+
+def _side(run: Run, intervals: Mapping[int, Any]) -> Any:
+    """(n,) the bounds that parameters ended at. The native solver reaches them to the last bit, the
+    transformations of lmfit do not."""
+    lower, upper = run.problem.bounds_of(run.params)
+    if run.outcome is None:
+        side = np.where(run.theta <= lower, -1, np.where(run.theta >= upper, 1, 0))
+    else:
+        codes, start = {"": 0, "min": -1, "max": 1}, run.problem.theta_of(run.start)
+        rows = zip(run.theta.tolist(), lower.tolist(), upper.tolist(), start.tolist(), strict=True)
+        side = np.array([codes[at_bound(*row)] for row in rows])
+    side = side.astype(np.int64)
+    side[list(intervals)] = 0
+    return side
+
+
+# success
+
+
+def _needed(run: Run) -> float:
+    """How near the optimum a success must be; a tolerance that was asked for may be wider."""
+    if run.methods[-1] not in EXACT_DERIVATIVES:
+        return NEAR_WITHOUT_DERIVATIVES
+    return max(NEAR, run.tolerance)
+
+
+def _is_found(run: Run, ending: Ending) -> bool:
+    """Whether a method of lmfit that ended in doubt, as those do whose differences lose their
+    digits, is at the optimum: exact derivatives tell how far that is from where it ended."""
+    outcome = run.outcome
+    if run.stopped or run.methods[-1] == SAMPLER:
+        return False
+    in_doubt = not outcome.success and not getattr(outcome, "aborted", False)
+    return in_doubt and math.isfinite(ending.chisqr) and ending.distance <= NEAR
+
+
+# what is said
+
+
+def _findings(
+    run: Run, ending: Ending, sides: Mapping[str, str]
+) -> tuple[Sequence[Finding], Sequence[Finding]]:
+    """What to know before the numbers are used; and what of it is a warning, too."""
+    problem, values, found = run.problem, run.params.value, list(run.findings)
+    names, chisqr = problem.names, ending.chisqr
+    for k, error in ending.wide.items():
+        low, high, _ = run.params.limits[names[k]]
+        numbers = {"error": error, "low": low, "high": high}
+        found.append(Finding(Kind.ERROR_BEYOND_BOUNDS, (names[k],), numbers))
+    is_judged = problem.is_weighted and not run.stopped and Robust.of(run.options) is None
+    if is_judged and math.isfinite(chisqr):
+        said = ending.redchi, ending.n_free, run.scale_covar
+        found += far_from_expected(problem, values, *said)
+    warned = problem.cautions(values)
+    if run.stopped or not math.isfinite(chisqr):
+        return found, warned
+    if math.isnan(ending.variance):
+        found.append(Finding(Kind.NO_SCATTER, (), {"points": run.n_points}))
+    for place, gain in ending.gains.items():
+        name, (low, high, _) = names[place], run.params.limits[names[place]]
+        at = name, sides[name], low if sides[name] == "min" else high
+        found.append(problem.at_the_bound(*at, gain, chisqr, _scale(run, ending)))
+    if run.solver is not None and run.intervals:
+        for name, ends in run.intervals.items():
+            if name not in run.lost:
+                known = problem.bounds_of(run.params), ends, _scale(run, ending)
+                found += beyond(problem, run.solver, name, *known)
+    found += problem.doubts(ending.theta, values, sides, chisqr)
+    return [*found, *warned], warned
+
+
+def _scale(run: Run, ending: Ending) -> float:
+    """The variance of a point of weight 1, also where nothing scatters."""
+    if math.isnan(ending.variance):
+        return ending.redchi if run.scale_covar else 1.0
+    return ending.variance
+
+
+def _message(
+    run: Run,
+    ending: Ending,
+    verdict: Verdict | None,
+    sides: Mapping[str, str],
+    how: tuple[bool, bool, bool],
+) -> str:
+    """How the fit ended, in words."""
+    problem, (has_ended, is_optimum, is_found) = run.problem, how
+    ended = run.stopped or (ending.text if run.outcome is None else str(run.outcome.message))
+    ended = ended.strip()
+    empty = [problem.names[k] for k in ending.lost]
+    if is_optimum and (empty or not is_found):
+        parts = [ended]
+    else:
+        parts = _said_at(ended, ending.distance, is_optimum, believed=has_ended)
+    if not is_optimum:
+        parts += at_zero(problem, ending.theta)
+    parts.append(bounds_said(sides))
+    for name, (low, high) in run.intervals.items():
+        parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
+    if run.intervals and len(problem.names) > len(run.intervals):
+        parts.append("Standard errors of others hold it fixed, conf_interval does not")
+    if not math.isfinite(ending.chisqr):
+        parts.append("chi² is too large for a double; scale the data")
+    left = [name for name in empty if name not in run.intervals]
+    moving = not_searched(problem, left, run.methods[-1]) if left else {}
+    if lost := [name for name in empty if name not in moving]:
+        parts.append("The data do not determine " + ", ".join(lost))
+        parts.append("" if verdict is None else described(verdict, problem.names))
+    parts += [f"{name} {what}" for name, what in moving.items()]
+    robust = Robust.of(run.options)
+    if robust is not None:
+        parts.append(
+            f"The loss {robust.name} was minimised, not χ²: standard errors follow from "
+            "the scatter of the data, whatever scale_covar is"
+        )
+    if run.moved:
+        places = ", ".join(f"{name} to {run.start[name]:.6g}" for name in run.moved)
+        parts.append(
+            f"Start values on a bound were moved inside: {places}; give start values between "
+            "the bounds"
+        )
+    return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+
+def _said_at(ended: str, distance: float, is_optimum: bool, *, believed: bool) -> list[str]:
+    """What is said of a fit so many standard errors from the optimum whose method `ended` with
+    words to the contrary; where it did not claim a success, they stand first."""
+    if is_optimum:
+        seems = f"The optimum is {distance:.1g} standard errors away"
+    else:
+        seems = f"This is no optimum: it seems {distance:.2g} standard errors away"
+    if not believed:
+        return [ended, seems]
+    return [f"{seems}, where the method ended with '{ended.rstrip('.')}'"]

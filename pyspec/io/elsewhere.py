@@ -1,0 +1,115 @@
+"""Other files that an HDF5 file reads from: external storage, virtual data sets, external links.
+
+The library opens whatever file these name. So they are looked at before anything is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspec.errors import DataError, one_line, several
+
+#: Files that refer to files that refer to files are followed this deep.
+_DEEPEST = 8
+
+_LINK = "an external link"
+
+
+def files_elsewhere(h5py: Any, path: Path, file: Any) -> list[str]:
+    """The files below the folder of `path` that the open `file` reads from.
+
+    Raises :class:`DataError` for external storage, for files elsewhere, and for what is no file or
+    not there.
+    """
+    return sorted(_followed(h5py, path, file, path.resolve().parent, {path.resolve()}))
+
+
+def _followed(h5py: Any, path: Path, file: Any, home: Path, known: set[Path]) -> Iterator[str]:
+    for place, what, name in _references(h5py, path, file):
+        for target in _targets(path, place, what, name, home):
+            if target in known:
+                continue
+            known.add(target)
+            yield str(target.relative_to(home))
+            if len(known) > _DEEPEST * 1000:
+                raise DataError(f"{path}: refers to thousands of other files; copy its data first")
+            try:
+                other = h5py.File(target, "r")
+            except OSError as error:
+                raise DataError(
+                    f"{path}:{place}: reads from {target}, which cannot be opened "
+                    f"({one_line(error)}); copy it once more"
+                ) from None
+            with other:
+                yield from _followed(h5py, target, other, home, known)
+
+
+def _references(h5py: Any, path: Path, file: Any) -> list[tuple[str, str, str]]:
+    """(name in the file, what refers, the file named) of all that lies elsewhere. Asks for no
+    shape: that of a virtual data set without end is read from the other files."""
+    found: list[tuple[str, str, str]] = []
+
+    def see_link(name: bytes, facts: Any) -> None:
+        if facts.type == h5py.h5l.TYPE_EXTERNAL:
+            target = file.id.links.get_val(name)[0]
+            found.append((_text(name), _LINK, _text(target)))
+
+    def see_object(name: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset):
+            return
+        facts = item.id.get_create_plist()
+        if facts.get_external_count():
+            names = [_text(facts.get_external(k)[0]) for k in range(facts.get_external_count())]
+            raise DataError(
+                f"{path}:{name}: its values lie in another file, {several(names, 3)}, which is not "
+                "read; ask for a file that holds them (h5repack writes one)"
+            )
+        if facts.get_layout() == h5py.h5d.VIRTUAL:
+            own = {_text(facts.get_virtual_filename(k)) for k in range(facts.get_virtual_count())}
+            found.extend((name, "a virtual data set", one) for one in sorted(own - {"."}))
+
+    file.id.links.visit(see_link, info=True)
+    file.visititems(see_object)
+    return found
+
+
+def _targets(path: Path, place: str, what: str, name: str, home: Path) -> list[Path]:
+    """The files that a name stands for; ``%b`` in that of a virtual data set counts."""
+    given = path.parent / name
+    found = [given]
+    if what == "a virtual data set" and re.search(r"%\d*b", name):
+        pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"%\d*b", given.name))))
+        inside = given.parent.is_dir() and _is_below(given.parent, home)
+        found = (
+            [one for one in given.parent.iterdir() if pattern.fullmatch(one.name)] if inside else []
+        )
+        found = found or [given]
+    for one in found:
+        if not _is_below(one, home):
+            raise DataError(
+                f"{path}:{place}: is {what} to {name}, outside of the folder {home}; copy what it "
+                "needs into that folder, or ask for a file that holds its data (h5repack)"
+            )
+        if what == _LINK and not one.exists() and not Path(name).exists():
+            return []  # it leads nowhere, and the library tells so where it is followed
+        if not one.is_file():
+            raise DataError(
+                f"{path}:{place}: is {what} to {name}, which is {_no_file(one)}; copy that file "
+                "into the folder"
+            )
+    return [one.resolve() for one in found]
+
+
+def _is_below(path: Path, home: Path) -> bool:
+    return home in (path.resolve(), *path.resolve().parents)
+
+
+def _no_file(path: Path) -> str:
+    return "no ordinary file" if path.exists() else "not there"
+
+
+def _text(name: Any) -> str:
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else str(name)

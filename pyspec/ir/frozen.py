@@ -1,0 +1,54 @@
+"""What makes a graph a value: nobody can change it, and its numbers are plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
+
+class Frozen:
+    """A dataclass whose arrays and mappings nobody can change; pickled and copied by its fields."""
+
+    def _freeze(self, **frozen: Any) -> None:
+        for name, value in frozen.items():
+            if value is not getattr(self, name):
+                object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+        return type(self), tuple(dict(x) if isinstance(x, Mapping) else x for x in own)
+
+
+def read_only(array: Array) -> Array:
+    """The array where nobody else can write to it, or a copy."""
+    if array.flags.writeable or not array.flags.owndata:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def plain_numbers(numbers: Array | float | None) -> Any:
+    """Numbers as strict JSON can hold them: "NaN", "Infinity" and "-Infinity" are text, which
+    ``float`` reads back."""
+    if numbers is None or (isinstance(numbers, float) and math.isfinite(numbers)):
+        return numbers
+    plain = np.asarray(numbers).tolist()
+    if np.isfinite(numbers).all():
+        return plain
+    return [*map(plain_numbers, plain)] if isinstance(plain, list) else _NOT_FINITE[repr(plain)]
+
+
+def plain_bounds(low: float, high: float) -> list[Any]:
+    """Both; None is an end without a bound."""
+    open_ends = low == -math.inf, high == math.inf
+    ends = map(plain_numbers, (float(low), float(high)))
+    return [None if is_open else end for is_open, end in zip(open_ends, ends, strict=True)]

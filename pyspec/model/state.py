@@ -1,0 +1,89 @@
+"""What a model is at one moment, in a form that two moments can be compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from struct import pack
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspec.model.tree import Component, Par
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
+
+
+#: A pair. The *structure* decides the plan: all parts, which axes there are, and the number of
+#: auxiliary points. Where a law belongs to a sub-cycle the times are part of it, since the plan
+#: then says which sub-cycle each time is in. The *inputs* are what a plan is given: values, bounds,
+#: axes, and the texts from which all this was read.
+State: TypeAlias = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
+
+
+def state_of(model: Model) -> State:
+    """The state of a model as it is now: equal for models that are the same in everything but the
+    identity of their parts.
+
+    Axes, inputs and functions count by their identity. Whoever keeps a state must keep a copy of
+    the model and its functions (:func:`~pyspec.model.tree.ops_of`) as long.
+    """
+    # One long tuple is compared in less time than many short ones. What may differ in length begins
+    # with its length, so that two structures never meet in the same words.
+    found: list[Hashable] = [id(type(model)), model.name]
+    numbers: list[float] = []
+    cycles: list[int] = []
+    texts: list[str] = []
+    _components(model.components, found, numbers, cycles, texts)
+    _pars(model.quantities, found, numbers, cycles, texts)
+    time = None
+    if model.time is not None:
+        time = model.time.tobytes() if cycles else True
+    found += model.energy is None, time, 0 if model.aux is None else model.aux.size
+    axes = id(model.energy), id(model.time), id(model.aux), id(model.aux_weights)
+    inputs = tuple([(name, id(line)) for name, line in model.inputs.items()])
+    labels, units = tuple(model.labels.items()), tuple(model.units.items())
+    words = model.text, *texts, model.where, labels, units, tuple(model.elsewhere.items())
+    # As bytes -0.0 is not 0.0, and NaN is NaN.
+    return tuple(found), (pack(f"{len(numbers)}d", *numbers), *axes, inputs, *words)
+
+
+def _components(
+    components: Sequence[Component],
+    found: list[Hashable],
+    numbers: list[float],
+    cycles: list[int],
+    texts: list[str],
+) -> None:
+    found.append(len(components))
+    for one in components:
+        if one.subcycle:
+            cycles.append(one.subcycle)
+        found += one.name, one.function, id(one.op), one.subcycle, one.where
+        _pars(one.pars, found, numbers, cycles, texts)
+
+
+def _pars(
+    pars: Sequence[Par | None],
+    found: list[Hashable],
+    numbers: list[float],
+    cycles: list[int],
+    texts: list[str],
+) -> None:
+    found.append(len(pars))
+    for par in pars:
+        if par is None:
+            found.append(None)
+            continue
+        found += par.name, par.argument, par.vary, par.scope, par.where, par.free
+        numbers += par.value, par.min, par.max
+        formula, law, own = par.formula, par.dynamics, par.profile
+        if formula is None and law is None and own is None:
+            continue
+        found.append((None if formula is None else formula.text, law is None, own is None))
+        if law is not None:
+            found += law.target, law.name, law.frequency, law.n_subcycles, law.where
+            texts.append(law.text)
+            _components(law.components, found, numbers, cycles, texts)
+        if own is not None:
+            found += own.target, own.name, own.where
+            texts.append(own.text)
+            _components(own.components, found, numbers, cycles, texts)

@@ -1,0 +1,143 @@
+"""What a session is at one moment: the text of its models, the chosen one, window and results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit import FitResult
+from pyspec.model import Model, Par
+
+Array = npt.NDArray[np.float64]
+
+#: (low, high) in the unit of an axis, or None for all of it.
+Limits: TypeAlias = "tuple[float, float] | None"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an edit was not made; the document is as before. Counts as False.
+
+    Attributes
+    ----------
+    message : all of it, in a sentence
+    node, field : the component or parameter, and which of its parameters or fields; "" where the
+        refusal is about the whole model
+    rule : what is not as it should be
+    remedy : what to do; "" where the message does not say it
+    line : of the text, from 1; None where it stands in no line
+    """
+
+    message: str
+    node: str = ""
+    field: str = ""
+    rule: str = ""
+    remedy: str = ""
+    line: int | None = None
+
+    def __bool__(self) -> bool:
+        return False
+
+    @classmethod
+    def of(cls, error: Exception) -> Refusal:
+        """The refusal that an error of the loader is."""
+        message = str(error)
+        line, rest = None, message
+        if found := re.match(r"<text>:(\d+): ", message):
+            line, rest = int(found[1]), message[found.end() :]
+        node = name = ""
+        if found := re.match(r"([A-Za-z]\w*)(?:\.(\w+))?: ", rest):
+            node, name, rest = found[1], found[2] or "", rest[found.end() :]
+        rule, _, remedy = rest.partition("; ")
+        shown = message if line is None else f"line {line}: {message.partition(': ')[2]}"
+        return cls(shown, node, name, rule, remedy, line)
+
+
+@dataclass(frozen=True)
+class Document:
+    """All of a session at one moment. Nobody changes it.
+
+    Attributes
+    ----------
+    text : the model file
+    name : the chosen model
+    model : it, loaded on the axes of the data; None where it has no component yet
+    energy_limits, time_limits : the window that is fitted, both ends included
+    excluded : ranges (low, high) of the last axis that are left out
+    cursor : the row and the column that are looked at
+    fits : the last fit of each model
+    begun : the values that it began at, by model and name; a fit from there has the same bits
+    """
+
+    text: str = ""
+    name: str = "model"
+    model: Model | None = None
+    energy_limits: Limits = None
+    time_limits: Limits = None
+    excluded: tuple[tuple[float, float], ...] = ()
+    cursor: tuple[int, int] = (0, 0)
+    fits: Mapping[str, FitResult] = field(default_factory=dict)
+    begun: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def result(self) -> FitResult | None:
+        """The fit of the chosen model whose values are those of the model now; else None."""
+        result = self.fits.get(self.name)
+        return result if is_of(result, self.model) else None
+
+
+def is_of(result: FitResult | None, model: Model | None) -> bool:
+    """Whether a model stands at the values of a fit."""
+    if result is None or model is None:
+        return False
+    parameters, values = model.parameters, result.values
+    if result.free_names != model.opt_param_names or values.keys() != parameters.keys():
+        return False
+    return all(
+        par.formula is not None or values[name] == par.value for name, par in parameters.items()
+    )
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What an edit changed. Counts as True.
+
+    Attributes
+    ----------
+    before, after : the documents
+    structure : whether the plan is another one, not only its values
+    name : the component or model that was added, or ""
+    """
+
+    before: Document
+    after: Document
+    structure: bool
+    name: str = ""
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The parameters that are new, or have another entry."""
+        old = {} if self.before.model is None else self.before.model.parameters
+        new = {} if self.after.model is None else self.after.model.parameters
+        return tuple(
+            name for name, par in new.items() if name not in old or _entry(par) != _entry(old[name])
+        )
+
+
+def _entry(par: Par) -> tuple[object, ...]:
+    value = None if par.formula is not None else par.value
+    return value, par.min, par.max, par.vary, par.scope, par.expr
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the history: what it was, and the document after it."""
+
+    label: str
+    document: Document
+    is_open: bool = False

@@ -1,0 +1,157 @@
+"""What a session shows: the model over the data, and its components at the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.executor import executor_of
+from pyspec.executor.linear.columns import part_of
+from pyspec.model import Component, Measurement, Model
+from pyspec.model.free import free_parameters
+from pyspec.model.resolved import resolution_of
+from pyspec.model.state import state_of
+from pyspec.plan import CompiledModel, compile_model
+from pyspec.workflow.document import Document
+from pyspec.workflow.ground import Ground
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The model of a document on all points of the data.
+
+    Attributes
+    ----------
+    model : (n_time, n_energy) or the shape of the data, float32; NaN where there is none
+    spectrum, trace : name of a component → what it adds at the row of the cursor, (n_energy,), and
+        at its column, (n_time,), in file order
+    chisqr : Σ ((data − model) weight)² over the window, NaN where it is not known
+    problem : why the model cannot be evaluated at its values; "" where it can
+    """
+
+    model: npt.NDArray[np.float32]
+    spectrum: dict[str, Array] = field(default_factory=dict)
+    trace: dict[str, Array] = field(default_factory=dict)
+    problem: str = ""
+
+
+def frame_of(ground: Ground, document: Document) -> Frame:
+    """Evaluates the model of a document; what it cannot is NaN, and says why."""
+    model = document.model
+    if model is None:
+        return Frame(np.zeros(ground.data.shape, np.float32))
+    try:
+        with np.errstate(all="ignore"):
+            whole = _whole(ground, document)
+            problem = "" if np.isfinite(whole).any() else "the model is not finite at these values"
+            if free_parameters(model.parameters):
+                return Frame(whole.astype(np.float32), problem=problem)
+            row, column = document.cursor
+            spectrum = trace = dict[str, Array]()
+            if ground.energy is not None:
+                at = (row, row + 1) if ground.data.ndim == 2 else None
+                spectrum = _parts(ground, document, rows=at)
+            if ground.data.ndim == 2:
+                trace = _parts(ground, document, columns=(column, column + 1))
+    except PyspecError as error:
+        return Frame(np.full(ground.data.shape, np.nan, np.float32), problem=str(error))
+    return Frame(whole.astype(np.float32), spectrum, trace, problem)
+
+
+def _whole(ground: Ground, document: Document) -> npt.NDArray[Any]:
+    """The model at all points; where amplitudes are solved for, in the window alone."""
+    assert document.model is not None
+    measurement = ground.measurement(document)
+    compiled = compile_model(document.model)
+    theta = document.model.theta()
+    if not free_parameters(document.model.parameters):
+        found = executor_of(compiled, measurement.without_data()).run(theta)
+        return np.broadcast_to(np.asarray(found), ground.data.shape)
+    inside = np.asarray(executor_of(compiled, measurement).run(theta))
+    whole = np.full(ground.data.shape, np.nan)
+    rows, columns = (slice(*(one or (None,))) for one in (measurement.rows, measurement.columns))
+    whole[(rows, columns) if whole.ndim == 2 else columns] = inside
+    return whole
+
+
+#: One component as a sum of models: each its sign and what it is compiled to.
+_Terms = list[tuple[float, CompiledModel]]
+
+#: The components of models that differ in their values alone, and the models that they are of.
+_KEPT: dict[Hashable, dict[str, _Terms]] = {}
+
+
+def _terms(model: Model) -> dict[str, _Terms]:
+    """The components of a model in file order, compiled once for all models of its structure.
+
+    One that reads the spectrum is what it adds: the model from it on without the model after it.
+    """
+    key = state_of(model)[0], id(model.energy), id(model.time)
+    if key not in _KEPT:
+        if len(_KEPT) >= 50:
+            _KEPT.clear()
+        found: dict[str, _Terms] = {}
+        for index, component in enumerate(model.components):
+            if component.op.kind == "RESOLUTION":
+                continue
+            instrument = resolution_of(model.components, component)
+            above = [] if instrument is None else [instrument]
+            after = model.components[index + 1 :]
+            if component.op.spectrum_fed and after:
+                found[component.name] = [
+                    (1.0, _compiled(model, [*above, component, *after])),
+                    (-1.0, _compiled(model, [*above, *after])),
+                ]
+            else:
+                found[component.name] = [(1.0, _compiled(model, [*above, component]))]
+        _KEPT[key] = found
+    return _KEPT[key]
+
+
+def _compiled(model: Model, components: list[Component]) -> CompiledModel:
+    """Some components of a model as one of their own."""
+    part = part_of(model, components, {})
+    part.set_axes(energy=model.energy, time=model.time)
+    if model.aux is not None:
+        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
+    return compile_model(part)
+
+
+def _parts(ground: Ground, document: Document, **window: Any) -> dict[str, Array]:
+    model = document.model
+    assert model is not None
+    given, values = ground.measurement(document), model.values
+    seen = replace(given.without_data(), ends=given.ends or given.columns, **window)
+    size = model.energy if "columns" not in window else model.time
+    n = 1 if size is None else size.size
+    found = {}
+    for name, parts in _terms(model).items():
+        total = np.zeros(n)
+        for sign, compiled in parts:
+            executor = executor_of(compiled, seen)
+            theta, fixed = (
+                np.array([values[one] for one in names], np.float64)
+                for names in (executor.opt_param_names, executor.fixed_names)
+            )
+            total = total + sign * np.ravel(executor.run(theta, fixed))
+        found[name] = total
+    return found
+
+
+def chisqr_of(ground: Ground, document: Document) -> float:
+    """χ² of the model as it stands, over the window; NaN without a model."""
+    if document.model is None:
+        return float("nan")
+    measurement: Measurement = ground.measurement(document)
+    with np.errstate(all="ignore"):
+        residual = executor_of(compile_model(document.model), measurement).residual(
+            document.model.theta()
+        )
+    return float(np.einsum("i,i", residual, residual))

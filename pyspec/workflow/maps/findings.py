@@ -1,0 +1,82 @@
+"""What the values of a map say of its fits, read from its store, and kept there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyspec.fit.findings.caution import warn
+from pyspec.fit.parameters import near_bound
+from pyspec.io.optional import need
+from pyspec.workflow.maps.store import IDENTITY, MapStore
+
+#: A parameter at its bounds in more than this share of the spectra is a warning.
+MANY = 0.1
+
+#: The attributes that say it: of the whole map, and of one parameter.
+ALL, ONE = "findings", "finding"
+
+
+def kept_with_findings(store: MapStore) -> Any:
+    """The Dataset of a store in which every spectrum is fitted, as :func:`with_findings` gives it;
+    the store keeps what it says, for who opens it later."""
+    found = with_findings(store.dataset())
+    texts = {str(name): {ONE: found[name].attrs.get(ONE)} for name in found}
+    store.tell({"": {ALL: found.attrs[ALL]}, **texts})
+    return found
+
+
+def with_findings(found: Any) -> Any:
+    """The Dataset of a map, with the sentences of :func:`at_bounds` as the attribute `finding` of
+    each parameter, and all of them, a line for each, as `findings` of the whole; "" for none. Warns
+    of parameters that lie at their bounds in many spectra."""
+    sentences = {}
+    for name in found:
+        found[name].attrs.pop(ONE, None)
+    for name, (sentence, share) in at_bounds(found).items():
+        sentences[name] = sentence
+        found[name].attrs[ONE] = sentence
+        if share > MANY:
+            warn(f"map of {found.attrs['model']}", [sentence])
+    return found.assign_attrs({ALL: "\n".join(sentences.values())})
+
+
+def at_bounds(found: Any) -> dict[str, tuple[str, float]]:
+    """Of each free parameter that lies at a bound somewhere: a sentence, and in which share of the
+    fitted spectra; the largest share first.
+
+    A value is at a bound where it differs from it by no more than rounding, and has no standard
+    error, as those at bounds have none.
+    """
+    dask = need("dask", "a map", "zarr")
+    rows = json.loads(found.attrs[IDENTITY])["model"]["parameters"]
+    limits = {
+        name: (float(low), float(high), start)
+        for name, (start, vary, low, high, expr) in rows.items()
+        if vary and expr is None
+    }
+    counts = {name: _counts(found, name, *given) for name, given in limits.items()}
+    (counted,) = dask.compute(counts, scheduler="threads")
+    said = {}
+    for name, numbers in counted.items():
+        n_spectra, n_low, n_high = map(int, numbers)
+        if n_low + n_high:
+            sides = zip((n_low, n_high), ("min", "max"), limits[name][:2], strict=True)
+            where = ", ".join(f"{n:,} at its {side} {end:g}" for n, side, end in sides if n)
+            text = (
+                f"in {n_low + n_high:,} of {n_spectra:,} spectra {name} lies at a bound ({where}), "
+                "which is not measured and has no standard error; leave these out, "
+                f"found.{name}.where(found.{name}_stderr.notnull()), or fit with wider bounds"
+            )
+            said[name] = text, (n_low + n_high) / n_spectra
+    return dict(sorted(said.items(), key=lambda one: -one[1][1]))
+
+
+def _counts(found: Any, name: str, low: float, high: float, start: float) -> tuple[Any, Any, Any]:
+    """How many spectra have a value, and how many lie at the lower and at the upper bound; all are
+    computed later, in chunks."""
+    values, no_error = found[name].data, found[f"{name}_stderr"].isnull().data
+    near = [near_bound(bound, high - low, abs(start)) for bound in (low, high)]
+    at_low = (values - low <= near[0]) & no_error
+    at_high = (high - values <= near[1]) & no_error
+    return (values == values).sum(), at_low.sum(), at_high.sum()

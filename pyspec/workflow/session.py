@@ -1,0 +1,363 @@
+"""A session: one model built by hand and eye, with its edits, its fits and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+from time import monotonic
+from typing import Any
+
+from pyspec.errors import DataError, FitError, ModelError, PyspecError
+from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
+from pyspec.io import Dataset
+from pyspec.model import Measurement, Model
+from pyspec.model.reader import open_source
+from pyspec.model.state import state_of
+from pyspec.model.windows import slice_of
+from pyspec.workflow.document import Diff, Document, Refusal, Step
+from pyspec.workflow.drawn import Frame, chisqr_of, frame_of
+from pyspec.workflow.edits import Edit, Merge, Set, applied
+from pyspec.workflow.ground import Ground, file_of, limits_of, places
+from pyspec.workflow.project import File
+from pyspec.workflow.session_files import ONE, opened, save
+
+#: Fits of one model that follow each other at most, until their values come again.
+_ROUNDS = 8
+
+#: Seconds behind the first, or the time that it took, after which no further one is begun.
+_SECONDS = 5.0
+
+
+class Session:
+    """A model over data, edited step by step.
+
+    Parameters
+    ----------
+    data : a :class:`pyspec.File`, what :func:`pyspec.read` returns, or a
+        :class:`~pyspec.model.Measurement` with a model that has axes
+    model : a :class:`~pyspec.Model`, a path of a model file or its text; None begins without
+        components
+    name : which model of the text; the first where it is left out
+
+    Every document is a text of models that the loader takes. Edits change the text in the places
+    that they mean, so that comments and order stay, and the loader reads it again.
+    Raises :class:`ModelError` or :class:`DataError` where data or model cannot be used.
+    """
+
+    def __init__(
+        self,
+        data: File | Dataset | Measurement,
+        model: Model | str | Path | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.ground = Ground(file_of(data, model))
+        self.lock = RLock()
+        #: The fields below ``data:`` of a job that reads these data; None: they are in no file.
+        self.origin: Mapping[str, Any] | None = None
+        text = self._text_of(model)
+        names = list(self.ground.models(text)) if text.strip() else []
+        if name is not None and names and name not in names:
+            raise ModelError(f"there is no model {name!r}; there are {', '.join(names)}")
+        chosen = name or (names[0] if names else "model")
+        energy, time, out = limits_of(self.ground)
+        found = self.ground.model(text, chosen)
+        first = Document(text, chosen, found, energy, time, out, places(self.ground))
+        self.steps: list[Step] = [Step("begin", first)]
+        self.at = 0
+        self.version = 1
+        self._names: tuple[str, ...] | None = None
+        self.fitting = False
+
+    def _text_of(self, model: Model | str | Path | None) -> str:
+        if model is None:
+            models = self.ground.file.models
+            return "" if not models else "\n".join(one.to_yaml() for one in models.values())
+        if isinstance(model, Model):
+            return model.to_yaml()
+        if isinstance(model, str) and model in self.ground.file.models:
+            return self.ground.file.models[model].to_yaml()
+        if isinstance(model, str) and ("\n" in model or ": " in model):
+            return model
+        return open_source(Path(model)).text
+
+    # the document
+
+    @property
+    def document(self) -> Document:
+        """The document as it is now."""
+        return self.steps[self.at].document
+
+    @property
+    def model(self) -> Model | None:
+        """A copy of the model as it is now."""
+        model = self.document.model
+        return None if model is None else model.copy()
+
+    @property
+    def text(self) -> str:
+        """The model file as it is now."""
+        return self.document.text
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be chosen."""
+        if self._names is None:
+            self._names = tuple(self.ground.models(self.text))
+        known, name = self._names, self.document.name
+        return known if name in known else (*known, name)
+
+    def frame(self) -> Frame:
+        """The model on all points of the data, and its components at the cursor."""
+        return frame_of(self.ground, self.document)
+
+    def chisqr(self) -> float:
+        """χ² of the model as it stands, over the window."""
+        return chisqr_of(self.ground, self.document)
+
+    # edits
+
+    def edit(self, *edits: Edit, drag: bool = False) -> Diff | Refusal:
+        """Makes all of these edits as one step, or none.
+
+        Consecutive steps with `drag` become one. A refusal, which counts as False, says what is
+        wrong, and the document is as before.
+        """
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait", rule="a fit is running",
+                               remedy="stop it, or wait")  # fmt: skip
+            before = self.document
+            try:
+                merge = applied(self.ground, before, edits)
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            self._push(merge.label, merge.document, drag)
+            if not all(isinstance(one, Set) for one in edits):
+                self._names = None
+            return self._diff(before, merge)
+
+    def _diff(self, before: Document, merge: Merge) -> Diff:
+        old, new = before.model, merge.document.model
+        same = (old is None) == (new is None)
+        if old is not None and new is not None:
+            same = state_of(old)[0] == state_of(new)[0]
+        return Diff(before, merge.document, not same, merge.name)
+
+    def _push(self, label: str, document: Document, drag: bool = False) -> None:
+        top = self.steps[self.at]
+        if top.is_open and drag and self.at > 0:
+            self.at -= 1
+        elif top.is_open:
+            self.steps[self.at] = replace(top, is_open=False)
+        del self.steps[self.at + 1 :]
+        self.steps.append(Step(label, document, drag))
+        self.at += 1
+        self.version += 1
+
+    def settle(self) -> None:
+        """Ends a drag: the next one is a step of its own."""
+        with self.lock:
+            self.steps[self.at] = replace(self.steps[self.at], is_open=False)
+
+    def open(self, folder: Path) -> None:
+        """Takes what was shown when a session was saved to this folder, where it is still there,
+        and fits where it was fitted; no step of undo."""
+        known = opened(folder, self.ground, self.text)
+        if known is None:
+            return
+        document, is_fitted = known
+        if is_fitted:
+            found = self._with_result(self.document, self._fitted(self.document))
+            if found.text.strip() == document.text.strip():
+                document = replace(found, cursor=document.cursor)
+        self._replace(document)
+
+    def restore(self, document: Document) -> None:
+        """Takes another document, such as one that was kept, as a step."""
+        with self.lock:
+            self._names = None
+            self._push("restored", replace(document, fits=self.document.fits, begun={}))
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes models.yaml, job.yaml and fit.py into a folder, which give the numbers of this
+        session; ``pyspec build FOLDER/job.yaml`` opens them. Returns the folder."""
+        return save(self.ground, self.document, self.origin, folder)
+
+    def _replace(self, document: Document) -> None:
+        """Changes the document without a step."""
+        self.steps[self.at] = replace(self.steps[self.at], document=document)
+        self.version += 1
+
+    def look(self, *, time: int | None = None, energy: int | None = None) -> Document | Refusal:
+        """Moves the cursor to a row and a column, by number; no step of undo."""
+        with self.lock:
+            document = self.document
+            row, column = document.cursor
+            cursor = (row if time is None else time, column if energy is None else energy)
+            try:
+                self.ground.check_cursor(cursor)
+            except DataError as error:
+                return Refusal.of(error)
+            self._replace(replace(document, cursor=cursor))
+            return self.document
+
+    # history
+
+    def undo(self) -> bool:
+        """Goes one step back; False at the first."""
+        return self.goto(self.at - 1)
+
+    def redo(self) -> bool:
+        """Goes one step forward; False at the last."""
+        return self.goto(self.at + 1)
+
+    def goto(self, step: int) -> bool:
+        """Goes to a step of the history by its number; the cursor stays where it is."""
+        with self.lock:
+            if self.fitting or not 0 <= step < len(self.steps):
+                return False
+            cursor = self.document.cursor
+            self.steps[self.at] = replace(self.steps[self.at], is_open=False)
+            self.at, self._names = step, None
+            self._replace(replace(self.document, cursor=cursor))
+            return True
+
+    # fits
+
+    def refit(
+        self, seconds: float = 0.012, *, drag: bool = False, held: Collection[str] = ()
+    ) -> FitResult | Refusal:
+        """Fits from where the model stands, for `seconds` at most; the model takes the values.
+
+        The next call goes on from there. It belongs to the step before it, as of a `drag`, in which
+        the parameters `held` stay where they are."""
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            document = self.document
+            try:
+                model = _holding(document.model, held)
+                result = self._fitted(replace(document, model=model), max_seconds=seconds)
+                after = self._with_result(document, result)
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            self.steps[self.at] = replace(self.steps[self.at], document=after, is_open=drag)
+            self.version += 1
+            return result
+
+    def fit(
+        self, what: str = "all", progress: Callable[[int, float, float], object] | None = None
+    ) -> FitResult | SliceResults | Refusal:
+        """Fits the window ("all"), the spectrum at the cursor ("spectrum"), or each spectrum
+        ("slices"). The model takes the values but those of slices.
+
+        A fit of all is repeated from its end until that comes again. `progress` is called as
+        (evaluations, χ², best); of slices as (done, total). It may raise
+        KeyboardInterrupt to end the fit with the best point.
+        """
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            document, self.fitting = self.document, True
+        try:
+            if document.model is None:
+                raise FitError("there is no model to fit; add a component first")
+            if what == "slices":
+                return self._slices(document, progress)
+            if what not in ("all", "spectrum"):
+                raise FitError(f"what is {what!r}; give 'all', 'spectrum' or 'slices'")
+            result, after = self._rounds(document, what, progress)
+        except (PyspecError, ValueError) as error:
+            return Refusal.of(error)
+        finally:
+            self.fitting = False
+        with self.lock:
+            cursor = self.document.cursor
+            self._push(
+                "fit" if what == "all" else "fit one spectrum", replace(after, cursor=cursor)
+            )
+        return result
+
+    def _rounds(self, document: Document, what: str, progress: Any) -> tuple[FitResult, Document]:
+        """The fit and the document with its values; again from there until nothing changes."""
+        stopped = [False]
+
+        def told(nfev: int, chisqr: float, best: float) -> None:
+            try:
+                if progress is not None:
+                    progress(nfev, chisqr, best)
+            except BaseException:
+                stopped[0] = True
+                raise
+
+        began = monotonic()
+        result = self._fitted(document, what, progress=told if progress is not None else None)
+        after = self._with_result(document, result)
+        seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
+        for _ in range(_ROUNDS if what == "all" and result.success else 0):
+            if stopped[0] or monotonic() > end:
+                break
+            again = self._fitted(after, what)
+            again.nfev, again.seconds = again.nfev + result.nfev, again.seconds + result.seconds
+            result, after = again, self._with_result(after, again)
+            if result.values in seen:
+                break
+            seen.append(result.values)
+        return result, after
+
+    def _fitted(self, document: Document, what: str = "all", **options: Any) -> FitResult:
+        ground, model = self.ground, document.model
+        if model is None:
+            raise FitError("there is no model to fit; add a component first")
+        if ground.file.noise.is_known:
+            options["scale_covar"] = False
+        backend = ground.file.project.backend
+        if ground.kind == "trace":
+            assert ground.time is not None
+            given: dict[str, Any] = {"measurement": ground.measurement(document), **options}
+            return fit_trace(model, None, ground.time, ground.data, backend=backend, **given)
+        if what == "spectrum":
+            model, measurement = ground.at_row(document)
+        else:
+            measurement = ground.measurement(document)
+        result = fit_model(model, measurement, backend=backend, **options)
+        kind = "2d" if what == "all" and ground.kind == "series" else "spectrum"
+        if what == "spectrum" and ground.kind == "series":
+            kind = ONE
+        result.fit_type, result.file_name = kind, ground.file.name
+        return result
+
+    def _with_result(self, document: Document, result: FitResult) -> Document:
+        """The document with the values of a fit, which go into the text to the last digit."""
+        edits = [Set(name, "value", result.values[name]) for name in result.free_names]
+        merge = applied(self.ground, document, edits)
+        assert document.model is not None
+        parameters = document.model.parameters
+        start = {name: parameters[name].value for name in result.free_names}
+        fits = {**document.fits, document.name: result}
+        begun = {**document.begun, document.name: start}
+        return replace(merge.document, fits=fits, begun=begun)
+
+    def _slices(self, document: Document, progress: Any) -> SliceResults:
+        ground = self.ground
+        if ground.kind != "series" or document.model is None or ground.time is None:
+            raise FitError("slices are the spectra of a series; these data are one")
+        measurement = ground.measurement(document)
+        options: dict[str, Any] = {"scale_covar": False} if ground.file.noise.is_known else {}
+        times = ground.time[slice_of(measurement.rows)]
+        return fit_slices(
+            ground.still(document), measurement, times=times, progress=progress, **options
+        )
+
+
+def _holding(model: Model | None, held: Collection[str]) -> Model | None:
+    """The model in which parameters are not free."""
+    free = [] if model is None else [name for name in held if name in model.opt_param_names]
+    if model is None or not free or len(free) == len(model.opt_param_names):
+        return model
+    copy = model.copy()
+    for name in free:
+        copy.parameters[name].vary, copy.parameters[name].scope = False, "static"
+    return copy

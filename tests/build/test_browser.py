@@ -1,0 +1,339 @@
+"""The page of the builder in Chromium, by pointer and keys, as a person has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+from support.build_browser import Screen, browser, shown
+from support.build_cases import session
+from support.build_server import served
+
+from pyspec import File
+from pyspec.cli import main
+from pyspec.workflow.session import Session
+
+pytestmark = pytest.mark.slow  # a browser, and people who wait for it
+
+#: Colours of the plots: the sum, and the first components.
+FIT, FIRST, SECOND = (213, 94, 0), (0, 114, 178), (230, 159, 0)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+def doublet() -> File:
+    """Two lines 3 apart that move together from time 0 on, on a constant background."""
+    rng = np.random.default_rng(8)
+    energy, time = np.linspace(80.0, 90.0, 101), np.linspace(-2.0, 8.0, 41)
+    place = 83.5 + np.where(time >= 0, 0.6 * np.exp(-time / 2.0), 0.0)[:, None]
+
+    def line(height: float, at: Any) -> Any:
+        return height * np.exp(-4.0 * np.log(2.0) * (energy - at) ** 2)
+
+    data = 5.0 + line(20.0, place) + line(12.0, place + 3.0)
+    return File(data=data + 0.3 * rng.standard_normal(data.shape), energy=energy, time=time)
+
+
+def build(screen: Screen) -> None:
+    """The doublet on its background: two humps by the pointer, the rest by the keyboard."""
+    screen.press("a")
+    screen.page.keyboard.type("offset")
+    screen.press("Enter")
+    screen.until("s.components.length === 1")
+    screen.page.locator(".map .cursor.time").focus()
+    for _ in range(20):  # to the first spectrum, before the lines move
+        screen.press("Shift+ArrowDown")
+    screen.until("s.cursor.time === 0")
+    screen.across("spectrum", 82.7, 84.3)
+    screen.until("s.components.length === 2")
+    screen.across("spectrum", 85.7, 87.3)
+    screen.until("s.components.length === 3")
+
+
+def test_a_moving_doublet_is_built_fitted_undone_and_saved(
+    chromium: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "made"
+    with served(Session(doublet(), None), folder) as server, shown(chromium, server) as screen:
+        build(screen)
+        screen.press("Shift+F")  # the first spectrum: how far the lines are apart
+        screen.until("s.fit.chisqr && !s.fit.running")
+        screen.press("2")  # the graph
+        port = '[data-port="{}"]'.format
+        screen.drag(screen.middle(port("GLP_01_x0")), screen.middle(port("GLP_02_x0")))
+        screen.page.locator(".menu .choice", has_text="same distance").click()
+        screen.until("s.parameters.some(row => row.name === 'GLP_02_x0' && row.expr)")
+        screen.drag(screen.middle('.pill:text-is("expFun")'), screen.middle(port("GLP_01_x0")))
+        screen.until("s.components.length === 4")
+        before = screen.values()
+        screen.press("f")
+        screen.until("s.fit.what === 'all' && !s.fit.running")
+        after = screen.values()
+        assert screen.state("s.fit.redchi") < 0.15  # the noise has a variance of 0.09
+        assert after["GLP_01_x0"] == pytest.approx(83.5, abs=0.05)
+        assert after["GLP_01_x0_expFun_01_tau"] == pytest.approx(2.0, abs=0.5)
+        screen.press("Control+z")
+        screen.until(f"s.parameters[1].value === {before['GLP_01_A']!r}")
+        assert screen.values() == before
+        screen.press("Control+y")
+        screen.until(f"s.parameters[1].value === {after['GLP_01_A']!r}")
+        assert screen.values() == after
+        screen.press("Control+s")
+        screen.until("s.saved")
+    monkeypatch.chdir(tmp_path)
+    assert main(["fit", "made/job.yaml", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["results"][0]["parameters"]
+    for row in rows:  # it begins at the optimum that was saved, and stays there
+        assert row["value"] == pytest.approx(after[row["name"]], rel=1e-4, abs=1e-4)
+
+
+def test_after_a_fit_every_view_shows_it(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        screen.press("f")
+        screen.until("s.fit.chisqr && !s.fit.running")
+        screen.page.wait_for_timeout(300)
+        for view in ("spectrum", "trace"):
+            assert screen.pixels(view, FIT) > 100, view
+        assert screen.pixels("spectrum", SECOND) > 50
+        assert screen.colours("map") > 50
+        shown_data = screen.colours("map")
+        screen.press("m", "m")
+        screen.page.wait_for_timeout(500)
+        assert screen.page.locator(".map select").input_value() == "residual"
+        assert screen.colours("map") > 20
+        assert shown_data > 50
+        for name, value in screen.values().items():
+            field = screen.page.locator(f'.row[data-name="{name}"] input[data-field="value"]')
+            assert float(field.get_attribute("data-value")) == value
+            field.focus()
+            assert float(field.input_value()) == value  # all digits, where it is edited
+        assert screen.page.locator(".row .error", has_text="±").count() >= 5
+
+
+def test_opening_and_closing_changes_no_value(chromium: Any, tmp_path: Path) -> None:
+    found = session()
+    text = found.text
+    with served(found, tmp_path) as server:
+        for _ in range(2):
+            with shown(chromium, server) as screen:
+                for key in "12345":
+                    screen.press(key)
+                screen.press("1")
+                for field in screen.page.locator(".page.parameters input[type=text]").all()[:6]:
+                    field.focus()
+                    screen.page.keyboard.press("Tab")
+    assert found.text == text
+    assert len(found.steps) == 1
+
+
+def test_handles_move_what_they_stand_for(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        start = screen.values()
+        x, y = screen.middle('.spectrum .handle[aria-label^="GLP_01 top"]')
+        step = screen.places("spectrum", 1.0, 2.0)
+        screen.drag((x, y), (x + (step[1] - step[0]), y - 30))
+        screen.until("s.history.steps.length === 2")
+        screen.page.wait_for_timeout(300)
+        now = screen.values()
+        assert now["GLP_01_x0"] == pytest.approx(start["GLP_01_x0"] + 1.0, abs=0.02)
+        assert now["GLP_01_A"] > start["GLP_01_A"]
+        assert now["GLP_01_F"] == start["GLP_01_F"]
+        x, y = screen.middle('.spectrum .handle[aria-label^="GLP_01 flank"]')
+        screen.drag((x, y), (x + 40, y))
+        screen.until("s.history.steps.length === 3")
+        screen.page.wait_for_timeout(300)
+        assert screen.values()["GLP_01_F"] > now["GLP_01_F"]
+        assert screen.values()["GLP_01_x0"] == now["GLP_01_x0"]
+        x, y = screen.middle('.trace .handle[aria-label^="GLP_01_x0_expFun_01 tau"]')
+        screen.drag((x, y), (x + 30, y))
+        screen.until("s.history.steps.length === 4")
+        screen.page.wait_for_timeout(300)
+        assert screen.values()["GLP_01_x0_expFun_01_tau"] > start["GLP_01_x0_expFun_01_tau"]
+
+
+def test_the_keyboard_alone_is_enough(chromium: Any, tmp_path: Path) -> None:
+    with served(Session(doublet(), None), tmp_path) as server, shown(chromium, server) as screen:
+        screen.press("a")
+        screen.page.keyboard.type("glp")
+        screen.press("Enter")
+        screen.until("s.components.length === 1")
+        screen.press("r")
+        screen.page.keyboard.type("81")
+        screen.press("Tab")
+        screen.page.keyboard.type("89")
+        screen.press("Enter", "Escape")
+        screen.until("s.window.energy && s.window.energy[0] === 81")
+        screen.page.locator(".spectrum .u-over").focus()
+        screen.press("Tab")
+        assert "top" in screen.page.evaluate("document.activeElement.className")
+        before = screen.values()
+        screen.press("ArrowRight", "ArrowRight", "ArrowUp")
+        screen.until("s.history.steps.length === 4")
+        screen.page.wait_for_timeout(800)
+        assert screen.values()["GLP_01_x0"] != before["GLP_01_x0"]
+        assert screen.state("s.history.steps.length") == 4  # presses in a row are one step
+        field = screen.page.locator('input[aria-label="value of GLP_01_F"]')
+        field.focus()
+        screen.page.keyboard.type("0.75")
+        screen.press("Enter")
+        screen.until("s.parameters.some(row => row.name === 'GLP_01_F' && row.value === 0.75)")
+        more = screen.page.locator('button[aria-label="More for GLP_01_x0"]')
+        more.focus()
+        screen.press("Enter")
+        law = screen.page.locator('.menu button:text-is("expFun")')
+        law.focus()
+        screen.press("Enter")
+        screen.until("s.components.length === 2")
+        screen.press("Control+z")
+        screen.until("s.components.length === 1")
+
+
+def test_what_is_refused_is_said_and_changes_nothing(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        before = screen.values()
+        field = screen.page.locator('input[aria-label="value of GLP_01_A"]')
+        field.focus()
+        screen.page.keyboard.type("1e9")
+        screen.press("Enter")
+        screen.page.wait_for_selector(".say.refused")
+        assert "bounds" in screen.said()
+        assert screen.values() == before
+        screen.press("Escape", "Tab")
+        screen.page.locator(".tabs button", has_text="YAML").click()
+        screen.page.locator(".CodeMirror").click()
+        screen.press("Control+Home")
+        screen.page.keyboard.type("nonsense: [")
+        screen.page.wait_for_selector(".yaml .wrong-line")
+        assert screen.values() == before
+        for _ in range(len("nonsense: [") + 1):  # a bracket is closed while it is typed, or not
+            screen.press("Control+z")
+        screen.page.wait_for_selector(".yaml .message.well")
+        assert screen.values() == before
+
+
+def test_an_unfinished_session_is_offered_and_taken(chromium: Any, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    with served(session(), tmp_path, state) as server, shown(chromium, server) as screen:
+        field = screen.page.locator('input[aria-label="value of GLP_01_A"]')
+        field.fill("12.25")
+        field.press("Enter")
+        screen.until("s.parameters[1].value === 12.25")
+        assert not screen.page.get_by_text("Unfinished session").is_visible()
+    with served(session(), tmp_path, state) as server, shown(chromium, server) as screen:
+        assert screen.values()["GLP_01_A"] == 10.0
+        screen.page.get_by_role("button", name="go on with it").click()
+        screen.until("s.parameters[1].value === 12.25 && !s.offer")
+        assert not screen.page.get_by_text("Unfinished session").is_visible()
+
+
+def test_ranges_by_the_pointer(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        screen.across("spectrum", 1.0, 9.0, "Shift")
+        screen.until("s.window.energy && Math.abs(s.window.energy[1] - 9) < 0.2")
+        screen.press("x")
+        screen.across("spectrum", 7.0, 8.0)
+        screen.until("s.excluded.length === 1")
+        (x,) = screen.places("spectrum", 7.5)
+        screen.page.mouse.click(x, screen.box(".spectrum .u-over")["y"] + 60)
+        screen.until("s.excluded.length === 0")
+
+
+def test_models_side_by_side(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        screen.press("f")
+        screen.until("s.fit.chisqr && !s.fit.running")
+        screen.press("4")
+        screen.page.get_by_text("copy this model").click()
+        screen.until("s.models.all.length === 2")
+        screen.press("1")
+        screen.page.locator(
+            'button[aria-label="Remove expFun_01"], [title="Remove GLP_01_x0_expFun_01"]'
+        ).first.click()
+        screen.until("s.components.length === 2")
+        screen.press("f")
+        screen.until("s.models.all.every(model => model.bic)")
+        first, second = screen.state("s.models.all.map(model => model.bic)")
+        assert first < second  # the line moves
+        screen.press("4")
+        assert "best" in screen.page.locator(".list tbody tr").first.inner_text()
+
+
+def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path) -> None:
+    with served(Session(doublet(), None), tmp_path) as server, shown(chromium, server) as screen:
+        build(screen)
+        screen.page.get_by_role("button", name="Fit each spectrum").click()
+        screen.until("s.slices && !s.fit.running")
+        choice = screen.page.locator(".trace header select")
+        assert choice.input_value() == "GLP_01_x0"
+        assert screen.page.locator(".slices").is_visible()
+        choice.select_option("")
+        assert not screen.page.locator(".slices").is_visible()
+        screen.page.wait_for_timeout(200)
+        assert screen.pixels("trace", FIT) > 50
+
+
+def test_names_with_html_are_text(chromium: Any, tmp_path: Path) -> None:
+    file = doublet()
+    named = File(
+        data=file.data, energy=file.energy, time=file.time, name="<img src=x onerror=boom()>"
+    )
+    with served(Session(named, None), tmp_path) as server, shown(chromium, server) as screen:
+        assert screen.page.locator("h1").inner_text() == "<img src=x onerror=boom()>"
+        assert screen.page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(chromium: Any, tmp_path: Path, scheme: str) -> None:
+    def light(screen: Screen) -> bool:
+        words = "getComputedStyle(document.querySelector('.pyspec-builder')).backgroundColor"
+        return "255" in screen.page.evaluate(words)
+
+    with (
+        served(session(), tmp_path) as server,
+        shown(
+            chromium, server, color_scheme=scheme, viewport={"width": 2560, "height": 1300}
+        ) as screen,
+    ):
+        assert light(screen) == (scheme == "light")
+        screen.page.locator('button[title="Light or dark"]').click()
+        assert light(screen) == (scheme == "dark")
+        for name in ("parameters", "graph"):  # a wide screen has room for both
+            assert screen.page.locator(f".page.{name}").is_visible()
+
+
+@pytest.mark.parametrize("kind", ["spectrum", "trace"])
+def test_data_of_one_axis(chromium: Any, tmp_path: Path, kind: str) -> None:
+    file = doublet()
+    one = (
+        File(data=file.data[0], energy=file.energy)
+        if kind == "spectrum"
+        else File(data=file.data[:, 40], time=file.time)
+    )
+    with served(Session(one, None), tmp_path) as server, shown(chromium, server) as screen:
+        other = "trace" if kind == "spectrum" else "spectrum"
+        assert screen.page.locator(f".panel.{kind}").is_visible()
+        assert not screen.page.locator(f".panel.{other}").is_visible()
+        assert not screen.page.locator(".panel.map").is_visible()
+        screen.press("a")
+        screen.page.keyboard.type("glp" if kind == "spectrum" else "expfun")
+        screen.press("Enter")
+        screen.until("s.components.length === 1")
+        screen.page.wait_for_timeout(300)
+        assert screen.pixels(kind, FIT) > 50
+        assert screen.page.locator(f".{kind} .handle").count() >= 2

@@ -1,0 +1,145 @@
+"""Sessions of other data than a series: one spectrum, a trace, measurements, masks and noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, Measurement, load_model
+from pyspec.build.desk import Desk
+from pyspec.cli.arguments import build_parser
+from pyspec.cli.build import session_of
+from pyspec.workflow.document import Refusal
+from pyspec.workflow.edits import Add, Exclude, Law, NewModel, Remove, Set, Window, Yaml
+from pyspec.workflow.session import Session
+
+ENERGY, TIME = np.linspace(0.0, 10.0, 81), np.linspace(-2.0, 8.0, 61)
+LINE = 3.0 + 8.0 * np.exp(-(((ENERGY - 4.0) / 0.9) ** 2))
+NOISE = np.random.default_rng(2).standard_normal(81)
+
+
+def spectrum(**options: object) -> File:
+    return File(data=LINE + 0.1 * NOISE, energy=ENERGY, name="one", **options)  # type: ignore[arg-type]
+
+
+def built(file: File) -> Session:
+    """An offset and a Gaussian, fitted."""
+    session = Session(file)
+    assert session.edit(Add("Offset"), Add("Gauss", {"energy": 4.2, "height": 7, "width": 2}))
+    assert session.fit()
+    return session
+
+
+def same_when_opened(session: Session, folder: Path) -> None:
+    """A saved session opens as it was, with its fit."""
+    saved = session.save(folder / "out")
+    given = build_parser().parse_args(["build", str(saved / "job.yaml")])
+    again = session_of(given)
+    assert again.text == session.text
+    before, after = session.document, again.document
+    assert (after.energy_limits, after.time_limits) == (before.energy_limits, before.time_limits)
+    assert after.excluded == before.excluded
+    assert before.result is not None
+    assert after.result is not None
+    assert after.result.values == before.result.values
+    assert after.result.stderr == before.result.stderr
+
+
+def test_one_spectrum(tmp_path: Path) -> None:
+    session = built(spectrum())
+    assert session.ground.kind == "spectrum"
+    assert session.edit(Window(energy=(0.5, 9.0)), Exclude("energy", 2.0, 2.3))
+    assert session.fit()
+    refused = session.edit(Law("Gauss_01_x0", "expFun"))
+    assert isinstance(refused, Refusal)
+    assert "nothing moves in time" in refused.message
+    frame = session.frame()
+    np.testing.assert_allclose(sum(frame.spectrum.values()), frame.model, rtol=1e-6)
+    same_when_opened(session, tmp_path)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "points", "poisson"])
+def test_noise_is_kept(tmp_path: Path, noise: str) -> None:
+    file = spectrum()
+    if noise == "poisson":
+        file.set_noise("poisson", scale=40.0)
+    else:
+        file.set_noise("gaussian", sigma=0.1 if noise == "gaussian" else 0.1 + 0.0 * ENERGY)
+    same_when_opened(built(file), tmp_path)
+
+
+def test_masked_points_are_kept(tmp_path: Path) -> None:
+    mask = np.zeros(81, dtype=bool)
+    mask[10:14] = True
+    session = built(spectrum(mask=mask))
+    assert session.fit().n_data == 77  # type: ignore[union-attr]
+    same_when_opened(session, tmp_path)
+
+
+def test_a_trace(tmp_path: Path) -> None:
+    data = np.where(TIME >= 0, 4.0 * np.exp(-TIME / 2.0), 0.0) + 0.05 * NOISE[:61]
+    session = Session(File(data=data, time=TIME, name="trace"))
+    assert session.ground.kind == "trace"
+    assert session.edit(Add("expFun"), Set("expFun_01_t0", "vary", False))
+    result = session.fit()
+    assert result
+    assert result.values["expFun_01_tau"] == pytest.approx(2.0, abs=0.3)  # type: ignore[union-attr]
+    refused = session.edit(Add("GLP"))
+    assert isinstance(refused, Refusal)
+    desk = Desk(session, tmp_path)
+    handles = desk.state()["components"][0]["handles"]
+    assert [one["type"] for one in handles] == ["t0", "tau"]
+    desk.close()
+    same_when_opened(session, tmp_path)
+
+
+def test_a_measurement_with_a_model() -> None:
+    model = load_model("m:\n  Offset: {y0: [2, True]}\n  Gauss: {A: [7, True], x0: [4.1, True],"
+                       " SD: [0.7, True]}\n", "m")  # fmt: skip
+    model.set_axes(energy=ENERGY)
+    weight = np.full(81, 10.0)
+    measurement = Measurement(LINE + 0.1 * NOISE, columns=(5, 70), weight=weight)
+    session = Session(measurement, model)
+    assert session.ground.measurement(session.document).columns == (5, 70)
+    result = session.fit()
+    assert result
+    assert result.n_data == 65  # type: ignore[union-attr]
+
+
+def test_free_spectra_are_shown_and_edited_as_text() -> None:
+    text = "m:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: [0, False]}\n"
+    decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)
+    data = decay[:, None] * LINE + 0.01 * NOISE
+    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
+    frame = session.frame()
+    assert np.isfinite(frame.model).all()
+    assert frame.spectrum == {}
+    assert session.edit(Yaml(text.replace("[2, True", "[4, True")))
+    result = session.fit()
+    assert result
+    assert result.values["expFun_01_tau"] == pytest.approx(3.0, abs=0.1)  # type: ignore[union-attr]
+    assert session.edit(Set("expFun_01_tau", "value", 2.5))
+    refused = session.edit(Set("expFun_01_A", "value", 2.5))
+    assert isinstance(refused, Refusal)
+    assert "text of the model" in refused.message
+
+
+def test_several_models_have_their_own_fits(tmp_path: Path) -> None:
+    session = built(spectrum())
+    assert session.edit(NewModel("two", copy_of="model"))
+    assert session.edit(Add("Gauss", {"energy": 7.0, "height": 1.0, "width": 1.0}))
+    assert session.fit()
+    desk = Desk(session, tmp_path)
+    rows = {row["name"]: row for row in desk.state()["models"]["all"]}
+    assert rows["two"]["n_free"] == 7
+    assert rows["model"]["n_free"] == 4
+    assert rows["model"]["bic"] < rows["two"]["bic"]
+    desk.close()
+    assert session.edit(Remove("Gauss_02"))
+    assert session.edit(NewModel("empty"))
+    assert session.model is None
+    assert session.models == ("model", "two", "empty")
+    assert isinstance(session.fit(), Refusal)
+    assert not session.frame().model.any()

@@ -1,0 +1,283 @@
+"""The server and the desk: what they tell a page, and what they refuse."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+from support.build_cases import ENERGY, TEXT, TIME, bits, session
+from support.build_server import opened, served
+
+from pyspec.build.server import Server
+from pyspec.workflow.edits import Exclude, Set, Window
+
+
+def fetched(server: Server, path: str, **headers: str) -> tuple[int, bytes, Any]:
+    """What an address gives, by path as it stands."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    try:
+        connection.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read(), answer.headers
+    finally:
+        connection.close()
+
+
+def test_a_page_is_told_everything(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as page:
+        page.until(lambda one: {"axes", "data", "spectrum", "trace"} <= one.frames.keys())
+        np.testing.assert_array_equal(page.frames["axes"]["energy"], ENERGY)
+        np.testing.assert_array_equal(page.frames["axes"]["time"], TIME)
+        assert page.state["file"]["shape"] == [13, 41]
+        assert [one["name"] for one in page.state["components"]] == [
+            "Offset", "GLP_01", "GLP_01_x0_expFun_01",
+        ]  # fmt: skip
+        assert page.state["yaml"] == {"text": TEXT, "error": None}
+        assert page.ask("view", map="residual")["ok"]
+        page.until(lambda one: "map" in one.frames)
+        assert page.frames["map"]["fit"].shape == (13, 41)
+
+
+def test_frames_do_not_wait_for_the_page_to_acknowledge_the_answer(tmp_path: Path) -> None:
+    """They used to: 40 ms for each step of a drag."""
+    with served(session(), tmp_path) as server, opened(server) as page:
+        page.until(lambda one: "trace" in one.frames)
+        for connection in server._server.server_state.connections:
+            own = connection.transport.get_extra_info("socket")
+            assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_commands_are_made_and_refused_in_words(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as page:
+        assert page.ask("set", name="GLP_01_A", field="value", value=12.5)["ok"]
+        page.until(lambda one: "12.5" in one.state["yaml"]["text"])
+        found = page.ask("set", name="GLP_01_A", field="value", value=1e9)
+        assert not found["ok"]
+        assert found["error"]["node"] == "GLP_01"
+        assert found["error"]["field"] == "A"
+        found = page.ask("yaml", text=TEXT.replace("GLP:", "GLQ:"))
+        assert found["error"]["line"] == 5
+        found = page.ask("yaml", text=TEXT.replace("[2, True, 0, 20]", "[2, True, 0, 20"))
+        assert found["error"]["line"] in (4, 5)
+        assert "not valid YAML" in found["error"]["message"]
+        for strange in (
+            {"do": "explode"},
+            {"do": "set", "edits": 5},
+            {"do": "set", "name": 5, "field": "value", "value": 1},
+            {"do": "add", "component": ["GLP"]},
+            {"do": "goto", "step": "x"},
+            {"do": "cursor", "time": 1e9},
+            {"do": "window", "energy": "all"},
+            {"do": "model_new", "name": ""},
+            {"do": "set", "name": "GLP_01_A", "field": "value", "value": "<b>1</b>"},
+        ):
+            answer = page.ask(**strange)
+            assert not answer["ok"], strange
+            assert "unexpected" not in answer["error"]["message"], answer
+
+
+def test_two_pages_show_the_same(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as one, opened(server) as other:
+        assert one.ask("add", component="Gauss", at={"energy": 7.0})["name"] == "Gauss_01"
+        other.until(lambda page: len(page.state.get("components", [])) == 4)
+        assert other.ask("undo")["ok"]
+        one.until(lambda page: page.state["history"]["at"] == 0)
+        one.until(lambda page: len(page.state["components"]) == 3)
+        with opened(server) as third:
+            third.until(lambda page: "history" in page.state)
+            assert third.state["yaml"] == one.state["yaml"]
+
+
+def test_steps_of_a_drag_are_one_and_frames_are_dropped(tmp_path: Path) -> None:
+    found = session()
+    with served(found, tmp_path) as server, opened(server) as page:
+        page.until(lambda one: "trace" in one.frames)
+        page.sees = False
+        for value in np.linspace(5.0, 6.0, 50):
+            edits = [{"name": "GLP_01_x0", "field": "value", "value": float(value)}]
+            assert page.ask("set", edits=edits, drag=True)["ok"]
+        assert page.ask("set", edits=edits, drag="end")["ok"]
+        assert page.ask("set", edits=edits, drag="end")["ok"]
+    assert [one.label for one in found.steps] == ["begin", "set GLP_01_x0", "set GLP_01_x0"]
+
+
+def test_a_fit_runs_beside_and_stops(tmp_path: Path) -> None:
+    found = session()
+    with served(found, tmp_path) as server, opened(server) as page:
+        assert page.ask("fit", what="all")["ok"]
+        page.until(lambda one: one.state.get("fit", {}).get("success") is not None)
+        assert page.state["fit"]["success"]
+        result = found.document.result
+        assert result is not None
+        shown = {row["name"]: row for row in page.state["parameters"]}
+        for name, value in result.values.items():
+            assert shown[name]["value"] == value
+            assert shown[name]["stderr"] == result.stderr[name]
+        page.until(lambda one: "low" in one.frames["spectrum"])
+        assert page.ask("fit", what="slices")["ok"]
+        page.until(lambda one: one.state["fit"].get("total") == 13)
+        assert page.ask("stop")["ok"]
+
+
+def test_a_socket_that_closes_in_a_fit_loses_nothing(tmp_path: Path) -> None:
+    found = session()
+    with served(found, tmp_path) as server:
+        with opened(server) as page:
+            assert page.ask("fit", what="all")["ok"]
+        with opened(server) as page:
+            page.until(lambda one: one.state.get("fit", {}).get("success") is True)
+            assert page.state["history"]["at"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/wrong/", "/wrong/builder.js", "/wrong/ws", "/../{token}/", "//{token}/"]
+)
+def test_nothing_is_given_without_the_token(tmp_path: Path, path: str) -> None:
+    with served(session(), tmp_path) as server:
+        status, body, _ = fetched(server, path.format(token=server.token[:-1]))
+        assert status in (403, 404)
+        assert b"GLP" not in body
+
+
+def test_no_file_is_given(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    with served(session(), tmp_path) as server:
+        assert fetched(server, f"/{server.token}/")[0] == 200
+        assert fetched(server, f"/{server.token}/builder.js")[0] == 200
+        assert fetched(server, f"/{server.token}/builder.css")[0] == 200
+        for path in ("../../etc/passwd", "..%2f..%2fetc%2fpasswd", "server.py", str(secret)):
+            status, body, _ = fetched(server, f"/{server.token}/{path}")
+            assert status in (403, 404)
+            assert b"root:" not in body
+            assert b"secret" not in body
+
+
+def test_pages_of_others_are_refused(tmp_path: Path) -> None:
+    from websockets.exceptions import InvalidStatus
+
+    with served(session(), tmp_path) as server:
+        path = urlsplit(server.address).path
+        assert fetched(server, path, Host="evil.example")[0] == 403
+        assert fetched(server, path, Origin="http://evil.example")[0] == 403
+        assert fetched(server, path, Origin="null")[0] == 403
+        status, _, headers = fetched(server, path)
+        assert status == 200
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null"):
+            with pytest.raises(InvalidStatus), opened(server, origin=origin):
+                pass
+        wrong = Server.__new__(Server)
+        wrong.address = server.address.replace(server.token, "x" * 32)
+        with pytest.raises(InvalidStatus), opened(wrong):
+            pass
+        own = server.address.rpartition("/")[0].rpartition("/")[0]
+        with opened(server, origin=own) as page:
+            assert page.ask("undo")["error"]["message"] == "there is nothing to undo"
+
+
+def test_a_text_reads_no_file_elsewhere(tmp_path: Path) -> None:
+    found = session()
+    found.ground.folders = (tmp_path.resolve(),)
+    with served(found, tmp_path) as server, opened(server) as page:
+        for text in (
+            "include: /etc/passwd\n" + TEXT,
+            "include: [../../../etc/passwd]\n" + TEXT,
+            TEXT.replace("  expFun:", "  measuredIRF: {file: /etc/passwd}\n  expFun:"),
+        ):
+            answer = page.ask("yaml", text=text)
+            assert not answer["ok"]
+            assert "outside of the folder" in answer["error"]["message"]
+            assert "root:" not in json.dumps(answer)
+        assert not page.ask("save", folder="../elsewhere")["ok"]
+
+
+def test_many_messages_are_answered_or_refused(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as page:
+        page.until(lambda one: "trace" in one.frames)
+        n = 20_000
+
+        def send() -> None:
+            for k in range(n):
+                page.socket.send(json.dumps({"id": 10_000 + k, "do": "nothing"}))
+            page.socket.send("no JSON")
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        page.until(lambda one: len(one.answers) > n, 120.0)
+        sender.join()
+        assert not any(one["ok"] for one in page.answers.values())
+        assert page.ask("set", name="GLP_01_A", field="value", value=11.0)["ok"]
+
+
+def test_names_with_html_are_text(tmp_path: Path) -> None:
+    found = session()
+    found.ground.file._data.name = "<img src=x onerror=alert(1)>"
+    with served(found, tmp_path) as server, opened(server) as page:
+        page.until(lambda one: "file" in one.state)
+        assert page.state["file"]["name"] == "<img src=x onerror=alert(1)>"
+        assert page.ask("model_new", name="<b>x</b>", copy_of="line")["ok"]
+        page.until(lambda one: one.state["models"]["chosen"] == "<b>x</b>")
+        assert b"onerror" not in fetched(server, urlsplit(server.address).path)[1]
+
+
+def test_an_unfinished_session_is_offered(tmp_path: Path) -> None:
+    state = tmp_path / "cache" / "state.json"
+    found = session()
+    with served(found, tmp_path, state) as server, opened(server) as page:
+        assert page.ask("set", name="GLP_01_A", field="value", value=13.0)["ok"]
+    again = session()
+    with served(again, tmp_path, state) as server, opened(server) as page:
+        page.until(lambda one: one.state.get("offer") is not None)
+        assert page.state["offer"]["label"] == "set GLP_01_A"
+        assert page.ask("restore", accept=True)["ok"]
+        assert bits(again) == bits(found)
+        assert page.ask("save")["ok"]
+    assert not state.exists()
+
+
+def test_a_saved_job_has_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pyspec.cli import main
+    from pyspec.cli.arguments import build_parser
+    from pyspec.cli.build import session_of
+
+    found = session()
+    assert found.edit(Set("GLP_01_A", "value", 11.0), Window(energy=(0.5, 9.0)))
+    assert found.edit(Exclude("energy", 2.0, 2.4))
+    result = found.fit()
+    assert result
+    folder = found.save(tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    assert main(["fit", "out/job.yaml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row for row in told["results"][0]["parameters"]}
+    assert {name: row["value"] for name, row in rows.items()} == result.values
+    assert {name: row["stderr"] for name, row in rows.items()} == result.stderr
+    given = build_parser().parse_args(["build", str(folder / "job.yaml")])
+    opened_again = session_of(given)
+    assert bits(opened_again) == bits(found)
+    assert opened_again.document.cursor == found.document.cursor
+    shown = opened_again.document.result
+    assert shown is not None
+    assert shown.stderr == result.stderr
+    script = (folder / "fit.py").read_text()
+    space: dict[str, Any] = {"__file__": str(folder / "fit.py")}
+    exec(compile(script, str(folder / "fit.py"), "exec"), space)
+    assert space["result"].values == result.values

@@ -1,0 +1,186 @@
+"""A finished fit is saved, whatever fails afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pyspec.cli import main
+from pyspec.io import load_fits
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("h5py")
+
+NUMBERS = {"fits.h5", "parameters.csv", "parameters.json"}
+
+MODELS = """
+peak:
+  Offset:
+    y0: [1.0, True, -10, 10]
+  GLP:
+    A: [8.0, True, 0, 100]
+    x0: [4.5, True, 0, 10]
+    F: [1.6, True, 0.1, 5]
+    m: [0.4, False]
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A job that fits one spectrum."""
+    folder = tmp_path / "one"
+    folder.mkdir()
+    rows = [
+        f"{0.2 * k},{1 + 10 * 2.0 ** (-((0.2 * k - 5) ** 2)) + 0.1 * (-1) ** k}" for k in range(50)
+    ]
+    (folder / "data.csv").write_text("energy,intensity\n" + "\n".join(rows) + "\n")
+    (folder / "models.yaml").write_text(MODELS)
+    path = folder / "job.yaml"
+    path.write_text("data: {path: data.csv}\nmodels: models.yaml\noutput: results\n")
+    return path
+
+
+def results_of(job: Path) -> Path:
+    return job.with_name("results")
+
+
+def folder_in_place(name: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        (folder / name / "mine").mkdir(parents=True)
+
+    return make
+
+
+@pytest.mark.parametrize("name", ["report.html", "fit.png", "parameters.csv", "fits.h5"])
+def test_what_cannot_be_written_loses_nothing_else(
+    job: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in the place of report.html ended the command before anything was written."""
+    folder_in_place(name)(results_of(job))
+    code = main(["fit", str(job), "--quiet"])
+    shown = capsys.readouterr()
+    assert code == (1 if name in NUMBERS else 0)
+    assert f"{name} is not written: " in shown.err
+    assert "GLP_01_x0" in shown.out
+    files = {path.name for path in results_of(job).iterdir() if path.is_file()}
+    assert files == (NUMBERS | {"report.html", "fit.png"}) - {name}
+
+
+ENVIRONMENTS = {
+    "backend": ({"MPLBACKEND": "nonsense"}, ""),
+    "latex": ({"PATH": ""}, "text.usetex: True\n"),
+    "font": ({}, "mathtext.fontset: nonsense\nfont.family: nonsense\n"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ENVIRONMENTS)
+def test_pictures_that_fail_are_a_remark(job: Path, what: str) -> None:
+    """MPLBACKEND=nonsense, or a matplotlibrc that asks for a missing LaTeX, lost the fit."""
+    changed, settings = ENVIRONMENTS[what]
+    env = {**os.environ, **changed}
+    if settings:
+        job.with_name("matplotlibrc").write_text(settings)
+    done = subprocess.run(
+        [sys.executable, "-m", "pyspec", "fit", job.name, "--json"],
+        capture_output=True, text=True, cwd=job.parent, env=env, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["results"][-1]["success"]
+    assert NUMBERS | {"report.html"} <= set(facts["written"])
+    page = (results_of(job) / "report.html").read_text(encoding="utf-8")
+    assert "GLP_01_x0" in page
+    if what != "font":
+        assert "fit.png" in facts["unwritten"]
+        assert "No pictures: " in page
+
+
+def test_json_carries_the_result_where_no_file_can_be_written(
+    job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["fit", str(job), "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["written"] == []
+    assert {"fits.h5", "parameters.json", "report.html"} <= set(facts["unwritten"])
+    names = [row["name"] for row in facts["results"][-1]["parameters"]]
+    assert "GLP_01_x0" in names
+    assert list(results_of(job).iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_fit_is_printed_where_no_file_can_be_written(
+    job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", str(job), "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)["results"][-1]["parameters"]
+    before = {path.name: path.read_bytes() for path in results_of(job).iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["fit", str(job), "--quiet"]) == 1
+    shown = capsys.readouterr().out
+    assert "Nothing could be written" in shown
+    found, _ = json.JSONDecoder().raw_decode(shown[shown.index("{") :])
+    assert found["parameters"] == expected
+    assert {path.name: path.read_bytes() for path in results_of(job).iterdir()} == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["--quiet"], ["--json"]])
+def test_a_full_disk_behind_the_output_loses_no_fit(job: Path, words: list[str]) -> None:
+    """The table was printed before anything was written."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pyspec", "fit", str(job), *words],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False,
+        )  # fmt: skip
+    assert "output cannot be written (No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (NUMBERS | {"report.html", "fit.png"}) == {p.name for p in results_of(job).iterdir()}
+    assert load_fits(results_of(job) / "fits.h5")[0].success
+
+
+@pytest.mark.parametrize("name", [*sorted(NUMBERS), "report.html", "fit.png"])
+def test_results_follow_no_link_out_of_their_folder(
+    job: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link in the folder of results, as of an archive from elsewhere, was written through."""
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    results_of(job).mkdir()
+    (results_of(job) / name).symlink_to(mine)
+    assert main(["fit", str(job), "--quiet"]) == 0
+    assert mine.read_text() == "precious"
+    assert not (results_of(job) / name).is_symlink()
+    assert f"was a link to {mine}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["dots", "absolute", "link"])
+def test_output_that_leaves_the_folder_of_the_job_is_said(
+    job: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    word = {"dots": "../away", "absolute": str(tmp_path / "away"), "link": "results"}[kind]
+    if kind == "link":
+        (tmp_path / "away").mkdir()
+        results_of(job).symlink_to(tmp_path / "away")
+    job.write_text(job.read_text().replace("output: results", f"output: {word}"))
+    assert main(["fit", str(job), "--check", "--quiet"]) == 0
+    said = f"The output goes to {tmp_path / 'away'}, which is outside of the job's folder."
+    assert said in capsys.readouterr().out
+    assert main(["fit", str(job), "--check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outside"] == str(tmp_path / "away")
+    assert main(["fit", str(job), "--check", "-o", str(tmp_path / "away")]) == 0
+    assert "outside" not in capsys.readouterr().out

@@ -1,0 +1,307 @@
+"""Batches of fits in C: each has the bits of the single fit, in any order and on any number of
+threads, and what C is not certain of is the single fit itself."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import bootstrap, fit_many, fit_model, fit_slices, load_model
+from pyspec.errors import DataError, ModelWarning
+from pyspec.fit import FitResult, SliceResults
+from pyspec.fit.batch.fits import Made
+from pyspec.model import Measurement, Model
+
+N = 7
+ENERGY = np.linspace(80.0, 92.0, 60)
+GAUSS = "{A: [20, True, 0, 500], x0: [84.6, True, 80, 90], SD: [0.8, True, 0.1, 5]}"
+TEXTS = {
+    "one line": "line:\n  Offset: {y0: [2, True, 0, 50]}\n  Gauss: " + GAUSS,
+    "a doublet": """
+line:
+  Offset: {y0: [2, True, -10, 50]}
+  GLP: {A: [20, True, 0, 500], x0: [84.6, True, 80, 90], F: [1, True, 0.1, 5], m: [0.3, False]}
+  GLP: {A: ["GLP_01_A * 0.75"], x0: ["GLP_01_x0 + 3"], F: ["GLP_01_F"], m: ["GLP_01_m"]}
+""",
+    "at bounds": """
+line:
+  Offset: {y0: [2, True, 0, 2.02]}
+  Gauss: {A: [20, True, 0, 500], x0: [84.6, True, 80, 90], SD: [0.8, True, 0.1, 0.8]}
+""",
+    "two lines and a Shirley": """
+line:
+  Offset: {y0: [2, True, -10, 50]}
+  Shirley: {pShirley: [0.002, True, 0, 1]}
+  GLP: {A: [20, True, 0, 500], x0: [84.6, True, 80, 90], F: [1, True, 0.1, 5], m: [0.3, False]}
+  GLP: {A: [15, True, 0, 500], x0: [87.6, True, 80, 90], F: [1, True, 0.1, 5], m: [0.3, False]}
+""",
+}
+
+
+def model_of(text: str) -> Model:
+    model = load_model(text, "line")
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def series_of(model: Model, n: int = N, **given: Any) -> Measurement:
+    noise = np.random.default_rng(5).normal(0.0, 0.4, (n, ENERGY.size))
+    return Measurement(data=model.evaluate() + noise, **given)
+
+
+def facts(result: FitResult) -> list[object]:
+    """All that a fit says, to the bit."""
+    ending = result.ending
+    arrays = ending.theta, ending.covariance, ending.factor, ending.side
+    bits = [None if one is None else np.asarray(one).tobytes() for one in arrays]
+    said = result.message, result.success, result.findings, dict(result.at_bound)
+    numbers = result.nfev, ending.chisqr, ending.variance, ending.distance, ending.n_points
+    known = dict(result.values), dict(result.stderr), dict(result.start), result.settings
+    return [*bits, *said, *numbers, *known, ending.end, ending.gains, result.fit.tobytes()]
+
+
+def made(fits: Any) -> np.ndarray:
+    """Which of them C made."""
+    assert isinstance(fits.fits, Made)
+    return fits.fits.made
+
+
+def columns(fits: Any) -> bytes:
+    """All arrays over fits."""
+    numbers = [fits.redchi, fits.chisqr, fits.nfev, *fits.values.values(), *fits.stderr.values()]
+    return b"".join(one.tobytes() for one in numbers)
+
+
+GIVEN: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "weights": {"weight": np.linspace(1.0, 2.0, ENERGY.size)},
+    "weights of each": {"weight": np.linspace(1.0, 2.0, N * ENERGY.size).reshape(N, -1)},
+    "a mask and a window": {
+        "keep": np.arange(N * ENERGY.size).reshape(N, -1) % 5 > 0,
+        "columns": (3, 55),
+        "rows": (1, 6),
+    },
+    "some zero weights": {"weight": np.tile(np.arange(ENERGY.size) % 7 > 0, (N, 1)) * 2.5},
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("text", TEXTS)
+def test_each_is_the_fit_of_its_spectrum(text: str, given: str) -> None:
+    model = model_of(TEXTS[text])
+    series = series_of(model, **GIVEN[given])
+    slices = fit_slices(model, series)
+    assert made(slices).sum() >= len(slices) - 2
+    errors, values = slices.stderr, slices.values
+    for k, one in enumerate(slices):
+        assert one.result is not None
+        row = slices.rows[k]
+        own = {
+            name: np.broadcast_to(beside, (N, ENERGY.size))[row]
+            for name, beside in GIVEN[given].items()
+            if name in ("weight", "keep")
+        }
+        assert series.data is not None
+        alone = fit_model(model, Measurement(series.data[row], columns=series.columns, **own))
+        assert facts(one.result) == facts(alone)
+        assert (one.status, one.message) == (slices.status[k], slices.message[k])
+        assert one.message == alone.message
+        assert (slices.redchi[k], slices.chisqr[k]) == (alone.redchi, alone.chisqr)
+        for name in model.parameters:
+            wanted = alone.stderr[name]
+            assert values[name][k] == alone.values[name]
+            assert errors[name][k] == pytest.approx(
+                np.nan if wanted is None else wanted, 1e-14, nan_ok=True
+            )
+        for name in model.opt_param_names:
+            assert slices.start[name][k] == alone.start[name]
+
+
+def test_at_a_bound_with_a_slope_C_is_certain() -> None:
+    model = model_of(TEXTS["at bounds"])
+    slices = fit_slices(model, series_of(model, 40))
+    held = np.isnan(slices.stderr["Gauss_01_SD"]) & (slices.values["Gauss_01_SD"] == 0.8)
+    assert 5 < held.sum() < 35
+    assert made(slices)[held].mean() > 0.9
+    assert slices.success.all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint16, np.int64])
+def test_data_of_other_types(dtype: type) -> None:
+    model = model_of(TEXTS["one line"])
+    series = series_of(model)
+    data = np.round(10 * np.asarray(series.data)).astype(dtype)
+    slices = fit_slices(model, Measurement(data))
+    assert made(slices).all()
+    for k, one in enumerate(slices):
+        alone = fit_model(model, Measurement(data[k]))
+        assert one.result is not None
+        assert facts(one.result) == facts(alone)
+        np.testing.assert_array_equal(one.result.data, data[k])
+
+
+@pytest.mark.parametrize("shape", [(), (ENERGY.size,)])
+def test_weights_of_each_measurement(shape: tuple[int, ...]) -> None:
+    model = model_of(TEXTS["one line"])
+    data = np.asarray(series_of(model).data)
+    measured = [Measurement(one, weight=np.full(shape, 2.0 + k)) for k, one in enumerate(data)]
+    fits = fit_many(model, measured, scale_covar=False)
+    assert made(fits).all()
+    for one, given in zip(fits, measured, strict=True):
+        alone = fit_model(model, given, scale_covar=False)
+        assert dict(one.values) == dict(alone.values)
+        assert dict(one.stderr) == dict(alone.stderr)
+        assert (one.chisqr, one.nfev) == (alone.chisqr, alone.nfev)
+
+
+def test_own_starts_and_fixed_values() -> None:
+    model = model_of(TEXTS["one line"])
+    model.set("Offset_y0", 2.0, vary=False)
+    series = series_of(model)
+    seeds = [{"Gauss_01_x0": 84.0 + 0.2 * k, "Offset_y0": 2.0 + 0.01 * k} for k in range(N)]
+    seeds[2] = {}
+    seeds[4]["Gauss_01_SD"] = 0.1  # on its bound: the single fit moves it
+    slices = fit_slices(model, series, seeds=seeds)
+    assert made(slices).tolist() == [k != 4 for k in range(N)]
+    assert repr(slices).endswith("on compiled, 1 of them one by one>")
+    many = fit_many(model, [Measurement(one) for one in np.asarray(series.data)], seeds)
+    for k, seed in enumerate(seeds):
+        alone = fit_model(model, Measurement(np.asarray(series.data)[k]), seeds=seed)
+        result = slices[k].result
+        assert result is not None
+        assert dict(result.values) == dict(alone.values) == dict(many[k].values)
+        assert dict(result.start) == dict(alone.start)
+        assert dict(many[k].stderr) == dict(alone.stderr)
+        assert many[k].message == alone.message
+        assert slices.values["Offset_y0"][k] == seed.get("Offset_y0", 2.0)
+
+
+def test_a_start_on_a_bound_is_told_of() -> None:
+    model = model_of(TEXTS["one line"])
+    model.set("Gauss_01_A", 0.0)
+    slices = fit_slices(model, series_of(model_of(TEXTS["one line"])))
+    for k, one in enumerate(slices):
+        alone = fit_model(model, Measurement(np.asarray(slices.series.data)[k]))
+        assert one.result is not None
+        assert facts(one.result) == facts(alone)
+        assert slices.message[k] == alone.message
+        assert "were moved inside: Gauss_01_A" in one.message
+
+
+def test_threads_and_order_change_no_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of(TEXTS["a doublet"])
+    series = series_of(model, 40)
+    found = []
+    for n in ("1", "2", "4"):
+        monkeypatch.setenv("PYSPEC_NUM_THREADS", n)
+        found.append(columns(fit_slices(model, series)))
+    assert found[0] == found[1] == found[2]
+    told = fit_slices(model, series, progress=lambda done, n: None)
+    assert columns(told) == found[0]
+    data = np.asarray(series.data)
+    turned = fit_many(model, [Measurement(one) for one in data[::-1]])
+    for name, values in told.values.items():
+        np.testing.assert_array_equal(turned.values[name][::-1], values)
+        np.testing.assert_array_equal(turned.stderr[name][::-1], told.stderr[name])
+
+
+def test_what_cannot_be_fitted_is_one_failed_case() -> None:
+    model = model_of(TEXTS["one line"])
+    series = series_of(model, keep=np.arange(N * ENERGY.size).reshape(N, -1) >= ENERGY.size)
+    whole = fit_slices(model, series, max_nfev=90)
+    np.asarray(series.data)[3, 4] = np.nan
+    slices = fit_slices(
+        model, Measurement(np.asarray(whole.series.data)[1:2], keep=None), max_nfev=90
+    )
+    assert slices.success.all()
+    broken = fit_slices(model, series, max_nfev=90)
+    assert broken.status[0] == broken.status[3] == "failed"
+    assert "0 points cannot determine 4" in broken.message[0]
+    assert "NaN or infinite" in broken.message[3]
+    good = [1, 2, 4, 5, 6]
+    assert broken.success.tolist() == [k in good for k in range(N)]
+    for name, values in whole.values.items():
+        np.testing.assert_array_equal(broken.values[name][good], values[good])
+    many = fit_many(
+        model, [Measurement(ENERGY * 0.0 + 2.0, columns=(1, 3)), *[Measurement(series.data[1])] * 2]
+    )
+    assert many.status == ("failed", "converged", "converged")
+    few = fit_slices(model, series_of(model), max_nfev=3)
+    assert set(few.status) == {"stopped"}
+
+
+def test_results_are_made_when_they_are_asked_for() -> None:
+    model = model_of(TEXTS["a doublet"])
+    series = series_of(model)
+    slices = fit_slices(model, series)
+    fits = slices.fits
+    assert isinstance(fits, Made)
+    assert len(slices.status) == len(slices.message) == len(slices.rows) == N
+    assert columns(slices)
+    assert np.isfinite(slices.fit).all()
+    assert not fits._kept
+    assert slices[2].result is slices[2].result
+    assert list(fits._kept) == [2]
+    again: SliceResults = pickle.loads(pickle.dumps(slices))
+    assert columns(again) == columns(slices)
+    assert again[3].result is not None
+    assert slices[3].result is not None
+    assert facts(again[3].result) == facts(slices[3].result)
+    assert str(again) == str(slices)
+    np.asarray(series.data)[5] += 1.0
+    late = slices[5].result
+    assert late is not None
+    assert late.values["GLP_01_A"] == slices.values["GLP_01_A"][5]
+    with pytest.raises(DataError, match="its data were changed after it was fitted"):
+        late.data  # noqa: B018
+
+
+def test_rows_of_golden_data(shared: Path) -> None:
+    golden = shared / "golden"
+    arrays, axes = np.load(golden / "fits.npz"), np.load(golden / "models.npz")
+    models = {c["id"]: c for c in json.loads((golden / "models.json").read_text())["cases"]}
+    for case in json.loads((golden / "fits.json").read_text())["cases"]:
+        given = models[case["id"]]
+        model = load_model(given["energy_yaml"], "m")
+        model.set_axes(energy=axes[given["arrays"]["energy"]])
+        data = arrays[case["arrays"]["data"]][::9]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            slices = fit_slices(model, Measurement(data))
+            for k, one in enumerate(slices):
+                alone = fit_model(model, Measurement(data[k]))
+                assert one.result is not None
+                assert facts(one.result) == facts(alone), (case["id"], k)
+
+
+def test_draws_of_a_bootstrap_are_fits_of_their_own() -> None:
+    model = model_of(TEXTS["a doublet"])
+    result = fit_model(model, Measurement(np.asarray(series_of(model).data)[0]))
+    drawn = bootstrap(result, 6, seed=3)
+    assert made(drawn).all()
+    for k, one in enumerate(drawn):
+        again = drawn.result(k)
+        assert dict(one.values) == dict(again.values)
+        assert dict(one.stderr) == dict(again.stderr)
+        assert (one.chisqr, one.redchi, one.nfev) == (again.chisqr, again.redchi, again.nfev)
+        assert one.message == again.message
+
+
+@pytest.mark.parametrize("n_times", [None, 4])
+def test_a_measurement_of_another_shape_fails_alone(n_times: int | None) -> None:
+    model = model_of(TEXTS["one line"])
+    if n_times is not None:
+        model.set_axes(energy=ENERGY, time=np.arange(float(n_times)))
+    clean = model.evaluate()
+    weight = np.full(clean.shape, 2.0)
+    noise = np.random.default_rng(7).normal(0.0, 0.4, clean.shape)
+    one = Measurement(clean + noise, weight=weight)
+    fits = fit_many(model, [one, Measurement(np.ones(3)), one])
+    assert fits.status == ("converged", "failed", "converged")
+    assert fits[0].values == fits[2].values == fit_model(model, one).values

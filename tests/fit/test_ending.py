@@ -1,0 +1,261 @@
+"""Endings of fits: what C is certain of is what the closer look says, and errors, correlations and
+what follows parameters are arithmetic on an ending."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+
+from pyspec._library import CONSTANTS
+from pyspec.executor.normal import pack_triangle, unpack
+from pyspec.fit import FitResult, fit_joint, fit_model
+from pyspec.fit.ending import Ending
+from pyspec.fit.solve import conclude
+from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.determined import WEAK
+from pyspec.fit.solve.native import NativeSolver, Settled
+from pyspec.model import Measurement, Model, load_model
+
+BOUND = "Offset: {y0: [1, true, 0.9, 9]}"
+WIDE = PEAK.replace("[9, true]", "[9, true, 0, 40]")
+ONSET = "expFun: {A: [2, true], tau: [3, true], t0: [0.1, true]}"
+MODELS = {
+    "lines": lambda: energy_model(OFFSET, SHIRLEY, SHAPED, time=False),
+    "moving": lambda: energy_model(OFFSET, SHAPED, moves={"GLP_01_x0": DECAY}),
+    "a bound": lambda: energy_model(BOUND, WIDE, time=False),
+    "two lines at one place": lambda: energy_model(OFFSET, PEAK, PEAK, time=False),
+    "an onset": lambda: energy_model(OFFSET, PEAK, moves={"GLP_01_A": ONSET}),
+}
+SURE = ("lines", "moving", "a bound", "an onset")
+CERTAIN, FLAGS = CONSTANTS["ENDING_CERTAIN"], ("CERTAIN", "WEAK", "NEUTRAL", "AT_BOUND", "EXACT")
+GLP = """
+glp:
+  Offset: {y0: [2.0, True, -20, 50]}
+  GLP: {A: [20.0, True, 0, 1000], x0: [84.2, True, 80, 90], F: [1.4, True, 0.1, 6],
+        m: [0.4, True, 0, 1]}
+  GLP: {A: ["GLP_01_A / 2"], x0: ["GLP_01_x0 + 3"], F: [GLP_01_F], m: [GLP_01_m]}
+"""
+
+
+def fitted(model: Model) -> FitResult:
+    clean = model.evaluate() - (0.3 if math.isfinite(model.parameters["Offset_y0"].min) else 0.0)
+    data = clean + np.random.default_rng(3).normal(0.0, 0.05, clean.shape)
+    start = model.copy()
+    start.set_values({name: 1.02 * start.values[name] for name in start.opt_param_names[:1]})
+    return fit_model(start, Measurement(data=data))
+
+
+def glp(seed: int = 0, **changes: tuple[float, float]) -> tuple[Model, Measurement]:
+    """Two Gaussian lines fitted by GLP; `changes` are bounds by name."""
+    model = load_model(GLP, "glp")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 200))
+    for name, (low, high) in changes.items():
+        model.set(name, 0.5 * (low + high), min=low, max=high)
+    truth = load_model(GLP, "glp")
+    truth.set_axes(energy=np.linspace(80.0, 90.0, 200))
+    truth.set_values({"GLP_01_m": 0.0, "GLP_01_x0": 84.3})
+    noise = np.random.default_rng(seed).normal(0.0, 1.0, 200)
+    return model, Measurement(np.ravel(truth.evaluate()) + noise)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Settled]:
+    """What C said of each fit."""
+    found: list[Settled] = []
+    settle = NativeSolver.settle
+
+    def noted(own: NativeSolver, *given: Any) -> Settled:
+        found.append(settle(own, *given))
+        return found[-1]
+
+    monkeypatch.setattr(NativeSolver, "settle", noted)
+    return found
+
+
+def flags_of(settled: Settled) -> set[str]:
+    return {name for name in FLAGS if settled.flags & CONSTANTS[f"ENDING_{name}"]}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_both_ways_end_alike(
+    name: str, monkeypatch: pytest.MonkeyPatch, asked: list[Settled]
+) -> None:
+    quick = fitted(MODELS[name]())
+    assert ("CERTAIN" in flags_of(asked[-1])) == (name in SURE)
+    monkeypatch.setattr(conclude, "_CERTAIN", 1 << 20)  # which C never sets
+    slow = fitted(MODELS[name]())
+    assert quick.values == slow.values
+    assert quick.ending.theta.tobytes() == slow.ending.theta.tobytes()
+    assert (quick.success, quick.message, [*map(str, quick.findings)]) == (
+        slow.success,
+        slow.message,
+        [*map(str, slow.findings)],
+    )
+    assert quick.at_bound == slow.at_bound
+    assert bool(quick.at_bound) == (name == "a bound")
+    assert quick.without_effect == slow.without_effect
+    errors = slow.ending.stderr
+    both = quick.ending.covariance, slow.ending.covariance
+    np.testing.assert_allclose(*(one / errors / errors[:, None] for one in both), atol=1e-9)
+    for one, other in zip(quick.stderr.values(), slow.stderr.values(), strict=True):
+        assert one == (other if other is None else pytest.approx(other, rel=1e-9))
+
+
+@pytest.mark.parametrize("is_factor", [False, True])
+def test_certain_is_never_wrong(is_factor: bool) -> None:
+    """Of 2,000 matrices, many of them nearly singular, with some parameters judged elsewhere."""
+    draw = np.random.default_rng(0)
+    said = 0
+    for _ in range(2000):
+        n = int(draw.integers(1, 6))
+        columns = draw.normal(size=(12, n)) * 10.0 ** draw.uniform(-6, 6, n)
+        if n > 1 and draw.random() < 0.7:  # the first column nearly a sum of others
+            columns[:, 0] = columns[:, 1:].sum(axis=1)
+            columns[:, 0] *= 1.0 + 10.0 ** draw.uniform(-8, 0) * draw.normal(size=12)
+        apart = tuple(np.flatnonzero(draw.random(n) < 0.2).tolist())
+        free = [k for k in range(n) if k not in apart]
+        both = np.column_stack([columns, draw.normal(size=12)])
+        found = ending_of(both, is_factor, apart)
+        unit = (columns / np.linalg.norm(columns, axis=0))[:, free]
+        singular = np.linalg.svd(unit, compute_uv=False)
+        if not found.flags & CERTAIN:
+            assert singular[-1] < 10 * n * WEAK * singular[0]  # it does not refuse without reason
+            continue
+        said += 1
+        assert np.isnan(found.covariance[list(apart)]).all()
+        if not free:
+            continue
+        assert singular[-1] > WEAK * singular[0]
+        expected, lost = gauss_newton(np.linalg.qr(columns[:, free], mode="r"))
+        assert not lost
+        assert expected is not None
+        inner = found.covariance[np.ix_(free, free)]
+        scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+        assert np.abs((inner - expected) / scale).max() < 1e-7
+        step = np.linalg.lstsq(unit, both[:, -1])[0]
+        assert found.distance == pytest.approx(np.linalg.norm(unit @ step), rel=1e-6)
+        if not found.is_weak:
+            root = unpack(found.factor, symmetric=False)
+            gram, size = both.T @ both, np.linalg.norm(both, axis=0)
+            assert np.abs((root.T @ root - gram) / np.outer(size, size)).max() < 1e-12
+    assert said > 1000
+
+
+def ending_of(both: npt.NDArray[np.float64], is_factor: bool, apart: tuple[int, ...]) -> Settled:
+    """The ending at a point with this [J r]."""
+    n = both.shape[1] - 1
+    square = float(both[:, -1] @ both[:, -1])
+    wide = np.full(n, 1e30)
+    solver = NativeSolver(np.zeros(n), -wide, wide, len(both), 2.0 * square, 9)
+
+    def answer(theta: Any, form: str) -> npt.NDArray[np.float64]:
+        return pack_triangle(both.T @ both)
+
+    solver.run(answer, lambda *_: None)
+    factor = np.linalg.qr(both, mode="r")
+    solver._normal[:] = pack_triangle(factor if is_factor else both.T @ both)
+    solver.theta[:] = 0.0
+    state = solver._array(0, 33).view(np.int64)
+    state[12] = 2 * is_factor
+    return solver.settle(1, False, apart)
+
+
+def test_a_bound_with_a_multiplier_holds_its_parameter(asked: list[Settled]) -> None:
+    """The others are as in a fit where it is fixed there."""
+    model, measurement = glp(Offset_y0=(3.0, 50.0), GLP_01_m=(0.2, 1.0))
+    held = fit_model(model, measurement)
+    assert flags_of(asked[-1]) - {"WEAK"} == {"CERTAIN", "AT_BOUND"}
+    assert held.success
+    assert held.at_bound == {"Offset_y0": "min", "GLP_01_m": "min"}
+    assert held.stderr["GLP_01_m"] is None
+    for name, value in (("Offset_y0", 3.0), ("GLP_01_m", 0.2)):
+        model.set(name, value, vary=False)
+    fixed = fit_model(model, measurement)
+    scale = math.sqrt(held.redchi / fixed.redchi)  # the parameters at bounds count
+    for name in fixed.free_names:
+        error = fixed.stderr[name]
+        assert error is not None
+        assert held.stderr[name] == pytest.approx(scale * error, rel=1e-6)
+        assert held.values[name] == pytest.approx(fixed.values[name], abs=1e-5 * error)
+
+
+def test_a_mixing_at_0_is_neutral(asked: list[Settled]) -> None:
+    """There its slope is that of the width: no bound holds it, and C is not certain."""
+    ended = [(fit_model(*glp(seed)), asked[-1]) for seed in range(9)]
+    at_zero = [(result, said) for result, said in ended if result.at_bound]
+    assert len(at_zero) >= 2
+    for result, said in at_zero:
+        assert {"AT_BOUND", "NEUTRAL"} <= flags_of(said)
+        assert result.success
+        assert result.stderr["GLP_01_m"] is None
+        assert result.stderr["GLP_01_F"] is not None
+
+
+def test_errors_are_arithmetic_on_an_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, measurement = glp(1)
+    result, expected = fit_model(model, measurement), fit_model(model, measurement)
+    numbers = expected.stderr, {k: dict(v) for k, v in expected.correl.items()}
+    again = pickle.loads(pickle.dumps(result))
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("asked for a number that the ending has")
+
+    for name in ("executor", "chisqr_at", "slopes", "information", "run", "residual"):
+        monkeypatch.setattr(type(result.problem), name, property(refuse))
+    for one in (result, again):
+        assert (one.stderr, {k: dict(v) for k, v in one.correl.items()}) == numbers
+        assert one.stderr["GLP_02_A"] == pytest.approx(0.5 * one.stderr["GLP_01_A"], rel=1e-12)
+        assert str(one.table) == str(expected.table)
+        assert one.correlations.names
+        assert one.theta.tobytes() == expected.theta.tobytes()
+
+
+def test_an_ending_is_read_only() -> None:
+    ending = fit_model(*glp(1, Offset_y0=(3.0, 50.0))).ending
+    assert set(ending.gains) <= set(ending.sides) != set()
+    for array in (ending.theta, ending.covariance, ending.factor, ending.side):
+        assert array is not None
+        assert not array.flags.writeable
+    with pytest.raises(AttributeError):
+        ending.chisqr = 0.0  # type: ignore[misc]
+
+
+def test_a_file_of_a_joint_fit_has_its_part() -> None:
+    found = fit_joint([glp(1), glp(2)])
+    whole = found.joint.ending
+    for file, gather in zip(found, found.joint.problem.shared.gather, strict=True):
+        assert file.ending.theta.tolist() == whole.theta[gather].tolist()
+        assert np.array_equal(
+            file.ending.covariance, whole.covariance[np.ix_(gather, gather)], equal_nan=True
+        )
+        assert file.ending.variance == whole.variance
+    assert sum(file.chisqr for file in found) == pytest.approx(whole.chisqr, rel=1e-12)
+
+
+def test_lost_directions_and_what_remains() -> None:
+    """Of three parameters two change together alone: their sum keeps its error."""
+    draw = np.random.default_rng(0)
+    columns = draw.normal(size=(20, 2))[:, [0, 1, 1]]
+    factor = np.linalg.qr(np.column_stack([columns, draw.normal(size=20)]), mode="r")
+    covariance = np.full((3, 3), np.nan)
+    covariance[0, 0] = 1.0
+    ending = Ending(
+        np.zeros(3), covariance, 2.0, 1.0, 20, factor=pack_triangle(factor), lost=(1, 2)
+    )
+    determined = ending.determined()
+    assert determined.away.shape == (3, 1)
+    assert determined.away[0] == pytest.approx(0.0, abs=1e-12)
+    assert determined.away[1] == pytest.approx(-determined.away[2])
+    sums = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    expected = 2.0 * np.linalg.inv(columns[:, :2].T @ columns[:, :2])
+    np.testing.assert_allclose(sums @ determined.covariance @ sums.T, expected, rtol=1e-9)
+    assert np.isnan(replace(ending, factor=None).determined().covariance).all()
+    with pytest.raises(ValueError, match="slopes"):
+        _ = replace(ending, factor=None).root

@@ -1,0 +1,252 @@
+"""Fits by a robust loss of SciPy: they ended at its optimum, and were called failures with the
+standard errors of chi², which outliers rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.optimize import least_squares
+
+from pyspec import bootstrap, fit_joint, fit_model, fit_slices, load_fit, load_model, save_fit
+from pyspec.errors import FitError
+from pyspec.fit import FitResult
+from pyspec.fit.findings.kinds import Kind
+from pyspec.model import Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+X = np.linspace(80.0, 90.0, 200)
+TEXT = """
+m:
+  Offset:
+    y0: [5, True, 0, 50]
+  Gauss:
+    A: [25, True, 0, 100]
+    x0: [84.5, project, 80, 90]
+    SD: [0.8, True, 0.1, 5]
+"""
+TRUTH = np.array([5.0, 30.0, 84.2, 1.0])
+NAMES = ["Offset_y0", "Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD"]
+LOSSES = ["soft_l1", "huber", "cauchy", "arctan"]
+
+
+def curve(theta: Array) -> Array:
+    y0, A, x0, SD = theta
+    return np.asarray(y0 + A * np.exp(-(((X - x0) / SD) ** 2) / 2.0))
+
+
+def model(unit: float = 1.0) -> Model:
+    made = load_model(TEXT, "m")
+    made.set("Offset_y0", 5.0 * unit, min=0.0, max=50.0 * unit)
+    made.set("Gauss_01_A", 25.0 * unit, min=0.0, max=100.0 * unit)
+    made.set_axes(energy=X)
+    return made
+
+
+def spoiled(seed: int = 1, sigma: float = 0.5) -> Array:
+    """One point of 17 is far off."""
+    random = np.random.default_rng(seed)
+    data = curve(TRUTH) + random.normal(0.0, sigma, X.size)
+    bad = random.permutation(X.size)[: X.size // 17]
+    data[bad] += random.normal(0.0, 40.0 * sigma, bad.size)
+    return data
+
+
+def near() -> Model:
+    """A loss that falls off has optima elsewhere, too."""
+    made = model()
+    made.set_values({"Gauss_01_A": 29.0, "Gauss_01_x0": 84.25, "Gauss_01_SD": 0.95})
+    return made
+
+
+def fitted(data: Array, loss: Any, scale: float = 1.0, **noise: Any) -> FitResult:
+    measured = Measurement(data, **noise)
+    return fit_model(near(), measured, method="least_squares", loss=loss, f_scale=scale)
+
+
+def by_hand(data: Array, weight: float, loss: str, scale: float) -> tuple[Array, Array]:
+    """SciPy's optimum, and errors of Huber's formula with derivatives of psi by differences."""
+
+    def residual(theta: Array) -> Array:
+        return (curve(theta) - data) * weight
+
+    given: dict[str, Any] = {"loss": loss, "f_scale": scale}
+    given |= {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
+    theta = np.asarray(least_squares(residual, TRUTH, x_scale="jac", **given).x)
+
+    def psi(r: Array) -> Array:
+        def half(r: Array) -> Array:
+            kinds = {
+                "soft_l1": lambda z: 2 * (np.sqrt(1 + z) - 1),
+                "huber": lambda z: np.where(z <= 1, z, 2 * np.sqrt(z) - 1),
+                "cauchy": np.log1p,
+                "arctan": np.arctan,
+            }
+            return np.asarray(0.5 * scale**2 * kinds[loss]((r / scale) ** 2))
+
+        return np.asarray((half(r + 1e-6) - half(r - 1e-6)) / 2e-6)
+
+    r = residual(theta)
+    steps = 1e-5 * np.eye(4)
+    J = np.array([(residual(theta + h) - residual(theta - h)) / 2e-5 for h in steps]).T
+    slope = (psi(r + 1e-4) - psi(r - 1e-4)) / 2e-4
+    n, p, mean = r.size, 4, slope.mean()
+    K = 1.0 + p / n * slope.var() / mean**2
+    covariance = K**2 * (psi(r) ** 2).sum() / (n - p) / mean**2 * np.linalg.inv(J.T @ J)
+    return theta, np.sqrt(covariance.diagonal())
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_optimum_of_the_loss_is_a_success(loss: str, scale: float, backend: str) -> None:
+    data, weight = spoiled(), 1.0 / 0.5
+    measured = Measurement(data, weight=np.full(X.size, weight))
+    given: dict[str, Any] = {"method": "least_squares", "loss": loss, "f_scale": scale}
+    result = fit_model(near(), measured, backend, **given)
+    theta, errors = by_hand(data, weight, loss, scale)
+    assert result.success, result.message
+    assert not result.at_bound
+    np.testing.assert_allclose((result.theta - theta) / errors, 0.0, atol=0.05)
+    np.testing.assert_allclose([result.stderr[name] for name in NAMES], errors, rtol=0.02)
+    assert f"The loss {loss} was minimised, not χ²: standard errors follow from" in result.message
+    assert not {Kind.NOT_CONVERGED, Kind.MISFIT} & {one.kind for one in result.findings}
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e3])
+def test_the_unit_of_the_data_changes_nothing(unit: float) -> None:
+    usual = fitted(spoiled(), "soft_l1", 0.5)
+    weighted = Measurement(unit * spoiled(), weight=np.full(X.size, 1.0 / unit))
+    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
+    given["x_scale"] = "jac"
+    other = fit_model(model(unit), weighted, **given)
+    assert usual.success
+    assert other.success
+    for name in NAMES:
+        assert other.stderr[name] / (unit if name in NAMES[:2] else 1.0) == pytest.approx(
+            usual.stderr[name], rel=1e-3
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("loss", "scale"),
+    [("soft_l1", 0.5), *[pytest.param(one, 0.7, marks=pytest.mark.slow) for one in LOSSES]],
+)
+def test_standard_errors_are_the_scatter_of_repeated_fits(loss: str, scale: float) -> None:
+    fits = [fitted(spoiled(seed), loss, scale) for seed in range(150)]
+    assert all(one.success for one in fits)
+    for place, name in enumerate(NAMES):
+        off = np.array([one.values[name] - TRUTH[place] for one in fits])
+        errors = np.array([one.stderr[name] for one in fits])
+        assert np.sqrt(np.mean(off**2)) / np.sqrt(np.mean(errors**2)) == pytest.approx(1, abs=0.2)
+
+
+def own(z: Array) -> Array:
+    return np.array([np.log1p(z), 1 / (1 + z), -1 / (1 + z) ** 2])
+
+
+def test_a_function_may_be_the_loss() -> None:
+    mine, named = (fitted(spoiled(), loss, 0.5) for loss in (own, "cauchy"))
+    assert mine.success
+    np.testing.assert_allclose(mine.theta, named.theta, rtol=1e-6)
+    for name in NAMES:
+        assert mine.stderr[name] == pytest.approx(named.stderr[name], rel=1e-5)
+    assert "The loss own was minimised" in mine.message
+
+
+def test_points_that_are_left_out_do_not_count() -> None:
+    hidden = X > 88.0
+    data = spoiled()
+    masked = fitted(np.where(hidden, 1e3, data), "huber", 0.5, mask=hidden)
+    short = load_model(TEXT, "m")
+    short.set_axes(energy=X[~hidden])
+    given: dict[str, Any] = {"method": "least_squares", "loss": "huber", "f_scale": 0.5}
+    cut = fit_model(short, Measurement(data[~hidden]), **given)
+    assert masked.success
+    for name in NAMES:
+        assert masked.values[name] == pytest.approx(cut.values[name], rel=1e-6)
+        assert masked.stderr[name] == pytest.approx(cut.stderr[name], rel=1e-5)
+
+
+def test_a_bound_holds_and_errors_of_the_others_follow() -> None:
+    made, fixed = model(), model()
+    made.set("Offset_y0", 5.5, min=5.4)
+    fixed.set("Offset_y0", 5.4, vary=False)
+    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
+    result, reference = (fit_model(one, Measurement(spoiled()), **given) for one in (made, fixed))
+    assert dict(result.at_bound) == {"Offset_y0": "min"}
+    assert result.stderr["Offset_y0"] is None
+    assert result.success, result.message
+    for name in NAMES[1:]:
+        assert result.stderr[name] == pytest.approx(reference.stderr[name], rel=0.02)
+
+
+def test_what_is_no_optimum_of_the_loss_is_no_success() -> None:
+    start = model()
+    start.set_values({"Gauss_01_A": 12.0, "Gauss_01_SD": 2.0})
+    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "ftol": 0.5}
+    result = fit_model(start, Measurement(spoiled()), **given)
+    assert not result.success
+    assert "This is no optimum" in result.message
+    stopped = fit_model(start, Measurement(spoiled()), max_nfev=5, **given)
+    assert not stopped.success
+    assert stopped.stderr["Gauss_01_A"] is None
+
+
+def test_what_the_data_do_not_determine_is_named() -> None:
+    twice = load_model(TEXT.replace("Gauss:", "Offset: {y0: [1, True, 0, 50]}\n  Gauss:"), "m")
+    twice.set_axes(energy=X)
+    given: dict[str, Any] = {"method": "least_squares", "loss": "huber"}
+    result = fit_model(twice, Measurement(spoiled()), **given)
+    assert not result.success
+    assert "The data do not determine" in result.message
+
+
+ASKED: dict[str, Callable[[FitResult], object]] = {
+    "confidence intervals": lambda result: result.conf_interval(),
+    "samples of a posterior": lambda result: result.sample(steps=20),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_follows_from_chisqr_is_refused(what: str) -> None:
+    """Intervals told of a better optimum, that of chi²."""
+    result = fitted(spoiled(), "soft_l1", 0.5)
+    with pytest.raises(FitError, match=rf"m: no {what}: they follow from chi², .*loss soft_l1"):
+        ASKED[what](result)
+    fits = bootstrap(result, 30, kind="residuals")
+    assert fits.spread("Gauss_01_A") == pytest.approx(result.stderr["Gauss_01_A"], rel=0.6)
+
+
+@pytest.mark.parametrize(("loss", "name"), [("soft_l1", "soft_l1"), (own, "own")])
+def test_a_result_from_an_archive_knows_its_loss(tmp_path: Any, loss: Any, name: str) -> None:
+    result = fitted(spoiled(), loss, 0.5)
+    save_fit(tmp_path / "a.h5", result)
+    stored = load_fit(tmp_path / "a.h5").to_result()
+    assert stored.stderr == result.stderr
+    assert stored.findings == result.findings
+    with pytest.raises(FitError, match=f"this fit minimised the loss {name}; quote"):
+        stored.conf_interval()
+
+
+def test_slices_and_joint_fits_and_archives(tmp_path: Any) -> None:
+    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
+    rows = np.array([spoiled(seed) for seed in range(3)])
+    alone = fit_model(model(), Measurement(rows[1]), **given)
+    slices = fit_slices(model(), Measurement(rows), **given)
+    assert slices[1].result is not None
+    assert slices[1].result.stderr == alone.stderr
+    joint = fit_joint([(model(), Measurement(one)) for one in rows], **given)
+    assert joint.success, joint.message
+    alike = [fit_model(model(), Measurement(one), **given).stderr["Gauss_01_x0"] for one in rows]
+    together = joint.joint.stderr["Gauss_01_x0"]
+    assert together == pytest.approx(np.sum(np.array(alike) ** -2.0) ** -0.5, rel=0.1)
+    save_fit(tmp_path / "a.h5", alone)
+    stored = load_fit(tmp_path / "a.h5")
+    assert stored.stderr == alone.stderr
+    assert stored.to_result().success

@@ -1,0 +1,110 @@
+"""The ends of a StaticShirley are those of the fit window, as end_means gives them. They held at
+the ends of the axis, while the means spoke of the window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.executor import make_executor, worst_difference
+from pyspec.fit import fit_model, fit_slices
+from pyspec.model import Measurement, Model, load_dynamics, load_model
+
+X = np.linspace(700.0, 790.0, 181)
+WINDOW = (30, 151)
+TEXT = """
+m:
+  Offset: {y0: [0.5, true]}
+  ABOVE
+  StaticShirley: {left: [9, true], right: [2, true]}
+  Gauss: {A: [50, true], x0: [746, true], SD: [3, true, 0.1, 20]}
+"""
+ABOVE = {
+    "nothing": "",
+    "Shirley": "Shirley: {pShirley: [0.003, true]}",
+    "Tougaard": "Tougaard: {B: [300, true], C: [1643, false]}",
+}
+BACKENDS = ("tree", "interpreted", "compiled")
+
+
+def model_with(above: str = "nothing", x: np.ndarray = X) -> Model:
+    model = load_model(TEXT.replace("ABOVE", ABOVE[above]), "m")
+    model.set_axes(energy=x)
+    return model
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("x", [X, X[::-1].copy(), 700.0 + 90.0 * np.linspace(0, 1, 181) ** 1.4])
+def test_the_background_meets_its_ends_at_those_of_the_window(backend: str, x: np.ndarray) -> None:
+    """As on an axis that holds no more than the window."""
+    model, alone = model_with(x=x), model_with(x=x[slice(*WINDOW)])
+    theta = model.theta()
+    value = make_executor(model, Measurement(columns=WINDOW), backend).run(theta)
+    np.testing.assert_allclose(value, make_executor(alone, None, backend).run(theta), rtol=1e-12)
+    theta[3] = 0.0  # no line: a straight one from end to end
+    value = make_executor(model, Measurement(columns=WINDOW), backend).run(theta)
+    assert (value[0], value[-1]) == (9.5, 2.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("above", ABOVE)
+def test_executors_agree_in_windows(above: str) -> None:
+    """What reads it above the window reads its end; slopes against differences."""
+    for time in (None, np.linspace(-1.0, 3.0, 19)):
+        model = model_with(above)
+        model.set_axes(time=time)
+        if time is not None:
+            law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
+            model.add_dynamics("Gauss_01_x0", load_dynamics(law, ["d"], "Gauss_01_x0"))
+        theta = model.theta()
+        for columns in (WINDOW, (0, 90), (100, 181), (90, 91)):
+            seen = Measurement(columns=columns)
+            tree, interpreted, compiled = (
+                make_executor(model, seen, backend).run(theta) for backend in BACKENDS
+            )
+            assert worst_difference(tree, compiled) <= 1e-12
+            assert worst_difference(interpreted, compiled) <= 1e-12
+        shape = (X.size,) if time is None else (time.size, X.size)
+        measured = Measurement(np.zeros(shape), columns=WINDOW)
+        slopes = -make_executor(model, measured, "compiled").jacobian(theta)
+        tree = make_executor(model, Measurement(columns=WINDOW), "tree")
+        for k in range(theta.size):
+            step = 2e-7 * max(1.0, abs(theta[k]))
+            unit = step * np.eye(theta.size)[k]
+            change = (tree.run(theta + unit) - tree.run(theta - unit)).ravel() / (2 * step)
+            np.testing.assert_allclose(slopes[k], change, rtol=0, atol=1e-6 * abs(change).max())
+
+
+def test_means_of_the_window_are_the_ends_of_the_fit() -> None:
+    """Data whose background goes on beyond the window, fitted within: held at the means of the ends
+    it finds the line, and a prediction, components and slices say the same."""
+    truth = model_with()
+    inside = make_executor(truth, Measurement(columns=WINDOW)).run(truth.theta())
+    data = np.concatenate([np.linspace(60.0, 9.5, 30), inside, np.linspace(2.5, 0.0, 30)])
+    measured = Measurement(data, columns=WINDOW, weight=np.full(X.size, 10.0))
+    left, right = measured.end_means(n=5)
+    model = model_with()
+    for name, value in (("left", left[0] - 0.5), ("right", right[0] - 0.5)):
+        model.parameters[f"StaticShirley_{name}"].vary = False
+        model.set_values({f"StaticShirley_{name}": float(value)})
+    model.parameters["Offset_y0"].vary = False
+    model.set_values({"Gauss_01_A": 40.0, "Gauss_01_x0": 745.0})
+    result = fit_model(model, measured)
+    assert result.values["Gauss_01_A"] == pytest.approx(50.0, rel=1e-3)
+    assert result.fit[0] == pytest.approx(left[0], rel=1e-9)
+    assert result.fit[-1] == pytest.approx(right[0], rel=1e-9)
+    np.testing.assert_allclose(result.predict(X).value[slice(*WINDOW)], result.fit, rtol=1e-12)
+    np.testing.assert_allclose(result.predict(X[40:140:3]).value, result.fit[10:110:3], rtol=1e-12)
+    peaks, grounds = result.components()
+    np.testing.assert_allclose(sum([*peaks.values(), *grounds.values()]), result.fit, rtol=1e-12)
+    whole, more = result.components(whole=True)
+    total = sum([*whole.values(), *more.values()])
+    np.testing.assert_allclose(total[slice(*WINDOW)], result.fit, rtol=1e-12)
+    parts = result.eval_components()
+    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12)
+
+    many = Measurement(np.array([data, data]), columns=WINDOW, weight=np.full(X.size, 10.0))
+    slices = fit_slices(model, many)
+    for one in slices:
+        assert one.result is not None
+        np.testing.assert_allclose(one.result.fit, result.fit, rtol=1e-9)

@@ -1,0 +1,308 @@
+"""Fits of a model that has not changed share what is known of it; any change is seen."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from support.line_model import DECAY, facts, fresh, line_text, measured
+
+from pyspec._library import OPS
+from pyspec.fit import fit_model
+from pyspec.formula import parse
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.model.state import state_of
+from pyspec.model.tree import Component, Dynamics, Free, Par, Profile
+from pyspec.plan.compiled import ATTRIBUTES, compile_model, forget
+
+ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
+AUX = np.linspace(0.0, 1.0, 3)
+QUANTITY = """parameters:
+  free: [2.0, False]
+"""
+TEXT = line_text('["1.2 + 0 * Offset_y0"]', QUANTITY)
+SLOPE = """
+slope:
+  pLinear:
+    m: [0.5, False]
+    b: [0, False]
+"""
+
+
+def whole() -> Model:
+    """A model with a law, a profile, an expression and a quantity."""
+    model = load_model(TEXT, "line")
+    moved, shifted = model.parameters["Gauss_01_A"], model.parameters["Gauss_01_x0"]
+    model.add_dynamics("Gauss_01_A", load_dynamics(DECAY, "decay", moved))
+    model.add_profile("Gauss_01_x0", load_profile(SLOPE, "slope", shifted))
+    model.set_axes(energy=ENERGY, time=TIME, aux=AUX)
+    return model
+
+
+#: Another value of each field of a part.
+OTHER: dict[str, Any] = {
+    "name": "other",
+    "argument": "other",
+    "value": 0.75,
+    "vary": "other",
+    "scope": "project",
+    "min": -7.0,
+    "max": 77.0,
+    "formula": parse("free + 1"),
+    "where": "other.yaml:7",
+    "dynamics": None,
+    "profile": None,
+    "free": Free("energy"),
+    "function": "Lorentz",
+    "pars": (None,),
+    "subcycle": 1,
+    "target": "other",
+    "components": [],
+    "frequency": 0.5,
+    "n_subcycles": 2,
+    "text": "other",
+}
+
+PARTS: dict[str, Callable[[Any], Any]] = {
+    "parameter": lambda model: model.components[1].pars[0],
+    "parameter with a profile": lambda model: model.components[1].pars[1],
+    "follower": lambda model: model.components[1].pars[2],
+    "quantity": lambda model: model.quantities[0],
+    "component": lambda model: model.components[1],
+    "dynamics": lambda model: model.components[1].pars[0].dynamics,
+    "law": lambda model: model.components[1].pars[0].dynamics.components[0],
+    "parameter of a law": lambda model: model.components[1].pars[0].dynamics.components[0].pars[1],
+    "profile": lambda model: model.components[1].pars[1].profile,
+    "parameter of a profile": lambda model: (
+        model.components[1].pars[1].profile.components[0].pars[0]
+    ),
+}
+CASES = [
+    (part, field)
+    for part, make in PARTS.items()
+    for field in [one.name for one in fields(make(whole()))]
+]
+
+
+@pytest.mark.parametrize(("part", "field"), CASES)
+def test_every_field_of_every_part_counts(part: str, field: str) -> None:
+    model = whole()
+    before, changed = state_of(model), PARTS[part](model)
+    old = getattr(changed, field)
+    setattr(changed, field, OTHER[field])
+    nothing = old is None and OTHER[field] is None
+    assert (state_of(model) == before) is nothing
+    setattr(changed, field, old)
+    assert state_of(model) == before
+
+
+def test_all_kinds_of_parts_are_among_them() -> None:
+    found = {type(make(whole())) for make in PARTS.values()}
+    assert found == {Par, Component, Dynamics, Profile}
+    assert {field.name for kind in found for field in fields(kind)} == set(OTHER)
+
+
+@pytest.mark.parametrize("name", sorted(ATTRIBUTES))
+def test_every_attribute_of_a_model_counts(name: str) -> None:
+    model = whole()
+    before, old = state_of(model), getattr(model, name)
+    other: Any = {"note": "other"} if isinstance(old, dict) else old[:1]
+    if isinstance(old, np.ndarray):
+        other = old.copy()
+    elif not old:
+        other = {"note": ENERGY} if name == "inputs" else {"energy": "other"}
+    if name == "where":
+        other = "other.yaml"
+    if name == "quantities":
+        other = ()
+    setattr(model, name, other)
+    assert state_of(model) != before
+    setattr(model, name, old)
+    assert state_of(model) == before
+
+
+IN_PLACE: dict[str, Callable[[Model], object]] = {
+    "labels": lambda model: model.labels.update(energy="binding energy"),
+    "elsewhere": lambda model: model.elsewhere.update(energy="other"),
+    "units": lambda model: model.units.update(energy="eV"),
+    "inputs": lambda model: model.inputs.update(reference=ENERGY),
+    "components": lambda model: model.components.pop(),
+    "order": lambda model: model.components.reverse(),
+    "laws": lambda model: laws_of(model).append(laws_of(model)[0]),
+}
+
+
+def laws_of(model: Model) -> list[Component]:
+    dynamics = model.parameters["Gauss_01_A"].dynamics
+    assert dynamics is not None
+    return dynamics.components
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_what_is_changed_in_place_counts(change: str) -> None:
+    model = whole()
+    before = state_of(model)
+    IN_PLACE[change](model)
+    assert state_of(model) != before
+
+
+def test_a_name_that_moves_from_one_dict_to_another_counts() -> None:
+    model = whole()
+    model.labels.clear()
+    model.units.update(energy="eV")
+    before = state_of(model)
+    model.labels.update(model.units)
+    model.units.clear()
+    assert state_of(model) != before
+
+
+def test_the_function_under_a_name_and_the_kind_of_model_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = whole()
+    before, known = state_of(model), compile_model(model)
+    with monkeypatch.context() as patch:
+        patch.setitem(OPS, "Gauss", OPS["Lorentz"])
+        assert state_of(model) != before
+        assert compile_model(model) is not known
+    assert compile_model(model) is known
+    other = type("Other", (Model,), {})
+    monkeypatch.setattr(model, "__class__", other)
+    assert state_of(model) != before
+
+
+def test_a_model_that_changes_while_it_is_copied_is_kept_as_what_the_copy_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The key was that of the model before: the next fit with those values got this copy."""
+    model, copy = whole(), Model.copy
+
+    def changed_by_another_thread(own: Model) -> Model:
+        own.set_values({"Gauss_01_x0": 84.9})
+        return copy(own)
+
+    forget()
+    with monkeypatch.context() as patch:
+        patch.setattr(Model, "copy", changed_by_another_thread)
+        first = compile_model(model)
+    assert first.model.values["Gauss_01_x0"] == 84.9
+    assert compile_model(model) is first
+    model.set_values({"Gauss_01_x0": whole().values["Gauss_01_x0"]})
+    assert compile_model(model) is not first
+
+
+def test_a_model_has_no_other_attributes() -> None:
+    model = whole()
+    assert vars(model).keys() == ATTRIBUTES
+    model.create_value_2d()
+    assert vars(compile_model(model).model).keys() == ATTRIBUTES
+    measurement = measured(model)
+    assert facts(fit_model(model, measurement)) == fresh(whole(), measurement)
+
+
+def test_equal_models_share_and_the_passes_that_run_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, other = whole(), pickle.loads(pickle.dumps(whole()))
+    assert compile_model(model) is compile_model(model)
+    assert compile_model(model) is compile_model(model.copy())
+    assert compile_model(model) is not compile_model(other)  # axes of its own
+    known = compile_model(model)
+    monkeypatch.setenv("PYSPEC_PASSES", "none")
+    assert compile_model(model) is not known
+    monkeypatch.undo()
+    assert compile_model(model) is known
+    forget()
+    assert compile_model(model) is not known
+
+
+def test_a_sign_of_zero_counts() -> None:
+    model = whole()
+    model.set("free", 0.0)
+    before = state_of(model)
+    model.set("free", -0.0)
+    assert state_of(model) != before
+
+
+CHANGES: dict[str, Callable[[Model], None]] = {
+    "value": lambda model: model.set_values({"Gauss_01_x0": 84.9}),
+    "fixed value": lambda model: model.set("Gauss_01_A_expFun_01_tau", 2.0),
+    "bound": lambda model: model.set("Gauss_01_A", max=20.5),
+    "vary": lambda model: model.set("Offset_y0", vary=False),
+    "expression": lambda model: model.set("Gauss_01_SD", expr="1.3 + 0 * Offset_y0"),
+    "axis": lambda model: model.set_axes(energy=ENERGY + 0.01),
+    "no law": lambda model: setattr(model.parameters["Gauss_01_A"], "dynamics", None),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_between_two_fits_is_seen(change: str) -> None:
+    model, measurement = whole(), measured(whole())
+    fit_model(model, measurement)
+    CHANGES[change](model)
+    expected = whole()
+    CHANGES[change](expected)
+    assert facts(fit_model(model, measurement)) == fresh(expected, measurement)
+    back = whole()
+    back.set_axes(energy=model.energy)
+    assert facts(fit_model(back, measurement)) == fresh(back, measurement)
+
+
+def test_start_values_of_one_fit_are_not_those_of_the_next() -> None:
+    model, measurement = whole(), measured(whole())
+    expected = fresh(model, measurement)
+    seeded = fit_model(model, measurement, seeds={"Gauss_01_x0": 84.0})
+    assert seeded.start["Gauss_01_x0"] == 84.0
+    assert facts(fit_model(model, measurement)) == expected
+
+
+@pytest.mark.parametrize("height", [1.0, 500.0])
+def test_a_height_that_starts_at_0_takes_its_size_from_the_data(height: float) -> None:
+    """Bounds are far away, so that the size alone says how large a step is."""
+    model = load_model(TEXT, "line")
+    model.set("Gauss_01_A", 0.0, min=None, max=None)
+    model.set_axes(energy=ENERGY)
+    truth = model.copy()
+    truth.set_values({"Gauss_01_A": 30.0})
+    fit_model(model, measured(truth))
+    truth.set_values({"Gauss_01_A": height})
+    second = measured(truth, 2)
+    assert facts(fit_model(model, second)) == fresh(model, second)
+
+
+def test_what_a_result_hands_out_is_its_own() -> None:
+    model, measurement = whole(), measured(whole())
+    first, second = fit_model(model, measurement), fit_model(model, measurement)
+    expected = facts(second)
+    mine = first.model
+    assert first.model is mine
+    mine.set_values({"Gauss_01_x0": 81.0})
+    assert np.array_equal(first.curve(whole=True), second.curve(whole=True))
+    assert np.array_equal(first.predict().value, second.predict().value)
+    mine.parameters["Gauss_01_A"].dynamics = None
+    assert second.model.values["Gauss_01_x0"] == second.values["Gauss_01_x0"]
+    assert second.model is not mine
+    copied = pickle.loads(pickle.dumps(second))
+    assert facts(copied) == expected
+    copied.model.set_values({"Gauss_01_x0": 82.0})
+    assert facts(fit_model(model, measurement)) == expected
+    assert np.array_equal(second.fit, fit_model(model, measurement).fit)
+
+
+def test_windows_and_noise_belong_to_the_measurement() -> None:
+    model, measurement = whole(), measured(whole())
+    fit_model(model, measurement)
+    assert measurement.data is not None
+    keep: npt.NDArray[np.bool_] = np.ones(measurement.data.shape, dtype=bool)
+    keep[3:5, 7] = False
+    for other in (
+        replace(measurement, rows=(2, 19), columns=(3, 33)),
+        replace(measurement, weight=np.full(ENERGY.size, 10.0)),
+        replace(measurement, keep=keep),
+        Measurement(data=np.abs(np.round(measurement.data)), loss="poisson"),
+    ):
+        assert facts(fit_model(model, other)) == fresh(model, other)
+        fit_model(model, measurement)

@@ -1,0 +1,271 @@
+"""Shirley weighs points by their steps: A2 came out 48 standard errors off, with nothing said."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from itertools import pairwise
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.special import erfc
+
+from pyspec._library import call_function, supported_isas
+from pyspec.cli import main
+from pyspec.executor import make_executor, worst_difference
+from pyspec.fit import fit_joint, fit_model
+from pyspec.functions.energy import Shirley
+from pyspec.functions.grid import mean_step, shirley_shares
+from pyspec.io import load_fits, refit_joint, save_fit
+from pyspec.model import Measurement, Model, load_dynamics, load_model
+
+LINES = ((100.0, 84.0, 0.5), (50.0, 86.0, 0.5))
+LOSS = 0.1  # of the area above, for each eV
+TEXT = """
+m:
+  Offset: {y0: [5, true]}
+  Shirley: {pShirley: [0.01, SHARED, 0, 1]}
+  Gauss: {A: [100, true], x0: [84, true], SD: [0.5, true, 0.1, 2]}
+  Gauss: {A: [50, true], x0: [86, true], SD: [0.5, true, 0.1, 2]}
+"""
+
+
+def stepped(coarse: float = 0.2, fine: float = 0.025) -> np.ndarray:
+    """Fine steps above 86 eV, coarse ones below."""
+    return np.concatenate([np.arange(80.0, 86.0, coarse), np.arange(86.0, 90.0, fine)])
+
+
+AXES = {
+    "named case": stepped(),
+    "coarse above": np.concatenate([np.arange(80.0, 85.0, 0.025), np.arange(85.0, 90.0, 0.1)]),
+    "stretched": 80.0 + 10.0 * np.linspace(0.0, 1.0, 240) ** 1.7,
+    "drawn": np.sort(np.random.default_rng(3).uniform(80.0, 90.0, 400)),
+}
+
+
+def spectrum(x: np.ndarray, loss: float = LOSS) -> np.ndarray:
+    """Two Gaussians, their loss as an integral, and a constant."""
+    found = np.full(x.size, 5.0)
+    for height, centre, width in LINES:
+        u = (x - centre) / width
+        found += height * np.exp(-u * u / 2)
+        found += loss * height * width * np.sqrt(np.pi / 2) * erfc(u / np.sqrt(2))
+    return found
+
+
+def model_on(x: np.ndarray, shared: str = "true") -> Model:
+    model = load_model(TEXT.replace("SHARED", shared), "m")
+    model.set_axes(energy=x)
+    return model
+
+
+@pytest.mark.parametrize("name", AXES)
+@pytest.mark.parametrize("falling", [False, True])
+def test_heights_and_loss_come_out_on_uneven_axes(name: str, falling: bool) -> None:
+    """Binding energies fall along the axis: then the loss is below its line, too."""
+    x, data = AXES[name], spectrum(AXES[name])
+    if falling:
+        x = 170.0 - x
+    model = model_on(x)
+    model.set_values({"Gauss_01_x0": 170.0 - 84.0, "Gauss_02_x0": 170.0 - 86.0} if falling else {})
+    result = fit_model(model, Measurement(data, weight=np.full(x.size, 2.0)), scale_covar=False)
+    # A point counts for itself, too, by half of a mean step: heights are that much smaller.
+    own = 1.0 + LOSS * mean_step(x) / 2
+    expected = {"Gauss_01_A": 100.0 / own, "Gauss_02_A": 50.0 / own, "Offset_y0": 5.0}
+    expected["Shirley_pShirley"] = LOSS * mean_step(x) * own
+    for name_of, value in expected.items():
+        error = result.stderr[name_of]
+        assert error is not None
+        assert abs(result.values[name_of] - value) < 0.3 * error, name_of
+    assert abs(result.values["Gauss_01_A"] - 100.0) < 2.5 * result.stderr["Gauss_01_A"]
+    assert abs(result.values["Gauss_02_A"] - 50.0) < 2.5 * result.stderr["Gauss_02_A"]
+    assert result.chisqr < 0.1
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_executors_agree_on_uneven_axes(name: str) -> None:
+    """Whole and in windows, of one spectrum and of many; the slopes against differences."""
+    x = AXES[name]
+    for time in (None, np.linspace(-1.0, 3.0, 21)):
+        model = model_on(x)
+        model.set_axes(time=time)
+        if time is not None:
+            law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
+            model.add_dynamics("Gauss_01_A", load_dynamics(law, ["d"], "Gauss_01_A"))
+            model.add_dynamics("Gauss_02_x0", load_dynamics(law, ["d"], "Gauss_02_x0"))
+        full = make_executor(model, None, "compiled").run(model.theta())
+        for columns in (None, (0, 40), (30, 150), (x.size - 7, x.size)):
+            seen = Measurement(columns=columns)
+            made = [make_executor(model, seen, b) for b in ("tree", "interpreted", "compiled")]
+            tree, interpreted, compiled = (one.run(model.theta()) for one in made)
+            assert worst_difference(tree, compiled) <= 1e-12
+            assert worst_difference(interpreted, compiled) <= 1e-12
+            assert worst_difference(compiled, seen.window(full)) <= 1e-12
+        measured = Measurement(data=np.zeros(full.shape))
+        slopes = -make_executor(model, measured, "compiled").jacobian(model.theta())
+        tree = make_executor(model, None, "tree")
+        for k, name_of in enumerate(model.opt_param_names):
+            step = 2e-7 * max(1.0, abs(model.theta()[k]))
+            unit = step * np.eye(len(model.theta()))[k]
+            sides = [tree.run(model.theta() + sign * unit).ravel() for sign in (1, -1)]
+            change = (sides[0] - sides[1]) / (2 * step)
+            np.testing.assert_allclose(
+                slopes[k], change, rtol=0, atol=2e-6 * max(1.0, abs(change).max()), err_msg=name_of
+            )
+
+
+@pytest.mark.parametrize("moves", ["Gauss_01_A", "Gauss_02_x0"])
+def test_sums_of_rows_agree_on_uneven_axes(moves: str) -> None:
+    """Also over shapes and times apart, where heights alone move; chunks and threads keep bits."""
+    x, time = AXES["named case"], np.linspace(-1.0, 3.0, 200)
+    model = model_on(x)
+    model.set_axes(time=time)
+    law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
+    model.add_dynamics(moves, load_dynamics(law, ["d"], moves))
+    clean = make_executor(model).run(model.theta())
+    data = clean + np.random.default_rng(1).normal(0.0, 0.5, clean.shape)
+    executor = make_executor(model, Measurement(data), "compiled")
+    theta = 1.01 * model.theta()
+    jacobian = np.vstack([executor.jacobian(theta), executor.residual(theta)])
+    jacobian[:-1] *= -1
+    expected = (jacobian @ jacobian.T)[np.triu_indices(len(jacobian))]
+    whole = executor.normal(theta)
+    for found in (
+        whole,
+        executor.normal(theta, in_strips=True),
+        executor.normal(theta, threads=2),
+        executor.normal(theta, chunks=[(0, 3), (3, 70), (70, 200)]),
+    ):
+        signs = np.sign(found) * np.sign(expected)
+        np.testing.assert_allclose(abs(found), abs(expected), rtol=1e-9, atol=1e-6)
+        assert (signs[abs(expected) > 1e-3] != 0).all()
+    np.testing.assert_array_equal(whole, executor.normal(theta, threads=2))
+    np.testing.assert_array_equal(whole, executor.normal(theta, chunks=[(0, 3), (3, 200)]))
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.linspace(80.0, 90.0, 173),
+        80.0 + 0.05 * np.arange(200),
+        np.linspace(90.0, 80.0, 64).astype(np.float32).astype(np.float64),
+        np.round(np.linspace(80.0, 90.0, 201), 2),
+        np.array([84.0]),
+        np.array([84.0, 85.5]),
+    ],
+)
+def test_even_axes_keep_their_bits(x: np.ndarray) -> None:
+    fed = spectrum(x)
+    assert shirley_shares(x) is None
+    plain = 0.01 * np.cumsum(fed[::-1])[::-1]
+    np.testing.assert_array_equal(Shirley(x, 0.01, fed), plain)
+
+
+def test_the_sum_is_the_area_above() -> None:
+    """Of a straight line the trapezoidal rule is exact: the rest is half of a mean step of the
+    point itself, and of the last one."""
+    x = AXES["drawn"]
+    line = 3.0 + 0.2 * (x - 80.0)
+    mean = mean_step(x)
+    area = np.array([np.trapezoid(line[i:], x[i:]) for i in range(x.size)])
+    expected = (area + mean / 2 * (line + line[-1])) / mean
+    np.testing.assert_allclose(Shirley(x, 1.0, line), expected, rtol=1e-12)
+    shares = shirley_shares(x)
+    assert shares is not None
+    twice = shirley_shares(x, mean / 2)
+    assert twice is not None
+    np.testing.assert_allclose(twice, 2 * shares, rtol=1e-14)
+
+
+@pytest.mark.parametrize("isa", supported_isas())
+@pytest.mark.parametrize("name", AXES)
+def test_the_sum_longhand(name: str, isa: str) -> None:
+    """Point by point in 50 digits: half of each way to the points above and below, over a mean
+    step; of the own point half of the way above and half of a mean step. In C and in NumPy, rows
+    in lanes and one by one, value and slope."""
+    x, shares = AXES[name], shirley_shares(AXES[name])
+    fed = np.stack([spectrum(x), np.random.default_rng(1).uniform(-1.0, 2.0, x.size)])
+    factors = np.array([[0.013, -1.7]])
+    with mp.workdps(50):
+        at = [mp.mpf(one) for one in x]
+        mean = (at[-1] - at[0]) / (x.size - 1)
+        ways = [mean, *(b - a for a, b in pairwise(at)), mean]
+        expected = np.zeros(fed.shape)
+        for row, values in enumerate(fed):
+            above = mp.mpf(0)
+            for i in range(x.size - 1, -1, -1):
+                own = mp.mpf(values[i])
+                expected[row, i] = (above + own * (mean + ways[i + 1]) / 2) / mean
+                above += own * (ways[i] + ways[i + 1]) / 2
+    scale = 1e-13 * abs(expected).max()
+    rows, slopes = call_function("Shirley", x, factors, fed, True, isa, shares)
+    assert slopes is not None
+    np.testing.assert_allclose(rows, factors.T * expected, rtol=0, atol=2 * scale)
+    np.testing.assert_allclose(slopes[0], expected, rtol=0, atol=scale)
+    for k in range(2):
+        one, _ = call_function("Shirley", x, factors[:, [k]], fed[[k]], False, isa, shares)
+        np.testing.assert_array_equal(one[0], rows[k])
+        in_numpy = Shirley(x, factors[0, k], fed[k])
+        np.testing.assert_allclose(in_numpy, factors[0, k] * expected[k], rtol=0, atol=2 * scale)
+
+
+def joint_parts(shared: str = '"project"') -> list[tuple[Model, Measurement]]:
+    found = []
+    for x in (np.linspace(80.0, 90.0, 201), np.linspace(80.0, 90.0, 81), AXES["named case"]):
+        weight = np.full(x.size, 2.0)
+        found.append((model_on(x, shared), Measurement(spectrum(x), weight=weight)))
+    return found
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_files_share_the_loss_for_each_electronvolt(backend: str) -> None:
+    """A pShirley for each point was shared: of files with other steps it fitted none."""
+    parts = joint_parts()
+    result = fit_joint(parts, backend, scale_covar=False)
+    assert result.joint.chisqr < 1.0
+    share = LOSS * mean_step(parts[0][0].energy)
+    assert result.joint.values["Shirley_pShirley"] == pytest.approx(share, rel=0.01)
+    for file, (model, measured) in zip(result, parts, strict=True):
+        assert file.values["Shirley_pShirley"] == result.joint.values["Shirley_pShirley"]
+        np.testing.assert_allclose(file.fit, measured.data, atol=1.0)
+        np.testing.assert_allclose(file.predict(model.energy).value, file.fit, rtol=1e-9)
+        peaks, grounds = file.components()
+        both = sum([*peaks.values(), *grounds.values()])
+        np.testing.assert_allclose(both, file.fit, rtol=1e-9)
+        apart = file.eval_components()
+        np.testing.assert_allclose(sum(apart.values()), file.fit, rtol=1e-9)
+    alone = fit_joint(joint_parts("true"), backend, scale_covar=False)
+    for index, (model, _) in enumerate(parts):
+        own = alone.joint.values[f"file{index:02d}_Shirley_pShirley"]
+        assert own == pytest.approx(LOSS * mean_step(model.energy), rel=0.02)
+
+
+def test_an_archive_keeps_the_step_of_the_first_file(tmp_path: Path) -> None:
+    """Each file by itself, and all of them together."""
+    result = fit_joint(joint_parts(), scale_covar=False, names=["a", "b", "c"])
+    paths = [tmp_path / f"{name}.h5" for name in "abc"]
+    for path, file in zip(paths, result, strict=True):
+        save_fit(path, file)
+    stored = [load_fits(path)[0] for path in paths]
+    for file, back in zip(result, stored, strict=True):
+        own = back.to_result()
+        np.testing.assert_allclose(own.fit, file.fit, rtol=1e-9)
+    again = refit_joint(stored)
+    for file, one in zip(result, again, strict=True):
+        np.testing.assert_allclose(one.fit, file.fit, rtol=1e-6)
+
+
+def test_explain_says_how_files_share_it(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(TEXT.replace("SHARED", '"project"'))
+    out = io.StringIO()
+    with redirect_stdout(out):
+        main(["explain", str(path)])
+    text = " ".join(out.getvalue().split())
+    assert "times the mean step of each file over that of the first" in text
+    path.write_text(TEXT.replace("SHARED", "true"))
+    with redirect_stdout(io.StringIO()) as out:
+        main(["explain", str(path)])
+    assert "over that of the first" not in out.getvalue()

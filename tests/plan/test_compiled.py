@@ -1,0 +1,452 @@
+"""Models compiled once: what shares a plan, and that each change of a model is seen."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHAPED, SHIRLEY, TIME, energy_model
+from support.zoo import ZOO, make_model
+
+import pyspec.plan.compiled as compiled
+from pyspec import File, Project
+from pyspec.errors import DataError, ModelError
+from pyspec.executor import CompiledExecutor, executor_of, laid, make_executor, make_plan
+from pyspec.fit import fit_model
+from pyspec.functions.external import forget_function, register_function
+from pyspec.ir import build_graph, parse_graph, print_graph
+from pyspec.model import Dynamics, Measurement, Model, Par
+from pyspec.model.load import load_dynamics, load_model
+from pyspec.passes import PASSES, jump_parameters
+from pyspec.passes.sequence import VARIABLE
+from pyspec.plan import (
+    CompiledModel,
+    PackedPlan,
+    ScheduledPlan,
+    compile_graph,
+    compile_model,
+    schedule_1d,
+    schedule_2d,
+)
+from pyspec.plan.compiled import forget
+
+#: A model in which everything occurs.
+CYCLES = ["gaussIRF: {SD: [0.3, false]}", DECAY, "linFun: {m: [0.4], t0: [0.2, false]}"]
+QUANTITIES = "parameters:\n  k: [1.5, true]\n  k2: ['2 * k']\n"
+
+
+@pytest.fixture(autouse=True)
+def empty() -> Iterator[None]:
+    """No test sees the plans of another."""
+    forget()
+    yield
+    forget()
+
+
+def everything() -> Model:
+    """Two peaks on a Shirley; one moves in sub-cycles, the other is tied, profiled and moves."""
+    return energy_model(
+        OFFSET,
+        SHIRLEY,
+        SHAPED,
+        "GLP: {A: ['0.5 * GLP_01_A + k2'], x0: [86, true], F: [1, false], m: [0.2, false]}",
+        moves={
+            "GLP_01_x0": CYCLES,
+            "GLP_02_x0": "gaussCONV: {SD: [1.1]}\nsinFun: {A: [1], f: [0.1], phi: [0.4, false], "
+            "t0: [0.3, false]}",
+        },
+        profiles={"GLP_01_F": "pLinear: {m: [0.2], b: [0.1, false]}"},
+        quantities=QUANTITIES,
+    )
+
+
+def numbers(model: Model) -> npt.NDArray[np.float64]:
+    """The model at a theta that is not its start."""
+    theta = 1.01 * model.theta() + 0.01
+    return make_executor(model).run(theta)
+
+
+def schedule_of(model: Model) -> ScheduledPlan:
+    """The plan, scheduled for this model alone."""
+    two = model.energy is not None and model.time is not None
+    return (schedule_2d if two else schedule_1d)(build_graph(model))
+
+
+def packed(model: Model) -> PackedPlan:
+    """The plan in the form of C, which models of one structure share."""
+    return compile_model(model).packed
+
+
+def law(model: Model, name: str = "GLP_02_x0") -> Dynamics:
+    """What moves a parameter."""
+    found = model.parameters[name].dynamics
+    assert found is not None
+    return found
+
+
+def _set(name: str, **given: object) -> Callable[[Model], None]:
+    def change(model: Model) -> None:
+        model.set(name, **given)
+
+    return change
+
+
+def _swap_components(model: Model) -> None:
+    model.components[0], model.components[1] = model.components[1], model.components[0]
+
+
+def _drop_law(model: Model) -> None:
+    del law(model).components[0]
+
+
+def _move_to(subcycle: int) -> Callable[[Model], None]:
+    def change(model: Model) -> None:
+        law(model, "GLP_01_x0").components[-1].subcycle = subcycle
+
+    return change
+
+
+def _frequency(model: Model) -> None:
+    law(model, "GLP_01_x0").frequency = 0.3
+
+
+def _more_cycles(model: Model) -> None:
+    law(model, "GLP_01_x0").n_subcycles = 4
+
+
+def _function(model: Model) -> None:
+    part = law(model).components[0]
+    part.function, part.name = "expSymCONV", part.name.replace("gaussCONV", "expSymCONV")
+
+
+def _profile_function(model: Model) -> None:
+    profile = model.parameters["GLP_01_F"].profile
+    assert profile is not None
+    profile.components[0].pars = profile.components[0].pars[::-1]
+
+
+def _no_profile(model: Model) -> None:
+    model.parameters["GLP_01_F"].profile = None
+
+
+def _optional(model: Model) -> None:
+    sine = law(model).components[1]
+    sine.pars = (*sine.pars[:-1], Par("GLP_02_x0_sinFun_01_y0", "y0", 0.7, False))
+
+
+#: Changes after which the plan is another one.
+STRUCTURAL: dict[str, Callable[[Model], None]] = {
+    "a free parameter is fixed": _set("GLP_01_m", vary=False),
+    "a fixed one is freed": _set("GLP_02_m", vary=True),
+    "an expression changes": _set("GLP_02_A", expr="0.7 * GLP_01_A + k2"),
+    "an expression goes": _set("GLP_02_A", value=3.0, expr=""),
+    "an expression comes": _set("GLP_02_m", expr="GLP_01_m"),
+    "a quantity is fixed": _set("k", vary=False),
+    "components change places": _swap_components,
+    "a kernel goes": _drop_law,
+    "a kernel is another": _function,
+    "a law gets an optional parameter": _optional,
+    "a law changes its sub-cycle": _move_to(1),
+    "a law leaves its sub-cycle": _move_to(0),
+    "the cycles change": _frequency,
+    "there are more sub-cycles": _more_cycles,
+    "a profile is another": _profile_function,
+    "a profile goes": _no_profile,
+    "the times change, with sub-cycles": lambda m: m.set_axes(time=np.linspace(-2.5, 9.5, 23)),
+    "the auxiliary axis has more points": lambda m: m.set_axes(aux=np.linspace(0, 2, 4)),
+    "the model has another name": lambda m: setattr(m, "name", "other"),
+}
+
+#: Changes after which the plan is the same, with other numbers in it.
+NUMBERS: dict[str, Callable[[Model], None]] = {
+    "a start value": lambda m: m.set_values({"GLP_01_x0": 84.5}),
+    "a fixed value": lambda m: m.set_values({"GLP_02_m": 0.6}),
+    "a fixed value of a law": lambda m: m.set_values({"GLP_02_x0_sinFun_01_phi": 1.4}),
+    "a fixed width": lambda m: m.set_values({"GLP_01_x0_gaussIRF_SD": 0.5}),
+    "a quantity": lambda m: m.set_values({"k": 2.5}),
+    "bounds": lambda m: m.set("GLP_01_A", min=1.0, max=30.0),
+    "the energies": lambda m: m.set_axes(energy=np.linspace(79, 91, 21)),
+    "the number of energies": lambda m: m.set_axes(energy=np.linspace(79, 91, 34)),
+    "falling energies": lambda m: m.set_axes(energy=np.linspace(91, 79, 21)),
+    "the auxiliary axis": lambda m: m.set_axes(aux=[0.0, 1.5, 2.0]),
+    "its weights": lambda m: m.set_axes(aux=[0.0, 0.5, 2.0], aux_weights=[1, 2, 5]),
+    "where it stands": lambda m: setattr(m, "where", "elsewhere.yaml:3"),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURAL | NUMBERS)
+def test_each_change_is_seen(name: str) -> None:
+    """After a plan is kept, a changed model gives the numbers of one that was never kept."""
+    kept = everything()
+    before = numbers(kept)
+    change = (STRUCTURAL | NUMBERS)[name]
+    changed = everything()
+    change(changed)
+    assert (packed(changed) is packed(kept)) == (name in NUMBERS)
+    found, memory = numbers(changed), packed(changed).memory
+    theta, fixed = make_plan(changed).theta, make_plan(changed).fixed
+    forget()
+    assert np.array_equal(found, numbers(changed))
+    assert np.array_equal(memory, packed(changed).memory)
+    assert np.array_equal(theta, make_plan(changed).theta)
+    assert np.array_equal(fixed, make_plan(changed).fixed)
+    assert make_plan(changed) == schedule_of(changed)
+    if name not in ("bounds", "where it stands", "the model has another name"):
+        assert found.shape != before.shape or not np.array_equal(found, before)
+    assert np.array_equal(numbers(kept), before)
+
+
+@pytest.mark.parametrize("size", [22, 23, 40])
+def test_times_are_inputs_where_there_are_no_cycles(size: int) -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    first = packed(model)
+    model.set_axes(time=np.linspace(-3, 5, size))
+    found = numbers(model)
+    assert packed(model) is first
+    forget()
+    assert np.array_equal(found, numbers(model))
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_kept_plan_is_the_plan(name: str) -> None:
+    first, second = make_plan(make_model(name)), make_plan(make_model(name))
+    forget()
+    assert first == second == make_plan(make_model(name))
+
+
+def test_a_second_fit_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    data = model.evaluate() + np.random.default_rng(0).normal(0, 0.01, (23, 21))
+    first = fit_model(model, Measurement(data=data))
+    built: list[str] = []
+    for name in ("build_graph", "pack", "schedule_1d", "schedule_2d"):
+        monkeypatch.setattr(compiled, name, lambda *given, own=name: built.append(own))
+    second = fit_model(model, Measurement(data=data))
+    window = Measurement(data=data, rows=(2, 20), columns=(1, 19))
+    assert fit_model(model, window).success
+    model.set_axes(time=TIME + 0.1)  # the next file
+    assert fit_model(model, Measurement(data=data)).success
+    assert second.values == first.values
+    assert not built
+
+
+def test_a_fixed_phase_decides_which_parameters_jump() -> None:
+    """A sine that begins at 0 does not jump at its onset; with another phase it does. The phase is
+    fixed, so that both have one plan."""
+    sine = "sinFun: {A: [2], f: [0.1, false], phi: [0, false], t0: [0.3, true]}"
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_x0": sine})
+    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.01, (23, 21))
+    assert not compile_model(model).jump_parameters
+    assert not fit_model(model, Measurement(data=data)).intervals
+    model.set_values({"GLP_01_x0_sinFun_01_phi": 0.7})
+    assert compile_model(model).jump_parameters == {"GLP_01_x0_sinFun_01_t0"}
+    assert list(fit_model(model, Measurement(data=data)).intervals) == ["GLP_01_x0_sinFun_01_t0"]
+    model.set_values({"GLP_01_x0_sinFun_01_phi": 0.0})
+    assert not fit_model(model, Measurement(data=data)).intervals
+    assert len({id(kept.model.packed) for kept in compiled._KEPT.values()}) == 1
+    assert jump_parameters(compile_model(model).graph) == ()
+
+
+def test_passes_that_are_left_out_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = everything()
+    plans = {make_plan(model).digest, make_plan(model, ("share",)).digest}
+    assert compile_model(model, "share") is compile_model(model, ["share"])
+    monkeypatch.setenv(VARIABLE, "none")
+    plans.add(make_plan(model).digest)
+    assert len(plans) == 3
+    assert make_plan(model) == make_plan(model, tuple(PASSES))
+
+
+def test_a_function_that_is_registered_again_is_another() -> None:
+    try:
+        register_function("Bump", lambda x, A, x0: A / (1 + (x - x0) ** 2), "A, x0")
+        model = energy_model(OFFSET, "Bump: {A: [2], x0: [84]}", time=False)
+        before = numbers(model)
+        register_function("Bump", lambda x, A, x0: A / (2 + (x - x0) ** 2), "A, x0")
+        found = numbers(model)
+        assert not np.array_equal(found, before)
+        forget()
+        assert np.array_equal(found, numbers(model))
+    finally:
+        forget_function("Bump")
+
+
+def test_only_so_many_models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "MOST", 3)
+    models = [energy_model(OFFSET, *[PEAK] * n, time=False) for n in range(1, 8)]
+    first, second = compile_model(models[0]), compile_model(models[1])
+    for model in models[2:]:
+        compile_model(model)
+        assert compile_model(models[0]) is first  # used again, so it stays
+        assert len(compiled._KEPT) <= 6
+    assert compile_model(models[1]) is not second
+
+
+def _numbers_of_everything(_: int) -> bytes:
+    return numbers(everything()).tobytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are forked")
+def test_a_forked_process_uses_what_was_compiled_before() -> None:
+    expected = _numbers_of_everything(0)
+    before = list(compiled._KEPT)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_numbers_of_everything, range(4)) == [expected] * 4
+    assert list(compiled._KEPT) == before
+
+
+def test_a_model_without_a_plan_says_so_whenever_the_plan_is_asked_for() -> None:
+    made = compile_model(energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY}, time=False))
+    assert list(made.parameters) == list(made.model.parameters)
+    for _ in range(2):
+        for what in ("plan", "packed", "names", "pinned", "jumps"):
+            with pytest.raises(ModelError, match="has no time axis"):
+                getattr(made, what)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_graph_alone_makes_a_compiled_model(name: str) -> None:
+    model = make_model(name)
+    whole, alone = compile_model(model), compile_graph(parse_graph(print_graph(build_graph(model))))
+    assert alone.plan == whole.plan
+    assert np.array_equal(alone.packed.memory, whole.packed.memory)
+    assert (alone.names, alone.linear) == (whole.names, whole.linear)
+    assert alone.jump_parameters == whole.jump_parameters
+    assert alone.column_kinds == whole.column_kinds
+    mine, its = alone.parameters, whole.parameters
+    assert list(mine) == list(its)
+    for one, other in zip(mine.values(), its.values(), strict=True):
+        assert one.expr == other.expr
+        if one.formula is None:
+            limits = other.value, other.vary, other.min, other.max
+            assert (one.value, one.vary, one.min, one.max) == limits
+    known = {name: par.value for name, par in its.items() if par.formula is None}
+    assert repr(alone.followers.values(known)) == repr(whole.followers.values(known))
+    for backend in ("compiled", "interpreted"):
+        expected = make_executor(model, None, backend).run(model.theta())
+        assert np.array_equal(executor_of(alone, None, backend).run(model.theta()), expected)
+    with pytest.raises(ModelError, match="a compiled graph has no model"):
+        _ = alone.model
+
+
+def test_other_values_share_the_plan() -> None:
+    model = everything()
+    whole, other = compile_model(model), {"GLP_01_x0": 84.5, "GLP_02_m": 0.6}
+    pinned, moved = whole.pinned, whole.at(other)
+    model.set_values(other)
+    assert moved.plan == compile_model(model).plan == schedule_of(model)
+    assert moved.packed is whole.packed
+    assert moved.pinned is pinned
+    assert moved.model.values == model.values
+    assert whole.model.values == everything().values
+
+
+def test_a_fit_of_a_compiled_model_is_that_of_its_model() -> None:
+    model = energy_model(OFFSET, PEAK, time=False)
+    data = model.evaluate() + np.random.default_rng(5).normal(0.0, 0.01, ENERGY.size)
+    made, seeds = compile_model(model), {"GLP_01_A": 4.0, "GLP_01_m": 0.3}
+    for given in ({}, {"seeds": seeds}, {"n_starts": 2}, {"backend": "interpreted"}):
+        own, other = (fit_model(one, Measurement(data), **given) for one in (made, model))
+        assert (own.values, own.nfev) == (other.values, other.nfev)
+    assert made.model.values == model.values
+    with pytest.raises(ModelError, match="a compiled graph has no model"):
+        fit_model(graph_of(model), Measurement(data))
+
+
+def test_a_pickled_compiled_model_is_that_of_its_model() -> None:
+    model = everything()
+    for made in (compile_model(model), compile_model(model, "share"), graph_of(model)):
+        again = pickle.loads(pickle.dumps(made))
+        assert again.plan == made.plan
+        assert list(again.parameters) == list(made.parameters)
+
+
+def graph_of(model: Model) -> CompiledModel:
+    return compile_graph(build_graph(model))
+
+
+def test_threads_may_lower_the_same_model() -> None:
+    models = [everything() for _ in range(8)]
+    expected = numbers(everything())
+    forget()
+    found: list[npt.NDArray[np.float64]] = []
+    threads = [
+        threading.Thread(target=lambda own=model: found.append(numbers(own))) for model in models
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all(np.array_equal(one, expected) for one in found)
+
+
+def test_dynamics_that_are_added_are_seen() -> None:
+    model = energy_model(OFFSET, PEAK)
+    before = numbers(model)
+    model.add_dynamics("GLP_01_A", load_dynamics(f"d:\n  {DECAY}\n", "d", "GLP_01_A"))
+    assert not np.array_equal(numbers(model), before)
+
+
+def test_values_share_the_axes_in_the_form_of_c_and_other_axes_do_not() -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    first = compile_model(model).pinned
+    model.set_values({"GLP_01_A": 5.0})
+    assert compile_model(model).pinned is first
+    for times in (TIME[:-1], TIME + 1.0, TIME.copy()):
+        model.set_axes(time=times)
+        again = compile_model(model).pinned
+        assert again is not first
+        assert again.fields["n_rows"] == times.size
+        assert np.array_equal(again.arrays[0], ENERGY)
+        assert np.array_equal(again.arrays[1], times)
+
+
+def test_a_plan_on_other_axes_does_not_keep_inputs_of_before() -> None:
+    text = (
+        "functions:\n  Reference: {formula: A * ref, inputs: ref}\n"
+        "m:\n  Reference: {A: [2, True]}\n"
+    )
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY, inputs={"ref": ENERGY})
+    plan = make_plan(model)
+    np.testing.assert_array_equal(CompiledExecutor(plan).run(None), 2.0 * ENERGY)
+    other = plan.with_inputs(plan.theta, plan.fixed, ENERGY, None, None, None)
+    with pytest.raises(DataError, match="ref"):
+        CompiledExecutor(other)
+
+
+def test_an_axis_given_again_stays_the_same_object() -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    energy, time = model.energy, model.time
+    model.set_axes(energy=ENERGY.copy(), time=TIME.copy())
+    assert model.energy is energy
+    assert model.time is time
+    model.set_axes(energy=ENERGY + 0.1, time=TIME[:-1])
+    assert model.energy is not energy
+    assert np.array_equal(model.energy, ENERGY + 0.1)
+    assert model.time is not None
+    assert model.time.size == TIME.size - 1
+
+
+def test_fits_of_a_file_share_the_plan_and_what_is_laid_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = energy_model(OFFSET, PEAK, time=False)
+    data = model.evaluate() + np.random.default_rng(2).normal(0.0, 0.01, ENERGY.size)
+    file = File(Project(show_output=0), data=data, energy=ENERGY)
+    file.add_model(model)
+    first = file.fit_spectrum(model.name)
+    made: list[str] = []
+    monkeypatch.setattr(compiled, "_lower", lambda *given: made.append("plan"))
+    monkeypatch.setattr(laid, "FitLayout", lambda *given: made.append("layout"))
+    for source in (None, "model", None):
+        again = file.fit_spectrum(model.name, seed_source=source)
+        assert again.chisqr == pytest.approx(first.chisqr, rel=1e-12)
+    assert not made

@@ -1,0 +1,298 @@
+"""At the size of a column of a paper: labels belong to their axes, markers are whole, every sign is
+named, and no number has digits that its error does not give."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import Measurement, fit_model, fit_slices, load_model
+from pyspec.fit import MC, MCMCResult
+from pyspec.plot import (
+    PlotError,
+    plot_amplitudes,
+    plot_chain,
+    plot_data,
+    plot_evolution,
+    plot_fit,
+    plot_overview,
+    plot_residuals,
+    plot_spectra,
+    plot_traces,
+    plot_waterfall,
+    report,
+)
+
+pytest.importorskip("matplotlib").use("agg")
+
+MODELS = """
+peak:
+  Offset: {y0: [50, True]}
+  Gauss: {A: [100, True], x0: [9, True, 2, 18], SD: [1.5, True, 0.1, 5]}
+heights:
+  Offset: {y0: {free: time}}
+  Gauss: {A: {free: time}, x0: [9, True, 2, 18], SD: [1.5, True, 0.1, 5]}
+"""
+ENERGY, TIME = np.linspace(0.0, 20.0, 41), np.linspace(0.0, 12.0, 13)
+DECADES = np.concatenate([np.linspace(-2.0, 2.0, 11), np.geomspace(2.5, 2000.0, 20)])
+NAMES: dict[str, Any] = {
+    "labels": {"energy": "BE", "time": "delay", "data": "photoelectron intensity"},
+    "units": {"energy": "eV", "time": "ps", "data": "counts"},
+}
+
+
+def fitted(
+    name: str = "peak", *, series: bool = False, sigma: float = 0.0, time: Any = TIME
+) -> Any:
+    """A fit of simulated data, with declared noise where there is a sigma."""
+    model = load_model(MODELS, name)
+    model.set_axes(energy=ENERGY, time=time if series else None)
+    clean = 50 + 100 * np.exp(-(((ENERGY - 9) / 1.5) ** 2) / 2)
+    shape = (time.size, 1) if series else (1,)
+    data = np.random.default_rng(1).normal(clean * np.ones(shape), 2.0)
+    options = {"weight": np.array(1 / sigma), **NAMES} if sigma else NAMES
+    return fit_model(model, Measurement(data, **options), scale_covar=not sigma)
+
+
+def boxes(artists: list[Any]) -> list[Any]:
+    """Where they are drawn, in pixels; those without text or out of sight left out."""
+    return [a.get_window_extent() for a in artists if a.get_visible() and a.get_text()]
+
+
+def words(ax: Any) -> list[Any]:
+    """Labels of an axes and of the ticks that are seen."""
+    seen = []
+    for own in (ax.xaxis, ax.yaxis):
+        low, high = sorted(own.get_view_interval())
+        seen += [t.label1 for t in own.get_major_ticks() if low <= t.get_loc() <= high]
+        seen += [t.label2 for t in own.get_major_ticks() if low <= t.get_loc() <= high]
+        seen.append(own.label)
+    return [one for one in seen if one.get_visible() and one.get_text()]
+
+
+@pytest.mark.parametrize("size", [None, (7.0, 3.0), (3.4, 2.4)])
+@pytest.mark.parametrize("kind", ["together", "slices", "bar below"])
+def test_labels_of_a_colour_bar_stand_at_no_other_map(kind: str, size: Any) -> None:
+    """ "intensity (counts)" and its ticks stood where the residual has its axis label and ticks."""
+    result = fitted(series=True, sigma=2.0)
+    if kind == "slices":
+        result = fit_slices(one_model(), result.measurement, times=TIME)
+    options: Any = {"z_colorbar": "hor"} if kind == "bar below" else {}
+    figure = plot_fit(result, figsize=size, **options)
+    figure.draw_without_rendering()
+    _, fit, residual, *bars = figure.axes
+    left, right = fit.get_window_extent().x1, residual.get_window_extent().x0
+    height = residual.get_window_extent()
+    assert bars
+    for bar in bars:
+        for box in boxes(words(bar)):
+            between = box.x0 < right and box.x1 > left
+            assert not (between and box.y0 < height.y1 and box.y1 > height.y0)
+
+
+def one_model() -> Any:
+    model = load_model(MODELS, "peak")
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def first_markers(figure: Any) -> list[tuple[float, float, float]]:
+    """(left room, right room, half a marker) in pixels of every panel with markers."""
+    figure.draw_without_rendering()
+    found = []
+    for ax in figure.axes:
+        for line in ax.lines:
+            x = np.asarray(line.get_xdata(), dtype=float)
+            if line.get_marker() not in ("o", ".") or x.size < 3:
+                continue
+            places = ax.transData.transform(np.column_stack([x, np.full(x.size, 1.0)]))[:, 0]
+            box = ax.get_window_extent()
+            half = 0.5 * line.get_markersize() * figure.dpi / 72.0
+            found.append((places.min() - box.x0, box.x1 - places.max(), half))
+    return found
+
+
+@pytest.mark.parametrize("draw", ["fit", "data", "log", "decades", "traces", "spectra", "paper"])
+def test_the_first_and_the_last_marker_are_whole(draw: str) -> None:
+    """Both were cut in half by the ends of the axis."""
+    one = fitted()
+    figure = {
+        "fit": lambda: plot_fit(one),
+        "paper": lambda: plot_fit(one, figsize=(2.2, 2.0)),
+        "data": lambda: plot_data(one.data[::4], ENERGY[::4], markers=["o"]),
+        "log": lambda: plot_data(one.data[1::4], ENERGY[1::4], markers=["o"], x_type="log"),
+        "decades": lambda: plot_traces(fitted(series=True, time=DECADES)),
+        "traces": lambda: plot_traces(fitted(series=True)),
+        "spectra": lambda: plot_spectra(fitted(series=True)),
+    }[draw]()
+    found = first_markers(figure)
+    assert found
+    assert all(min(left, right) >= half for left, right, half in found), found
+
+
+def test_limits_that_were_asked_for_have_no_margin() -> None:
+    assert plot_fit(fitted(), x_lim=(2, 15), x_dir="asc").axes[0].get_xlim() == (2, 15)
+    mesh = plot_fit(fitted(series=True)).axes[0]
+    assert sorted(mesh.get_xlim()) == pytest.approx([-0.25, 20.25])
+
+
+NUMBERS = [84.0, 1.2e-4, 1234.5, 0.31]
+SPREADS = [0.0004, 3e-6, 41.0, 0.012]
+
+
+def samples_of(names: list[str]) -> MCMCResult:
+    """A chain about numbers of very different sizes."""
+    draw = np.random.default_rng(0).normal(size=(100, 20, len(names)))
+    chain = np.array(NUMBERS[: len(names)]) + draw * SPREADS[: len(names)]
+    return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a", "b"], ["GLP_01_x0", "Offset_y0", "GLP_01_A"],
+     ["GLP_01_x0_expFun_01_tau", "GLP_01_A_expFun_01_A", "GLP_02_A_erfFun_01_SD", "GLP_01_m"]],
+)  # fmt: skip
+def test_labels_of_a_corner_plot_do_not_touch(names: list[str]) -> None:
+    """Ticks ran into those of the next panel, long names into each other."""
+    figure = plot_chain(samples_of(names))
+    figure.draw_without_rendering()
+    found = [b for ax in figure.axes if ax.axison for b in boxes([*words(ax), ax.title,
+             ax._left_title])]  # fmt: skip
+    touching = [
+        (a.bounds, b.bounds)
+        for k, a in enumerate(found)
+        for b in found[:k]
+        if a.x0 + 1 < b.x1 and b.x0 + 1 < a.x1 and a.y0 + 1 < b.y1 and b.y0 + 1 < a.y1
+    ]
+    assert _unrotated(touching) == []
+
+
+def _unrotated(touching: list[Any]) -> list[Any]:
+    """Boxes about slanted texts overlap at their corners; those that overlap by half do not."""
+
+    def share(pair: Any) -> float:
+        (x, y, w, h), (u, v, p, q) = pair
+        across = min(x + w, u + p) - max(x, u)
+        along = min(y + h, v + q) - max(y, v)
+        return float(across * along / min(w * h, p * q))
+
+    return [pair for pair in touching if share(pair) > 0.3]
+
+
+def test_a_corner_plot_has_the_digits_of_the_errors() -> None:
+    """84.000012 +0.0004: three digits of the median were noise."""
+    figure = plot_chain(samples_of(["a", "b", "c", "d"]))
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+    for title, spread in zip(titles, SPREADS, strict=True):
+        value, up, down = title.splitlines()[-1].replace("−", "-").split()
+        last = 10.0 ** -len(value.partition(".")[2])
+        assert 0.01 * spread < last < 0.1 * spread
+        assert float(up) == pytest.approx(spread, rel=0.2)
+        assert float(down) == pytest.approx(-spread, rel=0.2)
+
+
+@pytest.mark.parametrize("width", [3.4, 5.0, 7.0])
+def test_labels_of_a_narrow_picture_do_not_touch(width: float) -> None:
+    """ "100" and "1000" were one number beside the legend; "rms 1" ran into the next title."""
+    series = fitted(series=True, sigma=2.0, time=DECADES)
+    figure = plot_traces(series, figsize=(width, 2.6))
+    figure.draw_without_rendering()
+    below = figure.axes[1]
+    ticks = [one for one in words(below) if one not in (below.xaxis.label, below.yaxis.label)]
+    placed = sorted(boxes(ticks), key=lambda box: box.x0)
+    along = [box for box in placed if box.y1 < below.get_window_extent().y0]
+    assert len(along) > 2
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(along))
+    figure = plot_residuals([series, series], figsize=(width, 2.6))
+    figure.draw_without_rendering()
+    left, right = (ax._left_title.get_window_extent() for ax in figure.axes[:2])
+    assert left.x1 < right.x0
+
+
+def legends(figure: Any) -> list[str]:
+    """What all legends of a picture say."""
+    from matplotlib.legend import Legend
+
+    return [text.get_text() for one in figure.findobj(Legend) for text in one.get_texts()]
+
+
+def test_open_circles_and_triangles_of_slices_are_named() -> None:
+    """Nothing said that an open circle has no standard error, and where a value is not drawn."""
+    values, errors = {"a": np.sin(TIME), "b": np.cos(TIME)}, {"a": np.full(13, 0.1)}
+    assert legends(plot_evolution(TIME, {"a": values["a"]}, errors)) == []
+    values["a"][3], errors["a"][5] = 1e4, np.nan
+    found = legends(plot_evolution(TIME, values, {**errors, "b": np.full(13, 0.1)}))
+    assert found == ["no standard error, or a very large one", "far outside"]
+    errors["b"] = np.full(13, np.nan)
+    one = legends(plot_evolution(TIME, values, errors, params=["b"]))
+    assert one == ["no standard error, or a very large one"]
+
+
+@pytest.mark.parametrize("draw", [plot_traces, plot_spectra])
+def test_circles_and_lines_of_traces_are_named(draw: Any) -> None:
+    found = legends(draw(fitted(series=True), n=2))
+    assert found[-2:] == ["data", "fit"] or found[:2] == ["data", "fit"]
+
+
+def test_the_fit_in_a_waterfall_is_named() -> None:
+    result = fitted(series=True)
+    assert legends(plot_waterfall(result.data, ENERGY, TIME, fit=result.fit, n=3)) == [
+        "data", "fit"]  # fmt: skip
+    assert legends(plot_waterfall(result.data, ENERGY, TIME, n=3)) == []
+
+
+def test_free_backgrounds_have_an_axis_of_their_own() -> None:
+    """Heights of 60 were a flat line below an offset of 4000."""
+    result = fitted("heights", series=True)
+    figure = plot_amplitudes(result)
+    heights, grounds = figure.axes
+    assert [t.get_text() for t in heights.get_legend().get_texts()] == ["Gauss_01_A"]
+    assert [t.get_text() for t in grounds.get_legend().get_texts()] == ["Offset_y0"]
+    assert heights.get_ylim()[0] > -20
+    assert grounds.get_ylim()[1] < 80
+    (alone,) = plot_amplitudes(result, names=["Gauss_01_A"]).axes
+    assert alone.get_ylabel() == figure.get_supylabel() == "photoelectron intensity (counts)"
+    from matplotlib.figure import Figure
+
+    with pytest.raises(PlotError, match="several panels"):
+        plot_amplitudes(result, ax=Figure().subplots())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("series", [False, True])
+def test_reduced_chi_square_is_a_headline_of_declared_noise_alone(
+    series: bool, tmp_path: Any
+) -> None:
+    """Without declared noise it is in units of the data squared, and says nothing of the fit."""
+    for sigma, stands in ((0.0, False), (2.0, True)):
+        result = fitted(series=series, sigma=sigma)
+        figure = plot_fit(result)
+        head = figure._suptitle.get_text() if series else figure.axes[0].get_title(loc="left")
+        assert ("reduced χ²" in head) is stands
+        page = report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+        cards = page[: page.index("<table")]
+        assert ("<b>reduced χ²" in cards or ">reduced χ²<" in cards) is stands
+
+
+def test_a_report_names_a_bound_once(tmp_path: Any) -> None:
+    """The box of warnings said "ended at its maximum", and once more "ended at its bound"."""
+    model = load_model(MODELS.replace("A: [100, True]", "A: [60, True, 0, 70]"), "peak")
+    model.set_axes(energy=ENERGY)
+    data = 50 + 100 * np.exp(-(((ENERGY - 9) / 1.5) ** 2) / 2)
+    result = fit_model(model, Measurement(np.random.default_rng(2).normal(data, 2.0)))
+    assert result.at_bound == {"Gauss_01_A": "max"}
+    text = report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    box = text.partition('class="warn">')[2].partition("</div>")[0]
+    assert sum("Gauss_01_A" in line for line in box.split("<br>")) == 1
+
+
+def test_a_first_look_has_whole_markers(tmp_path: Any) -> None:
+    from pyspec import read
+
+    np.savetxt(tmp_path / "one.csv", np.column_stack([ENERGY, fitted().data]), delimiter=",")
+    found = first_markers(plot_overview(read(tmp_path / "one.csv")))
+    assert found
+    assert all(min(left, right) >= half for left, right, half in found)
