@@ -37,7 +37,12 @@ def test_every_command_speaks_json(
     pytest.importorskip("h5py")
     server = pytest.importorskip("pyspec.build.server")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(server.Server, "run", lambda self: None)
+
+    def run_for_no_time(self: Any) -> None:
+        self.socket.close()
+        self.desk.close()
+
+    monkeypatch.setattr(server.Server, "run", run_for_no_time)
     found = {
         "new": said(capsys, "new", "."),
         "show": said(capsys, "show", "data.csv", "-o", "look.png"),
