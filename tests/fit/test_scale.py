@@ -11,11 +11,11 @@ from bench import scale
 
 
 @pytest.mark.slow
-def test_a_tenth_of_the_series(tmp_path: Path) -> None:
+def test_a_thirtieth_of_the_series(tmp_path: Path) -> None:
     pytest.importorskip("zarr", minversion="3")
     if not Path("/proc/self/status").is_file():
         pytest.skip("memory is read from /proc, which Linux has")
-    given = ["--share", "0.1", "--no-timings", "--folder", str(tmp_path)]
+    given = ["--share", "0.033", "--no-timings", "--folder", str(tmp_path)]
     code = scale.main([*given, "--json", str(tmp_path / "scale.json")])
     found = json.loads((tmp_path / "scale.json").read_text())
     assert found["missed"] == []

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 #: Where more of the points are 0, zeros are usual values: few counts, or a cut-off background.
 SHARE = 0.2
@@ -20,6 +21,9 @@ SHARE = 0.2
 #: The values beside them, and the fit at them, are so many typical steps from one point to the next
 #: away from 0.
 STEPS = 8.0
+
+#: The typical step of more points than that is that of every second line, every third, and so on.
+STEPS_OF = 20_000
 
 #: Of a strip so many values on each side are far from 0, and of all points less than this share
 #: are 0.
@@ -33,31 +37,34 @@ LEAST_COUNTS, MISSED = 5.0, 6.0
 CHANCE = 1e-5
 
 
-def dead_points(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def dead_points(data: Array, fit: Array, kept: Mask) -> Mask:
     """Which points are exactly 0 while the values on both sides, at lesser and larger energies or
     times, are far from 0, and the fit is too, or goes past them. Spectra and traces are looked at
     one by one, and all together. All (n_rows, n_columns); `kept` says which count."""
-    if not (kept & (data == 0.0)).any():
-        return np.zeros_like(kept)
-    data, fit = np.where(kept, data, 0.0), np.where(kept, fit, 0.0)
-    return _one_way(data, fit, kept) | _one_way(data.T, fit.T, kept.T).T
+    zero: Mask = kept & (data == 0.0)
+    if not zero.any():
+        return zero
+    if not kept.all():
+        data, fit = np.where(kept, data, 0.0), np.where(kept, fit, 0.0)
+    return _one_way(data, fit, kept, zero) | _one_way(data.T, fit.T, kept.T, zero.T).T
 
 
-def _one_way(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _one_way(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Along the last axis; places that are 0 in all of many lines by the sums over these, since of
     few counts one alone may be 0."""
-    found = _single(data, fit, kept) | _strips(data, fit, kept)
-    if data.shape[0] > 1:
-        whole = np.all(data == 0.0, axis=0, keepdims=True)
+    found = _single(data, fit, kept, zero) | _strips(data, fit, kept, zero)
+    if data.shape[0] > 1 and (whole := (zero | ~kept).all(axis=0, keepdims=True)).any():
         sums = np.where(whole, 0.0, data.sum(axis=0, keepdims=True))
-        line = sums, fit.sum(axis=0, keepdims=True), np.any(kept, axis=0, keepdims=True)
-        found |= (_single(*line) | _strips(*line)) & whole & kept
+        fits = fit.sum(axis=0, keepdims=True)
+        some: Mask = np.any(kept, axis=0, keepdims=True)
+        places: Mask = some & (sums == 0.0)
+        all_lines = _single(sums, fits, some, places) | _strips(sums, fits, some, places)
+        found |= all_lines & whole & kept
     return found
 
 
-def _single(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _single(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Where the fit is far from 0 too."""
-    zero = kept & (data == 0.0)
     if np.count_nonzero(zero) > SHARE * np.count_nonzero(kept):
         return np.zeros_like(zero)
     found = _along(data, fit, kept, zero)
@@ -66,12 +73,11 @@ def _single(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray
     return found
 
 
-def _strips(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Where two or more zeros side by side along the last axis lie between values that are far from
     0, and the fit misses the zeros, and the values beside them, by more than these scatter. What
     takes long is asked last, of the strips that are left."""
-    found, zero = np.zeros_like(kept), kept & (data == 0.0)
-    n_points = np.count_nonzero(kept)
+    found, n_points = np.zeros_like(kept), np.count_nonzero(kept)
     lines = np.flatnonzero(np.count_nonzero(zero, axis=1) > 1)
     if not lines.size or np.count_nonzero(zero) > STRIP_SHARE * n_points:
         return found
@@ -112,7 +118,7 @@ def _strips(data: Array, fit: Array, kept: npt.NDArray[np.bool_]) -> npt.NDArray
 
 
 def _runs(
-    zero: npt.NDArray[np.bool_], same: npt.NDArray[np.bool_], line: npt.NDArray[np.intp]
+    zero: Mask, same: Mask, line: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """(begin, end) of two or more zeros in one line, with BESIDE values on both sides; `same` says
     where a value and the next are of one line."""
@@ -125,7 +131,7 @@ def _runs(
     return begin[alike], end[alike]
 
 
-def _step(values: Array, pairs: npt.NDArray[np.bool_]) -> float:
+def _step(values: Array, pairs: Mask) -> float:
     """The typical step from one value to the next, over the `pairs` of them that count."""
     return float(np.median(np.abs(np.diff(values)[pairs])))
 
@@ -144,27 +150,23 @@ def _far_of_grid(data: Array) -> float:
     return far * _quantum(data)
 
 
-def _along(
-    data: Array, fit: Array, kept: npt.NDArray[np.bool_], zero: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _along(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Where the fit and the values before and behind, along the last axis, are all far above or all
     far below 0."""
     found, good = np.zeros_like(zero), kept & ~zero
-    pairs = good[:, 1:] & good[:, :-1]
-    if not pairs.any():
-        return found
-    far = STEPS * float(np.median(np.abs(np.diff(data, axis=1)[pairs])))
-    lines = np.flatnonzero((zero & (np.abs(fit) > far)).any(axis=1))
-    data, fit, zero, good = data[lines], fit[lines], zero[lines], good[lines]
-    places = np.arange(data.shape[1])
-    before = np.maximum.accumulate(np.where(good, places, -1), axis=1)
-    behind = np.minimum.accumulate(np.where(good, places, places.size)[:, ::-1], axis=1)[:, ::-1]
-    inside = (before >= 0) & (behind < places.size)
-    left, right = (
-        np.take_along_axis(data, np.clip(one, 0, places.size - 1), axis=1)
-        for one in (before, behind)
-    )
-    above = np.minimum(np.minimum(left, right), fit) > far
-    below = np.maximum(np.maximum(left, right), fit) < -far
-    found[lines] = zero & inside & (above | below)
+    places, points = np.flatnonzero(good), np.flatnonzero(zero)
+    behind = np.searchsorted(places, points)
+    points, behind = (one[(behind > 0) & (behind < places.size)] for one in (points, behind))
+    left, right = places[behind - 1], places[behind]
+    inside = left // data.shape[1] == right // data.shape[1]
+    points, left, right = points[inside], left[inside], right[inside]
+    three = np.array([data.flat[left], data.flat[right], fit.flat[points]])
+    level = np.maximum(three.min(axis=0), -three.max(axis=0))
+    if (level > 0.0).any():
+        every = max(1, data.size // STEPS_OF)
+        lines, good = data[::every], good[::every]
+        pairs = good[:, 1:] & good[:, :-1]
+        if pairs.any():
+            far = level > STEPS * float(np.median(np.abs(np.diff(lines, axis=1)[pairs])))
+            found.flat[points[far]] = True
     return found
