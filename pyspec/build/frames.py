@@ -14,7 +14,7 @@ from pyspec.fit import FitResult
 from pyspec.workflow.document import Document
 from pyspec.workflow.drawn import Frame
 from pyspec.workflow.ground import Ground
-from pyspec.workflow.session_files import ONE
+from pyspec.workflow.session_state import ONE
 
 #: The first array of a message begins at a multiple of so many bytes.
 ALIGNED = 8

@@ -161,12 +161,12 @@ def history_state(session: Session, most: int = 500) -> dict[str, Any]:
 
 def document_state(session: Session) -> dict[str, Any]:
     """What the document says that is not drawn: window, cursor, what is left out."""
-    document, last = session.document, session.ground.last
+    document = session.document
     limits = document.energy_limits, document.time_limits
     energy, time = (None if one is None else list(one) for one in limits)
     return {
         "window": {"energy": energy, "time": time},
-        "excluded": [{"axis": last, "low": a, "high": b} for a, b in document.excluded],
+        "excluded": [{"axis": name, "low": a, "high": b} for name, a, b in document.excluded],
         "cursor": {"time": document.cursor[0], "energy": document.cursor[1]},
     }
 

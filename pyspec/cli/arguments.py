@@ -173,7 +173,8 @@ def _add_show(commands: Any) -> None:
 def _add_build(commands: Any) -> None:
     build = _command(commands, "build", "build a model in the browser", help_texts.BUILD)
     build.add_argument("path", metavar="DATA|JOB.yaml")
-    build.add_argument("models", nargs="?", type=Path, metavar="MODELS.yaml")
+    more = "further data or jobs, and the models"
+    build.add_argument("more", nargs="*", type=_path, metavar="MODELS.yaml", help=more)
     build.add_argument("--model", metavar="NAME", help="which model of the file")
     build.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
     build.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")

@@ -118,6 +118,7 @@ address has a secret in it; over ssh, forward the port: ssh -L 8000:127.0.0.1:80
 examples:
   pyspec build scan.h5                           begin without a model
   pyspec build scan.h5 models.yaml --model au
+  pyspec build cold.h5 warm.h5 models.yaml       several files, some parameters shared
   pyspec build my_fit/job.yaml                   data, limits and model of a job
   pyspec build scan.h5 --no-browser --port 8000
 """

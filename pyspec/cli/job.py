@@ -97,6 +97,7 @@ class Job:
     energy_limits: Limits | None
     time_limits: Limits | None
     exclude: list[Limits]
+    exclude_times: list[Limits]
     baseline: Limits | None
     noise: dict[str, Any] | None
     fit: FitSpec
@@ -268,6 +269,7 @@ def _limits(top: Fields) -> dict[str, Any]:
         "energy_limits": own.limits("energy"),
         "time_limits": own.limits("time"),
         "exclude": own.ranges("exclude"),
+        "exclude_times": own.ranges("exclude_times"),
     }
     own.done()
     return found

@@ -104,7 +104,8 @@ def file_of(job: Job, dataset: Dataset) -> File:
         with job.fields.blame("noise"):
             file.set_noise(**{**job.noise, "sigma": _sigma(job, dataset)})
     with job.fields.blame("limits"):
-        file.set_fit_limits(job.energy_limits, time_limits=job.time_limits, exclude=job.exclude)
+        out: dict[str, Any] = {"exclude": job.exclude, "exclude_times": job.exclude_times}
+        file.set_fit_limits(job.energy_limits, time_limits=job.time_limits, **out)
     if job.baseline is not None:
         with job.fields.blame("baseline"):
             file.define_baseline(*job.baseline)

@@ -45,7 +45,9 @@ QUANTITIES = "parameters"
 
 
 @answered
-def load_models(source: str | Path, names: str | Iterable[str] | None = None) -> dict[str, Model]:
+def load_models(
+    source: str | Path | Source, names: str | Iterable[str] | None = None
+) -> dict[str, Model]:
     """The energy models of a file, by name, in file order.
 
     Parameters
@@ -135,7 +137,7 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
 
 @answered
-def load_time_model(source: str | Path, name: str | None = None) -> Model:
+def load_time_model(source: str | Path | Source, name: str | None = None) -> Model:
     """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
     ``parameters`` are its parameters too. `name` may be left out where the file has only one
     model."""

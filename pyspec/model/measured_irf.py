@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence as Items
-from pathlib import Path
 
 from pyspec.errors import ModelError
 from pyspec.formula import MEASURED_IRF, Measured, instrument_text
@@ -75,8 +74,7 @@ def _numbers(node: Node, place: str) -> list[float]:
 def _from_file(file: Source, node: Node, place: str) -> str:
     if not isinstance(node, Scalar) or not node.text.strip():
         raise ModelError(f"{place}.file: names a file, such as {MEASURED_IRF}: {_EXAMPLE}")
-    folder = Path() if file.name.startswith("<") else Path(file.name).parent
-    path = folder / node.text
+    path = file.folder / node.text
     try:
         is_large = path.stat().st_size > _MOST_BYTES
     except (OSError, ValueError):

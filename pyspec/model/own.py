@@ -25,7 +25,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable
-from pathlib import Path
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError
@@ -87,9 +86,8 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
         place = f"{file.at(key.line)}: {INCLUDE}"
         if not isinstance(item, Scalar) or is_null(item):
             raise ModelError(f"{place}: names files of formulas, such as 'include: ours.yaml'")
-        folder = Path() if file.name.startswith("<") else Path(file.name).parent
         try:
-            source = open_source(folder / item.text)
+            source = open_source(file.folder / item.text)
         except ModelError as error:
             raise ModelError(f"{place}: {error}") from None
         root = read(source)

@@ -57,12 +57,13 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 @dataclass(frozen=True)
 class Source:
     """A YAML text, the name by which errors call it, and the functions and kinetic schemes that it
-    defines."""
+    defines. Paths in it start from `folder`."""
 
     name: str
     text: str
     functions: Names[str, OpDef] = field(default_factory=dict)
     schemes: Names[str, Scheme] = field(default_factory=dict)
+    folder: Path = Path()
 
     def at(self, line: int) -> str:
         """ "models.yaml:14"."""
@@ -73,11 +74,13 @@ class Source:
         return "".join(self.text.splitlines(keepends=True)[begin - 1 : end - 1])
 
 
-def open_source(source: str | Path) -> Source:
+def open_source(source: str | Path | Source) -> Source:
     """A file, or YAML text given directly: a str that holds a line break or ': '.
 
     Raises :class:`ModelError` if the file cannot be read as UTF-8 text.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str) and ("\n" in source or ": " in source):
         return Source("<text>", source)
     if not isinstance(source, (str, Path)):
@@ -86,7 +89,8 @@ def open_source(source: str | Path) -> Source:
             "'models.yaml'"
         )
     try:
-        return Source(str(source), Path(source).read_bytes().decode("utf-8-sig"))
+        text = Path(source).read_bytes().decode("utf-8-sig")
+        return Source(str(source), text, folder=Path(source).parent)
     except UnicodeDecodeError as error:
         hint = "; a model file is YAML"
         raise ModelError(f"{source}: {no_text(error, hint)}") from None

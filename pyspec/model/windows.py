@@ -15,10 +15,7 @@ Array = npt.NDArray[np.float64]
 
 
 #: What leaves out times of a series, whose `exclude` takes energies.
-DELAYS = (
-    ". exclude= leaves out energies of a series; times are left out by a mask with a row for each, "
-    "File(..., mask=((time > -0.1) & (time < 0.2))[:, None])"
-)
+DELAYS = ". exclude= leaves out energies of a series; exclude_times=[(-0.1, 0.2)] leaves out times"
 
 
 #: A point nearer to a limit than this part of the smallest step lies on it: an axis that is

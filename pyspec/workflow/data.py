@@ -79,8 +79,10 @@ class FileData:
         self.labels, self.units = dict(named.labels), dict(named.units)
         self._keep: npt.NDArray[np.bool_] | None = None
         self._excluded: npt.NDArray[np.bool_] | None = None
-        #: The ranges (low, high) that are left out, as they were given.
+        self._excluded_rows: npt.NDArray[np.bool_] | None = None
+        #: The ranges (low, high) of the last axis that are left out, and of the times of a series.
         self.excluded_ranges: tuple[tuple[float, float], ...] = ()
+        self.excluded_times: tuple[tuple[float, float], ...] = ()
         self.raw: npt.NDArray[Any] | None = None
         self.dark: Array | None = None
         self.calibration: Array | None = None
@@ -245,18 +247,24 @@ class FileData:
         *,
         time_limits: Sequence[float | None] | None = None,
         exclude: Sequence[Sequence[float | None]] = (),
+        exclude_times: Sequence[Sequence[float | None]] = (),
         show_plot: bool = False,
     ) -> None:
         """Fits see only these energies and times: both ends included, in either order.
 
         None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude` is
         a list of energy ranges (for a trace, of time ranges) that are left out, like masked points:
-        ``exclude=[(83.2, 83.6)]``; times of a series are left out by ``mask=``. Each call replaces
-        the one before. `show_plot` opens a picture of the data with the window.
+        ``exclude=[(83.2, 83.6)]``; `exclude_times` are times of a series, as those of an artifact:
+        ``exclude_times=[(-0.1, 0.2)]``. Each call replaces the one before. `show_plot` opens a
+        picture of the data with the window.
         """
         last = "time" if self.energy is None else "energy"
         of_series = last == "energy" and self.time is not None
         out = excluded(self.need_axis(last), exclude, last, of_series) if len(exclude) else None
+        out_rows = None
+        if len(exclude_times):
+            self.need_data(2)
+            out_rows = excluded(self.need_axis("time"), exclude_times, "time")
         columns = rows = None
         if energy_limits is not None or self.energy is not None:
             columns = index_range(self.need_axis("energy"), energy_limits, "energy")
@@ -265,8 +273,12 @@ class FileData:
         seen = slice_of(rows if last == "time" else columns)
         if out is not None and out[seen].all():
             raise DataError("exclude= leaves no point of the window; narrow its ranges")
-        self.columns, self.rows, self._excluded = columns, rows, out
+        if out_rows is not None and out_rows[slice_of(rows)].all():
+            raise DataError("exclude_times= leaves no point of the window; narrow its ranges")
+        self.columns, self.rows = columns, rows
+        self._excluded, self._excluded_rows = out, out_rows
         self.excluded_ranges = tuple([_ends(pair) for pair in exclude])
+        self.excluded_times = tuple([_ends(pair) for pair in exclude_times])
         if show_plot:
             self.plot_data(show=True)
 
@@ -304,9 +316,16 @@ class FileData:
     @property
     def keep(self) -> npt.NDArray[np.bool_] | None:
         """False where a point is masked or excluded; None where all count."""
+        kept = self._kept_times()
         if self._excluded is None:
+            return kept
+        return both_of(kept, ~self._excluded, self.need_data().shape)
+
+    def _kept_times(self) -> npt.NDArray[np.bool_] | None:
+        """False where a point is masked, or its time left out; None where all count."""
+        if self._excluded_rows is None:
             return self._keep
-        return both_of(self._keep, ~self._excluded, self.need_data().shape)
+        return both_of(self._keep, ~self._excluded_rows[:, None], self.need_data().shape)
 
     @property
     def baseline(self) -> Array:
@@ -321,7 +340,8 @@ class FileData:
 
     def mean(self, rows: tuple[int, int]) -> Measurement:
         """The mean spectrum over rows, with its noise."""
-        given = self.need_data(2), rows, self._keep, self._excluded, self.noise, self.columns
+        kept = self._kept_times()
+        given = self.need_data(2), rows, kept, self._excluded, self.noise, self.columns
         return mean_of(*given, **self.names)
 
     def row(self, row: int) -> Measurement:

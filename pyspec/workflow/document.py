@@ -18,6 +18,9 @@ Array = npt.NDArray[np.float64]
 #: (low, high) in the unit of an axis, or None for all of it.
 Limits: TypeAlias = "tuple[float, float] | None"
 
+#: A range that is left out: (axis, low, high).
+Range: TypeAlias = "tuple[str, float, float]"
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -59,30 +62,57 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Document:
-    """All of a session at one moment. Nobody changes it.
+class Seen:
+    """What a file has of its own, beside the models.
 
     Attributes
     ----------
-    text : the model file
-    name : the chosen model
-    model : it, loaded on the axes of the data; None where it has no component yet
     energy_limits, time_limits : the window that is fitted, both ends included
-    excluded : ranges (low, high) of the last axis that are left out
+    excluded : ranges that are left out
     cursor : the row and the column that are looked at
     fits : the last fit of each model
     begun : the values that it began at, by model and name; a fit from there has the same bits
     """
 
-    text: str = ""
-    name: str = "model"
-    model: Model | None = None
     energy_limits: Limits = None
     time_limits: Limits = None
-    excluded: tuple[tuple[float, float], ...] = ()
+    excluded: tuple[Range, ...] = ()
     cursor: tuple[int, int] = (0, 0)
     fits: Mapping[str, FitResult] = field(default_factory=dict)
     begun: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Other(Seen):
+    """A file that is not shown.
+
+    Attributes
+    ----------
+    values : of its parameters that are not shared with the other files, by model and name; the
+        others, and those that it has not been given, are as in the text
+    """
+
+    values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Document(Seen):
+    """All of a session at one moment, of the file that is shown. Nobody changes it.
+
+    Attributes
+    ----------
+    text : the model file, with the values of the file that is shown
+    name : the chosen model
+    model : it, loaded on the axes of the data; None where it has no component yet
+    file : the number of the file that is shown
+    others : the other files by number
+    """
+
+    text: str = ""
+    name: str = "model"
+    model: Model | None = None
+    file: int = 0
+    others: Mapping[int, Other] = field(default_factory=dict)
 
     @property
     def result(self) -> FitResult | None:

@@ -14,16 +14,15 @@ from pyspec.model.positions import SECTIONS
 from pyspec.model.rewrite import (
     FIELDS,
     with_component,
-    with_fields,
     with_law,
-    with_own_law,
     without_component,
     without_law,
 )
 from pyspec.model.sections import model_names, with_copy, without_model
 from pyspec.workflow.beginnings import entries_of
-from pyspec.workflow.document import Document, Limits
+from pyspec.workflow.document import Document, Limits, Other
 from pyspec.workflow.ground import Ground
+from pyspec.workflow.several import own_values, seen_from, set_fields
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,32 @@ def applied(ground: Ground, document: Document, edits: Sequence[Edit]) -> Merge:
             if not (isinstance(edit, _Fields) and edit.is_of_values):
                 ground.models(after.text)  # what models share may be wrong in another one
             model = ground.model(after.text, after.name)
-            merged = replace(merged, document=replace(after, model=model))
+            others = _followed(ground, edit, before) if before.others else {}
+            merged = replace(merged, document=replace(after, model=model, others=others))
         labels.append(merged.label)
     names = list(dict.fromkeys(labels))
     label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     ground.measurement(merged.document)  # a window that holds no point is refused
     return replace(merged, label=label)
+
+
+def _followed(ground: Ground, edit: Edit, before: Document) -> dict[int, Other]:
+    """The files that are not shown after an edit of the structure: their values have the names that
+    parameters have then."""
+    others = dict(before.others)
+    if isinstance(edit, NewModel) and edit.copy_of is not None:
+        for file, other in others.items():
+            values = {**other.values, edit.name: other.values.get(edit.copy_of, {})}
+            others[file] = replace(other, values=values)
+    if not isinstance(edit, (Remove, DropLaw)):
+        return others
+    for file, other in others.items():
+        there = ground.files[file]
+        after = edit.apply(there, seen_from(ground, before, file)).document
+        model = there.model(after.text, after.name)
+        own = {} if model is None else own_values(model)
+        others[file] = replace(other, values={**other.values, before.name: own})
+    return others
 
 
 def _grouped(edits: Sequence[Edit]) -> list[Edit]:
@@ -108,7 +127,7 @@ class _Fields(Edit):
         )
 
     def apply(self, ground: Ground, document: Document) -> Merge:
-        model, text = _need(document), document.text
+        model = _need(document)
         known = {**{par.name: par for par in model.quantities}, **model.parameters}
         fields = {name: dict(own) for name, own in self.fields.items()}
         for name, own in fields.items():
@@ -120,17 +139,7 @@ class _Fields(Edit):
                 own["value"] = _value_now(model, name)
             if own.get("vary") not in (None, True, False, "project"):
                 raise ModelError(f"{name}: vary is {own['vary']!r}; give true, false or 'project'")
-        for target, par in model.parameters.items():
-            if par.dynamics is not None and any(
-                one.name in fields for one in par.dynamics.parameters
-            ):
-                own_text = with_own_law(text, model, target)
-                if own_text != text:
-                    text = own_text
-                    separate = ground.model(text, document.name)
-                    assert separate is not None
-                    model = separate
-        text = with_fields(text, model, fields)
+        text = set_fields(ground, document.text, model, fields)
         names = ", ".join(list(fields)[:2]) + (" …" if len(fields) > 2 else "")
         return Merge(replace(document, text=text), f"set {names}")
 
@@ -239,26 +248,7 @@ class Window(Edit):
 
 @dataclass(frozen=True)
 class Exclude(Edit):
-    """Leaves a range of the last axis out of the fit."""
-
-    axis: str
-    low: float
-    high: float
-
-    def apply(self, ground: Ground, document: Document) -> Merge:
-        if self.axis != ground.last:
-            raise DataError(
-                f"{self.axis}: ranges are left out along the {ground.last} axis alone; narrow the "
-                "window instead"
-            )
-        pair = _pair(ground, self.axis, (self.low, self.high))
-        out = tuple(sorted({*document.excluded, pair}))
-        return Merge(replace(document, excluded=out), "exclude")
-
-
-@dataclass(frozen=True)
-class Include(Edit):
-    """Takes back what was left out and lies in a range of the last axis."""
+    """Leaves a range of an axis, "energy" or "time", out of the fit."""
 
     axis: str
     low: float
@@ -266,11 +256,26 @@ class Include(Edit):
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         low, high = _pair(ground, self.axis, (self.low, self.high))
-        out = list[tuple[float, float]]()
-        for begin, end in document.excluded:
-            if end < low or begin > high:
-                out.append((begin, end))
-        return Merge(replace(document, excluded=tuple(out)), "include")
+        out = tuple(sorted({*document.excluded, (self.axis, low, high)}))
+        return Merge(replace(document, excluded=out), "exclude")
+
+
+@dataclass(frozen=True)
+class Include(Edit):
+    """Takes back what was left out and lies in a range of an axis."""
+
+    axis: str
+    low: float
+    high: float
+
+    def apply(self, ground: Ground, document: Document) -> Merge:
+        low, high = _pair(ground, self.axis, (self.low, self.high))
+        out = tuple(
+            (axis, begin, end)
+            for axis, begin, end in document.excluded
+            if axis != self.axis or end < low or begin > high
+        )
+        return Merge(replace(document, excluded=out), "include")
 
 
 @dataclass(frozen=True)

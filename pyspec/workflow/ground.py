@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,10 @@ from pyspec.model import Measurement, Model, load_models, load_time_model
 from pyspec.model.inputs import own_inputs
 from pyspec.model.measurement import row_of
 from pyspec.model.positions import positions
+from pyspec.model.reader import Source
 from pyspec.model.sections import model_names
 from pyspec.model.windows import excluded, index_range
-from pyspec.workflow.document import Document, Limits
+from pyspec.workflow.document import Document, Limits, Range
 from pyspec.workflow.project import File
 
 Array = npt.NDArray[np.float64]
@@ -29,15 +31,21 @@ class Ground:
 
     def __init__(self, file: File) -> None:
         self.file = file
-        self.whole: Measurement = file._data.whole()
+        #: Ranges that the file leaves out are limits, which an edit may take back; its mask stays.
+        self.whole: Measurement = replace(file._data.whole(), keep=file._data._keep)
         data = self.whole.data
         if data is None:
             raise DataError(f"file {file.name!r} has no data; a session needs some")
         self.data: npt.NDArray[Any] = np.asarray(data)
         self.energy = frozen(file.energy)
         self.time = frozen(file.time)
-        #: The folders that a text may read files of; None: any.
+        #: The folder in which a text names files, and those that it may read; None: any.
+        self.folder = Path()
         self.folders: tuple[Path, ...] | None = None
+        #: The fields below ``data:`` of a job that reads these data; None: they are in no file.
+        self.origin: Mapping[str, Any] | None = None
+        #: The grounds of all files of the session, in their order.
+        self.files: tuple[Ground, ...] = (self,)
         self._windows: dict[Any, Measurement] = {}
 
     @property
@@ -64,15 +72,18 @@ class Ground:
 
         Raises :class:`ModelError` as the loader does.
         """
-        text = text if text.endswith("\n") else f"{text}\n"  # never a path
+        source = self._source(text)
         try:
             if self.kind == "trace":
-                return self.placed(load_time_model(text, name))
-            return self.placed(load_models(text, name)[name])
+                return self.placed(load_time_model(source, name))
+            return self.placed(load_models(source, name)[name])
         except ModelError:
             if name not in model_names(text):
                 return None
             raise
+
+    def _source(self, text: str) -> Source:
+        return Source("<text>", text, folder=self.folder)
 
     def check_cursor(self, cursor: tuple[int, int]) -> None:
         """Raises :class:`DataError` for a row or a column that the data do not have."""
@@ -92,7 +103,7 @@ class Ground:
             for spot in (value, *value.items):
                 if spot.kind != "word":
                     continue
-                path = Path(spot.word).resolve()
+                path = (self.folder / spot.word).resolve()
                 if not any(path.is_relative_to(one) for one in self.folders):
                     raise ModelError(
                         f"<text>:{spot.line}: {key.word}: {spot.word!r} lies outside of the folder "
@@ -104,16 +115,16 @@ class Ground:
         alone, which are refused where there are to be `some`. Raises :class:`ModelError`."""
         if not model_names(text):
             return {}
-        text = text if text.endswith("\n") else f"{text}\n"
+        source = self._source(text)
         if self.kind != "trace":
             try:
-                known = load_models(text)
+                known = load_models(source)
             except ModelError:
-                if some or any(map(partial(_loads, text), model_names(text))):
+                if some or any(map(partial(_loads, source), model_names(text))):
                     raise
                 known = {}
             return {name: self.placed(one) for name, one in known.items()}
-        return {name: self.placed(load_time_model(text, name)) for name in model_names(text)}
+        return {name: self.placed(load_time_model(source, name)) for name in model_names(text)}
 
     def placed(self, model: Model) -> Model:
         """A model on the axes of the data, checked as a fit checks it."""
@@ -142,9 +153,7 @@ class Ground:
             found = self._windows[key] = self._windowed(*key)
         return found
 
-    def _windowed(
-        self, energy: Limits, time: Limits, out: tuple[tuple[float, float], ...]
-    ) -> Measurement:
+    def _windowed(self, energy: Limits, time: Limits, out: tuple[Range, ...]) -> Measurement:
         rows = columns = None
         if self.energy is not None:
             columns = index_range(self.energy, energy, "energy")
@@ -153,15 +162,17 @@ class Ground:
         if self.kind == "trace":
             rows, columns = None, rows
         keep = self.whole.keep
-        hidden = (
-            excluded(self.axis(self.last), out, self.last, self.data.ndim == 2) if out else None
-        )
-        if hidden is not None:
+        for name in ("energy", "time"):
+            ranges = [(low, high) for axis, low, high in out if axis == name]
+            hidden = excluded(self.axis(name), ranges, name) if ranges else None
+            if hidden is None:
+                continue
+            ends = columns if name == self.last else rows
+            if hidden[slice(None) if ends is None else slice(*ends)].all():
+                raise DataError("this leaves no point of the window; include a range again")
+            hidden = hidden if name == self.last else hidden[:, None]
             kept = np.broadcast_to(~hidden, self.data.shape)
             keep = kept.copy() if keep is None else keep & kept
-            window = slice(None) if columns is None else slice(*columns)
-            if hidden[window].all():
-                raise DataError("this leaves no point of the window; include a range again")
         return replace(self.whole, rows=rows, columns=columns, keep=keep)
 
     def still(self, document: Document) -> Model:
@@ -180,10 +191,10 @@ class Ground:
         return self.still(document), row_of(series, document.cursor[0])
 
 
-def _loads(text: str, name: str) -> bool:
+def _loads(source: Source, name: str) -> bool:
     """Whether a model of a text is none of laws alone, and can be loaded."""
     try:
-        return bool(load_models(text, name))
+        return bool(load_models(source, name))
     except ModelError:
         return False
 
@@ -234,11 +245,17 @@ def _file_of_measurement(given: Measurement, model: Model) -> File:
     return file
 
 
-def limits_of(ground: Ground) -> tuple[Limits, Limits, tuple[tuple[float, float], ...]]:
+def limits_of(ground: Ground) -> tuple[Limits, Limits, tuple[Range, ...]]:
     """(energy, time) limits and excluded ranges that a file has."""
     data = ground.file._data
+    given = [(ground.last, *pair) for pair in data.excluded_ranges]
+    given += [("time", *pair) for pair in data.excluded_times]
+    out = list[Range]()
+    for name, low, high in given:  # a side that is open ends with the axis
+        ends = ground.axis(name).min(), ground.axis(name).max()
+        out.append((name, float(max(low, ends[0])), float(min(high, ends[1]))))
     energy = _span(ground.energy, data.columns)
-    return energy, _span(ground.time, data.rows), data.excluded_ranges
+    return energy, _span(ground.time, data.rows), tuple(out)
 
 
 def _span(axis: Array | None, window: tuple[int, int] | None) -> Limits:

@@ -271,10 +271,12 @@ class Project(Workspace):
         *,
         time_limits: Sequence[float | None] | None = None,
         exclude: Sequence[Sequence[float | None]] = (),
+        exclude_times: Sequence[Sequence[float | None]] = (),
     ) -> None:
         """:meth:`File.set_fit_limits` for every file."""
+        more: dict[str, Any] = {"exclude": exclude, "exclude_times": exclude_times}
         for file in self._need_files():
-            file.set_fit_limits(energy_limits, time_limits=time_limits, exclude=exclude)
+            file.set_fit_limits(energy_limits, time_limits=time_limits, **more)
 
     def define_baselines(
         self, *, time_start: float | None, time_stop: float | None, time_type: str = "abs"

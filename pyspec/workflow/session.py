@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspec.errors import DataError, FitError, ModelError, PyspecError
-from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
+from pyspec.fit import (
+    FitResult,
+    JointResult,
+    SliceResults,
+    fit_joint,
+    fit_model,
+    fit_slices,
+    fit_trace,
+)
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
 from pyspec.model.reader import open_source
 from pyspec.model.state import state_of
 from pyspec.model.windows import slice_of
-from pyspec.workflow.document import Diff, Document, Refusal, Step
+from pyspec.workflow.document import Diff, Document, Other, Refusal, Step
 from pyspec.workflow.drawn import Frame, chisqr_of, frame_of
 from pyspec.workflow.edits import Edit, Merge, Set, applied
 from pyspec.workflow.ground import Ground, file_of, limits_of, places
-from pyspec.workflow.project import File
-from pyspec.workflow.session_files import ONE, opened, save
+from pyspec.workflow.project import File, Project
+from pyspec.workflow.session_files import save
+from pyspec.workflow.session_state import ONE, opened
+from pyspec.workflow.several import own_values, refuse_unlike, seen_from
+
+#: What a session takes: data, and a model.
+Data: TypeAlias = "File | Dataset | Measurement"
+Given: TypeAlias = "Model | str | Path | None"
+
+#: What a fit returns whose values the models take.
+Fitted: TypeAlias = "FitResult | JointResult"
+
+#: What the step of a fit is called.
+LABELS = {"all": "fit", "spectrum": "fit one spectrum", "joint": "fit all files"}
 
 #: Fits of one model that follow each other at most, until their values come again.
 _ROUNDS = 8
@@ -36,53 +56,72 @@ class Session:
     Parameters
     ----------
     data : a :class:`pyspec.File`, what :func:`pyspec.read` returns, or a
-        :class:`~pyspec.model.Measurement` with a model that has axes
+        :class:`~pyspec.model.Measurement` with a model that has axes; or several of them, in a list
+        or a :class:`pyspec.Project`
     model : a :class:`~pyspec.Model`, a path of a model file or its text; None begins without
-        components
+        components. Of several files a list may give each its own, of which those after the first
+        one say values
     name : which model of the text; the first where it is left out
 
     Every document is a text of models that the loader takes. Edits change the text in the places
-    that they mean, so that comments and order stay, and the loader reads it again.
+    that they mean, so that comments and order stay, and the loader reads it again. Of several files
+    the text has the values of the one that is shown; a parameter whose entry says "project" is
+    the same in all, see :mod:`pyspec.workflow.several`.
     Raises :class:`ModelError` or :class:`DataError` where data or model cannot be used.
     """
 
     def __init__(
         self,
-        data: File | Dataset | Measurement,
-        model: Model | str | Path | None = None,
+        data: Data | Project | Sequence[Data],
+        model: Given | Sequence[Given] = None,
         name: str | None = None,
     ) -> None:
-        self.ground = Ground(file_of(data, model))
+        several = data.files if isinstance(data, Project) else data
+        listed: list[Any] = list(several) if isinstance(several, (list, tuple)) else [several]
+        given: list[Any] = list(model) if isinstance(model, (list, tuple)) else [model]
+        given = given * len(listed) if len(given) == 1 else given
+        if not listed or len(given) != len(listed):
+            raise DataError("a session takes some data, and one model or one for each of them")
         self.lock = RLock()
-        #: The fields below ``data:`` of a job that reads these data; None: they are in no file.
-        self.origin: Mapping[str, Any] | None = None
-        text = self._text_of(model)
-        names = list(self.ground.models(text)) if text.strip() else []
+        grounds = [Ground(file_of(*pair)) for pair in zip(listed, given, strict=True)]
+        self.grounds = tuple(grounds)
+        refuse_unlike(self.grounds)
+        texts = []
+        for ground, one in zip(grounds, given, strict=True):
+            own, ground.folder = _text_of(ground, one)
+            texts.append(own)
+        text = texts[0]
+        names = list(grounds[0].models(text)) if text.strip() else []
         if name is not None and names and name not in names:
             raise ModelError(f"there is no model {name!r}; there are {', '.join(names)}")
         chosen = name or (names[0] if names else "model")
-        energy, time, out = limits_of(self.ground)
-        found = self.ground.model(text, chosen)
-        first = Document(text, chosen, found, energy, time, out, places(self.ground))
+        others = dict[int, Other]()
+        for number, (ground, own) in enumerate(zip(grounds, texts, strict=True)):
+            if number:
+                models = ground.models(own) if own.strip() else {}
+                values = {key: own_values(one) for key, one in models.items()}
+                others[number] = Other(*limits_of(ground), places(ground), values=values)
+            ground.files, ground.folder = self.grounds, grounds[0].folder
+        first = Document(
+            *limits_of(grounds[0]),
+            places(grounds[0]),
+            text=text,
+            name=chosen,
+            model=grounds[0].model(text, chosen),
+            others=others,
+        )
         self.steps: list[Step] = [Step("begin", first)]
         self.at = 0
         self.version = 1
         self._names: tuple[str, ...] | None = None
         self.fitting = False
 
-    def _text_of(self, model: Model | str | Path | None) -> str:
-        if model is None:
-            models = self.ground.file.models
-            return "" if not models else "\n".join(one.to_yaml() for one in models.values())
-        if isinstance(model, Model):
-            return model.to_yaml()
-        if isinstance(model, str) and model in self.ground.file.models:
-            return self.ground.file.models[model].to_yaml()
-        if isinstance(model, str) and ("\n" in model or ": " in model):
-            return model
-        return open_source(Path(model)).text
-
     # the document
+
+    @property
+    def ground(self) -> Ground:
+        """The data of the file that is shown."""
+        return self.grounds[self.document.file]
 
     @property
     def document(self) -> Document:
@@ -169,7 +208,8 @@ class Session:
             return
         document, is_fitted = known
         if is_fitted:
-            found = self._with_result(self.document, self._fitted(self.document))
+            what = "joint" if len(self.grounds) > 1 else "all"
+            found = self._with_result(self.document, self._fitted(self.document, what))
             if found.text.strip() == document.text.strip():
                 document = replace(found, cursor=document.cursor)
         self._replace(document)
@@ -183,7 +223,7 @@ class Session:
     def save(self, folder: str | Path) -> Path:
         """Writes models.yaml, job.yaml and fit.py into a folder, which give the numbers of this
         session; ``pyspec build FOLDER/job.yaml`` opens them. Returns the folder."""
-        return save(self.ground, self.document, self.origin, folder)
+        return save(self.ground, self.document, folder)
 
     def _replace(self, document: Document) -> None:
         """Changes the document without a step."""
@@ -203,6 +243,21 @@ class Session:
             self._replace(replace(document, cursor=cursor))
             return self.document
 
+    def choose(self, file: int | str) -> Document | Refusal:
+        """Shows another file, by its number or its name; no step of undo."""
+        names = [ground.file.name for ground in self.grounds]
+        number = names.index(file) if file in names else file
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            if not isinstance(number, int) or not 0 <= number < len(names):
+                return Refusal(f"there is no file {file!r}; there are {', '.join(names)}")
+            try:
+                self._replace(seen_from(self.ground, self.document, number))
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            return self.document
+
     # history
 
     def undo(self) -> bool:
@@ -218,10 +273,12 @@ class Session:
         with self.lock:
             if self.fitting or not 0 <= step < len(self.steps):
                 return False
-            cursor = self.document.cursor
+            before = self.document
             self.steps[self.at] = replace(self.steps[self.at], is_open=False)
             self.at, self._names = step, None
-            self._replace(replace(self.document, cursor=cursor))
+            now = self.document
+            cursor = before.cursor if before.file == now.file else now.cursor
+            self._replace(replace(now, cursor=cursor))
             return True
 
     # fits
@@ -229,7 +286,8 @@ class Session:
     def refit(
         self, seconds: float = 0.012, *, drag: bool = False, held: Collection[str] = ()
     ) -> FitResult | Refusal:
-        """Fits from where the model stands, for `seconds` at most; the model takes the values.
+        """Fits the file that is shown from where the model stands, for `seconds` at most; the model
+        takes the values. What it shares with other files stays.
 
         The next call goes on from there. It belongs to the step before it, as of a `drag`, in which
         the parameters `held` stay where they are."""
@@ -238,8 +296,9 @@ class Session:
                 return Refusal("a fit is running; stop it, or wait")
             document = self.document
             try:
-                model = _holding(document.model, held)
+                model = _holding(document.model, {*held, *self._shared(document)})
                 result = self._fitted(replace(document, model=model), max_seconds=seconds)
+                assert isinstance(result, FitResult)
                 after = self._with_result(document, result)
             except (PyspecError, ValueError) as error:
                 return Refusal.of(error)
@@ -249,11 +308,12 @@ class Session:
 
     def fit(
         self, what: str = "all", progress: Callable[[int, float, float], object] | None = None
-    ) -> FitResult | SliceResults | Refusal:
+    ) -> FitResult | JointResult | SliceResults | Refusal:
         """Fits the window ("all"), the spectrum at the cursor ("spectrum"), or each spectrum
-        ("slices"). The model takes the values but those of slices.
+        ("slices") of the file that is shown, or the windows of all files ("joint"). The models take
+        the values but those of slices.
 
-        A fit of all is repeated from its end until that comes again. `progress` is called as
+        A fit of windows is repeated from its end until that comes again. `progress` is called as
         (evaluations, χ², best); of slices as (done, total). It may raise
         KeyboardInterrupt to end the fit with the best point.
         """
@@ -266,8 +326,8 @@ class Session:
                 raise FitError("there is no model to fit; add a component first")
             if what == "slices":
                 return self._slices(document, progress)
-            if what not in ("all", "spectrum"):
-                raise FitError(f"what is {what!r}; give 'all', 'spectrum' or 'slices'")
+            if what not in ("all", "spectrum", "joint"):
+                raise FitError(f"what is {what!r}; give 'all', 'spectrum', 'slices' or 'joint'")
             result, after = self._rounds(document, what, progress)
         except (PyspecError, ValueError) as error:
             return Refusal.of(error)
@@ -275,12 +335,10 @@ class Session:
             self.fitting = False
         with self.lock:
             cursor = self.document.cursor
-            self._push(
-                "fit" if what == "all" else "fit one spectrum", replace(after, cursor=cursor)
-            )
+            self._push(LABELS[what], replace(after, cursor=cursor))
         return result
 
-    def _rounds(self, document: Document, what: str, progress: Any) -> tuple[FitResult, Document]:
+    def _rounds(self, document: Document, what: str, progress: Any) -> tuple[Fitted, Document]:
         """The fit and the document with its values; again from there until nothing changes."""
         stopped = [False]
 
@@ -296,23 +354,47 @@ class Session:
         result = self._fitted(document, what, progress=told if progress is not None else None)
         after = self._with_result(document, result)
         seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
-        for _ in range(_ROUNDS if what == "all" and result.success else 0):
+        for _ in range(_ROUNDS if what != "spectrum" and result.success else 0):
             if stopped[0] or monotonic() > end:
                 break
             again = self._fitted(after, what)
-            again.nfev, again.seconds = again.nfev + result.nfev, again.seconds + result.seconds
+            for one in (again.joint, *again) if isinstance(again, JointResult) else (again,):
+                one.nfev, one.seconds = one.nfev + result.nfev, one.seconds + result.seconds
             result, after = again, self._with_result(after, again)
             if result.values in seen:
                 break
             seen.append(result.values)
         return result, after
 
-    def _fitted(self, document: Document, what: str = "all", **options: Any) -> FitResult:
+    def _shared(self, document: Document) -> list[str]:
+        """The parameters that the files share."""
+        if document.model is None or len(self.grounds) == 1:
+            return []
+        pars = document.model.parameters
+        return [name for name, par in pars.items() if par.scope == "project"]
+
+    def _joint(self, document: Document, **options: Any) -> JointResult:
+        if not self._shared(document):
+            raise FitError(
+                "no parameter is shared by files; say 'project' in place of True in its entry, or "
+                "fit each file by itself"
+            )
+        parts = []
+        for number, ground in enumerate(self.grounds):
+            seen = seen_from(self.ground, document, number)
+            assert seen.model is not None
+            parts.append((seen.model, ground.measurement(seen)))
+        names = [ground.file.name for ground in self.grounds]
+        return fit_joint(parts, names=names, **options)
+
+    def _fitted(self, document: Document, what: str = "all", **options: Any) -> Fitted:
         ground, model = self.ground, document.model
         if model is None:
             raise FitError("there is no model to fit; add a component first")
         if ground.file.noise.is_known:
             options["scale_covar"] = False
+        if what == "joint":
+            return self._joint(document, backend=ground.file.project.backend, **options)
         backend = ground.file.project.backend
         if ground.kind == "trace":
             assert ground.time is not None
@@ -329,10 +411,16 @@ class Session:
         result.fit_type, result.file_name = kind, ground.file.name
         return result
 
-    def _with_result(self, document: Document, result: FitResult) -> Document:
+    def _with_result(self, document: Document, result: Fitted) -> Document:
         """The document with the values of a fit, which go into the text to the last digit."""
+        if isinstance(result, JointResult):
+            shown = document.file
+            for number, part in enumerate(result):
+                seen = seen_from(self.ground, document, number)
+                document = self._with_result(seen, part)
+            return seen_from(self.ground, document, shown)
         edits = [Set(name, "value", result.values[name]) for name in result.free_names]
-        merge = applied(self.ground, document, edits)
+        merge = applied(self.grounds[document.file], document, edits)
         assert document.model is not None
         parameters = document.model.parameters
         start = {name: parameters[name].value for name in result.free_names}
@@ -350,6 +438,20 @@ class Session:
         return fit_slices(
             ground.still(document), measurement, times=times, progress=progress, **options
         )
+
+
+def _text_of(ground: Ground, model: Given) -> tuple[str, Path]:
+    """The text of a model, and the folder in which it names files."""
+    models = ground.file.models
+    if model is None:
+        return "\n".join(one.to_yaml() for one in models.values()), Path()
+    if isinstance(model, Model):
+        return model.to_yaml(), Path()
+    if isinstance(model, str) and model in models:
+        return models[model].to_yaml(), Path()
+    if isinstance(model, str) and ("\n" in model or ": " in model):
+        return model, Path()
+    return open_source(Path(model)).text, Path(model).parent
 
 
 def _holding(model: Model | None, held: Collection[str]) -> Model | None:

@@ -1,4 +1,4 @@
-"""What a session leaves in files: models, job and script with its numbers, and its own state."""
+"""What a session leaves in files: models, job and script with its numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +13,13 @@ import numpy as np
 
 from pyspec.errors import DataError, ModelError
 from pyspec.io.atomic import write_text
+from pyspec.model.positions import Change, changed, positions
 from pyspec.model.rewrite import with_fields
+from pyspec.model.sections import quoted
 from pyspec.workflow.document import Document
 from pyspec.workflow.ground import Ground
-
-#: What the fit of one spectrum of a series is called, which no job of the series repeats.
-ONE = "one spectrum"
-
-#: The file of a saved session that says what was shown.
-STATE = "session.json"
+from pyspec.workflow.session_state import ONE, STATE, plain
+from pyspec.workflow.several import seen_from
 
 #: Arguments of :func:`pyspec.read`; the other fields of a job's data are steps after it.
 _STEPS = ("shift", "select", "at", "mean", "rename")
@@ -55,52 +51,115 @@ import numpy as np
 import pyspec
 
 HERE = Path(__file__).parent
-dataset = pyspec.read({read})
-{steps}file = pyspec.File.from_dataset(dataset{inputs})
-{noise}{limits}{fit}
+{file}{fit}
 print(result)
 '''
 
+FILE = """\
+dataset = pyspec.read({read})
+{steps}file = pyspec.File.from_dataset(dataset{inputs})
+{noise}{limits}"""
 
-def save(
-    ground: Ground, document: Document, origin: Mapping[str, Any] | None, folder: str | Path
-) -> Path:
+JOINT = '''\
+"""Fits {model} to {names} together, as the builder does."""
+
+from pathlib import Path
+
+import numpy as np
+
+import pyspec
+from pyspec.workflow.session import Session
+
+ROOT = Path(__file__).parent
+files, models = [], []
+{blocks}
+session = Session(files, models, {model!r})
+result = session.fit("joint")
+print(result)
+'''
+
+BLOCK = """
+HERE = ROOT / {folder!r}
+{file}files.append(file)
+models.append(HERE / "models.yaml")
+"""
+
+
+def save(ground: Ground, document: Document, folder: str | Path) -> Path:
     """Writes models.yaml, job.yaml and fit.py, and data that are in no file, into a folder, which
-    is made. `origin` are the fields below ``data:`` where the data are in a file. Returns the
+    is made; of several files each has a folder in it, and fit.py fits them together. Returns the
     folder. Raises :class:`DataError` where that cannot be."""
     folder = Path(folder)
     if document.model is None:
         raise ModelError("there is no model to save; add a component first")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in _texts(ground, document, origin, folder).items():
+        if len(ground.files) == 1:
+            texts = _texts(ground, document, folder)
+        else:
+            texts = _texts_of_all(ground, document, folder)
+        for name, text in texts.items():
             write_text(folder / name, text)
     except OSError as error:
         raise DataError(f"{folder}: cannot be written ({error.strerror})") from error
     return folder
 
 
-def _texts(
-    ground: Ground, document: Document, origin: Mapping[str, Any] | None, folder: Path
-) -> dict[str, str]:
-    data = _data(ground, folder) if origin is None else _seen_from(folder, origin)
-    kind = "2d" if ground.kind == "series" else ground.kind
+def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
+    """What each file has in its folder, and the script of all."""
+    files, blocks = {}, []
+    names = [folder_name(one.file.name, k) for k, one in enumerate(ground.files)]
+    for k, (name, there) in enumerate(zip(names, ground.files, strict=True)):
+        seen, own = seen_from(ground, document, k), folder / name
+        own.mkdir(exist_ok=True)
+        data, more = _fields(there, seen, own)
+        title = f", name={there.file.name!r}"
+        blocks.append(BLOCK.format(folder=name, file=_reading(data, more, title)))
+        files[f"{name}/job.yaml"] = _job(there, seen, data, more)
+        files[f"{name}/models.yaml"] = text_of_job(there, seen, own)
+    shown = seen_from(ground, document, 0)
+    begun = text_of_job(ground.files[0], shown, folder / names[0])
+    known = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
+    titles = ", ".join(_title(one) for one in ground.files)
+    script = JOINT.format(model=document.name, names=titles, blocks="".join(blocks))
+    return {**files, "fit.py": script, STATE: json.dumps({**known, "files": names})}
+
+
+def folder_name(name: str, number: int) -> str:
+    """What the folder of a file of several is called."""
+    plain = re.sub(r"[^\w.-]+", "_", Path(name).stem).strip("._")[:40]
+    return f"{number + 1}_{plain}" if plain else f"{number + 1}"
+
+
+def _texts(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
+    data, more = _fields(ground, document, folder)
+    text = text_of_job(ground, document, folder)
+    known = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
+    job, script = _job(ground, document, data, more), _script(ground, document, data, more)
+    return {"models.yaml": text, "job.yaml": job, "fit.py": script, STATE: json.dumps(known)}
+
+
+def _fields(
+    ground: Ground, document: Document, folder: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields below ``data:`` of a job in this folder, and its other fields."""
+    data = _data(ground, folder) if ground.origin is None else _seen_from(folder, ground.origin)
     limits, noise = _limits(ground, document), _noise(ground, folder)
     auxiliary, inputs = _auxiliary(ground), _inputs(ground, folder)
-    more = {"limits": limits, "noise": noise, "auxiliary": auxiliary, "inputs": inputs}
+    return data, {"limits": limits, "noise": noise, "auxiliary": auxiliary, "inputs": inputs}
+
+
+def _job(
+    ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
+) -> str:
     lines = [f"{key}: {_flow(value)}\n" for key, value in more.items() if value]
-    job = JOB.format(
+    return JOB.format(
         name=_flow(_plain_name(ground.file.name)),
         data="\n".join(f"  {key}: {_flow(value)}" for key, value in data.items()),
         model=_flow(document.name),
         more="".join(["\n", *lines, "\n"]) if lines else "",
-        kind=kind,
+        kind="2d" if ground.kind == "series" else ground.kind,
     )
-    text = text_of_job(document)
-    script = _script(ground, document, data, more)
-    known = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
-    files = {"models.yaml": text, "job.yaml": job, "fit.py": script}
-    return {**files, STATE: json.dumps(known)}
 
 
 def is_fit_of_job(document: Document) -> bool:
@@ -109,25 +168,27 @@ def is_fit_of_job(document: Document) -> bool:
     return result is not None and document.name in document.begun and result.fit_type != ONE
 
 
-def text_of_job(document: Document) -> str:
+def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
     """The models from which a job gives the numbers that are shown: where the fit that is shown
-    began, else as they stand."""
-    text = document.text
+    began, else as they stand. Files are named as from `folder`."""
+    text = _paths_from(folder, ground.folder, document.text)
     if is_fit_of_job(document) and document.model is not None:
         start = {name: {"value": one} for name, one in document.begun[document.name].items()}
         text = with_fields(text, document.model, start)
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def opened(folder: Path, ground: Ground, text: str) -> tuple[Document, bool] | None:
-    """(document, whether it stands at the end of a fit) of a saved session, where its models are
-    still those of the job; None where there is none."""
-    found = _read(folder / STATE)
-    begun = found.get("begun") if isinstance(found, dict) else None
-    document = None if found is None else _document(found.get("document"), ground)
-    if document is None or text not in (begun, document.text):
-        return None
-    return document, begun is not None
+def _paths_from(folder: Path, home: Path, text: str) -> str:
+    """The text with relative paths of `home` as they are seen from another folder."""
+    if home.resolve() == folder.resolve():
+        return text
+    changes = []
+    for key, value in positions(text).walk():
+        for spot in (value, *value.items) if key.word in ("include", "file") else ():
+            if spot.kind == "word" and not Path(spot.word).is_absolute():
+                path = os.path.relpath((home / spot.word).resolve(), folder.resolve())
+                changes.append(Change(spot.begin, spot.end, quoted(Path(path).as_posix())))
+    return changed(text, changes)
 
 
 def _plain_name(name: str) -> str:
@@ -180,8 +241,10 @@ def _limits(ground: Ground, document: Document) -> dict[str, Any]:
     for key, limits in (("energy", document.energy_limits), ("time", document.time_limits)):
         if limits is not None:
             found[key] = list(limits)
-    if document.excluded:
-        found["exclude"] = [list(one) for one in document.excluded]
+    for key, axis in (("exclude", ground.last), ("exclude_times", "time")):
+        ranges = [[low, high] for name, low, high in document.excluded if name == axis]
+        if ranges and key not in found and not (key == "exclude_times" and axis == ground.last):
+            found[key] = ranges
     return found
 
 
@@ -213,9 +276,25 @@ def _inputs(ground: Ground, folder: Path) -> dict[str, Any]:
     return found
 
 
+def _title(ground: Ground) -> str:
+    return _plain_name(ground.file.name).replace("\\", "/").replace('"', "'")
+
+
 def _script(
     ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
 ) -> str:
+    source, name = repr(_Here("models.yaml")), repr(document.name)
+    fit = f"file.load_model({source}, {name})\nresult = file.fit_2d({name})"
+    if ground.kind == "spectrum":
+        fit = f"file.load_model({source}, {name})\nresult = file.fit_spectrum({name})"
+    elif ground.kind == "trace":
+        fit = f"result = file.fit_trace({source}, {name})"
+    file = _reading(data, more)
+    return SCRIPT.format(model=document.name, name=_title(ground), file=file, fit=fit)
+
+
+def _reading(data: Mapping[str, Any], more: Mapping[str, Any], options: str = "") -> str:
+    """The lines of a script that read a file, with its noise and its limits."""
     own = {k: v for k, v in data.items() if k not in (*_STEPS, "path", "mask")}
     for key in ("energy", "time"):
         if isinstance(own.get(key), str) and own[key].endswith((".csv", ".txt", ".npy", ".dat")):
@@ -233,33 +312,25 @@ def _script(
         f"time_limits={limits.get('time')!r}",
         f"exclude={limits.get('exclude', [])!r}",
     ]
+    if "exclude_times" in limits:
+        window.append(f"exclude_times={limits['exclude_times']!r}")
     if more["noise"]:
         sigma = more["noise"].get("sigma")
         shown = f"np.load({_Here(sigma)!r})" if isinstance(sigma, str) else repr(sigma)
         scale = more["noise"].get("scale")
         noise = f"file.set_noise({more['noise']['type']!r}, sigma={shown}, scale={scale!r})\n"
-    extra = ""
     if more["auxiliary"]:
         auxiliary = more["auxiliary"]
-        extra += f", aux_axis={auxiliary['values']!r}, aux_weights={auxiliary['weights']!r}"
+        options += f", aux_axis={auxiliary['values']!r}, aux_weights={auxiliary['weights']!r}"
     if more["inputs"]:
         loads = (f"{n!r}: np.load({_Here(p)!r})" for n, p in more["inputs"].items())
-        extra += f", inputs={{{', '.join(loads)}}}"
-    source, name = repr(_Here("models.yaml")), repr(document.name)
-    fit = f"file.load_model({source}, {name})\nresult = file.fit_2d({name})"
-    if ground.kind == "spectrum":
-        fit = f"file.load_model({source}, {name})\nresult = file.fit_spectrum({name})"
-    elif ground.kind == "trace":
-        fit = f"result = file.fit_trace({source}, {name})"
-    return SCRIPT.format(
-        model=document.name,
-        name=_plain_name(ground.file.name).replace("\\", "/").replace('"', "'"),
+        options += f", inputs={{{', '.join(loads)}}}"
+    return FILE.format(
         read=", ".join(read),
         steps="".join(steps),
-        inputs=extra,
+        inputs=options,
         noise=noise,
         limits=f"file.set_fit_limits({', '.join(window)})\n" if limits else "",
-        fit=fit,
     )
 
 
@@ -268,84 +339,3 @@ class _Here(str):
 
     def __repr__(self) -> str:
         return f"HERE / {str.__repr__(self)}"
-
-
-# the state itself
-
-
-def plain(document: Document) -> dict[str, Any]:
-    """A document as JSON holds it, without its fits."""
-    return {
-        "text": document.text,
-        "name": document.name,
-        "energy": document.energy_limits,
-        "time": document.time_limits,
-        "excluded": document.excluded,
-        "cursor": document.cursor,
-    }
-
-
-def write_state(document: Document, label: str, path: Path) -> None:
-    """Writes where a session stands, so that it can be offered after a crash."""
-    known = {"when": datetime.now().isoformat(" ", "seconds"), "label": label}
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_text(path, json.dumps({**known, "document": plain(document)}))
-
-
-def read_state(path: Path, ground: Ground) -> tuple[str, str, Document] | None:
-    """(when, label, document) of a session that was not saved; None without one that fits these
-    data."""
-    found = _read(path)
-    document = None if found is None else _document(found.get("document"), ground)
-    if found is None or document is None:
-        return None
-    return str(found.get("when")), str(found.get("label")), document
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _document(given: Any, ground: Ground) -> Document | None:
-    """The document of which :func:`plain` made plain values; None for what is none."""
-    try:
-        row, column = map(int, given["cursor"])
-        document = Document(
-            str(given["text"]),
-            str(given["name"]),
-            energy_limits=_pair(given["energy"]),
-            time_limits=_pair(given["time"]),
-            excluded=tuple((float(low), float(high)) for low, high in given["excluded"]),
-            cursor=(row, column),
-        )
-        ground.check_paths(document.text)
-        document = replace(document, model=ground.model(document.text, document.name))
-        ground.measurement(document)
-        ground.check_cursor(document.cursor)
-    except (ValueError, KeyError, TypeError, IndexError):
-        return None
-    return document
-
-
-def _pair(limits: Any) -> tuple[float, float] | None:
-    if limits is None:
-        return None
-    low, high = limits
-    return float(low), float(high)
-
-
-def state_path(ground: Ground) -> Path:
-    """Where the state of a session of these data is kept: in the cache of the user."""
-    from hashlib import sha256
-
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    known = [str(Path(ground.file.path).resolve()), str(ground.data.shape)]
-    known += [
-        repr(one[[0, -1]].tolist()) for one in (ground.energy, ground.time) if one is not None
-    ]
-    name = sha256("\n".join(known).encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    return Path(base) / "pyspec" / "build" / f"{name}.json"
