@@ -138,6 +138,13 @@ def _cursor(word: str, message: Message) -> Command:
     return Command(word, given={key: one for key, one in given.items() if one is not None})
 
 
+def _file(word: str, message: Message) -> Command:
+    number = _whole(message, "file")
+    if number is None:
+        raise ModelError("file: file is missing; give the number of a file")
+    return Command(word, given={"file": number})
+
+
 def _goto(word: str, message: Message) -> Command:
     step = _whole(message, "step")
     if step is None:
@@ -166,6 +173,7 @@ _COMMANDS: dict[str, Callable[[str, Message], Command]] = {
     "model_choose": _model,
     "model_remove": _model,
     "cursor": _cursor,
+    "file": _file,
     "undo": _plain(),
     "redo": _plain(),
     "goto": _goto,

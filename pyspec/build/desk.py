@@ -21,6 +21,7 @@ from pyspec.build.state import (
     document_state,
     ended,
     file_state,
+    files_state,
     findings_state,
     history_state,
     library_state,
@@ -28,6 +29,7 @@ from pyspec.build.state import (
     number,
     parameters_state,
     refused,
+    schemes_state,
     slices_of,
 )
 from pyspec.errors import ModelError, PyspecError
@@ -53,7 +55,7 @@ class Page:
     known: dict[str, str] = field(default_factory=dict)
     waits_for: int | None = None
     shown: int = -1
-    has_data: bool = False
+    file: int | None = None  # whose data the page has
     has_map: bool = False
 
 
@@ -92,11 +94,9 @@ class Desk:
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1, "pyspec-desk")
         self._fitter: threading.Thread | None = None
-        #: What never changes, as it is sent.
-        self._constant = {
-            "file": json.dumps(file_state(session.ground)),
-            "library": json.dumps(library_state(session.ground)),
-        }
+        #: What never changes, as it is sent: of all files, and of each.
+        self._library = json.dumps(library_state(session.ground))
+        self._files = [json.dumps(file_state(ground)) for ground in session.grounds]
         self._drawn: _Drawn | None = None
         self._slices: dict[str, Any] | None = None
 
@@ -199,8 +199,8 @@ class Desk:
                     session.settle()
                 return {"name": found.name} if found.name else {}
             return found
-        if word == "cursor":
-            looked = session.look(**command.given)
+        if word in ("cursor", "file"):
+            looked = (session.look if word == "cursor" else session.choose)(**command.given)
             return looked if isinstance(looked, Refusal) else {}
         if word in ("undo", "redo", "goto"):
             moved = getattr(session, word)(**command.given)
@@ -227,7 +227,7 @@ class Desk:
             return inspected(session.document)
         if word == "get":
             page.known.clear()
-            page.has_data, page.shown, page.waits_for = False, -1, None
+            page.file, page.shown, page.waits_for = None, -1, None
             return {}
         return Refusal(f"there is no command {word!r}")
 
@@ -309,8 +309,9 @@ class Desk:
         drawn, session = self._now(), self.session
         document, offer = drawn.document, self.keeper.offer
         return {
-            "parameters": parameters_state(session.ground, document),
+            "parameters": parameters_state(session.grounds[document.file], document),
             "components": drawn.components,
+            "schemes": schemes_state(document.model),
             "yaml": {"text": document.text, "error": self.yaml_error},
             **document_state(session),
             "fit": {**self.fit, "live": self.live},
@@ -318,6 +319,7 @@ class Desk:
             "findings": findings_state(document.result),
             "history": history_state(session),
             "models": models_state(session),
+            "files": files_state(session),
             "saved": self.saved,
             "offer": offer and {"when": offer[0], "label": offer[1]},
             "problem": drawn.frame.problem or None,
@@ -330,15 +332,17 @@ class Desk:
             version, document = session.version, session.document
         drawn = self._drawn
         if drawn is None or drawn.version != version:
-            frame = frame_of(session.ground, document)
-            components = components_of(session.ground, document, frame)
+            ground = session.grounds[document.file]
+            frame = frame_of(ground, document)
+            components = components_of(ground, document, frame)
             drawn = self._drawn = _Drawn(version, document, frame, components)
         return drawn
 
     def _frames(self, with_map: bool) -> list[bytes]:
         drawn = self._now()
         if with_map not in drawn.messages:
-            known = self.session.ground, drawn.document, drawn.frame, drawn.version
+            ground = self.session.grounds[drawn.document.file]
+            known = ground, drawn.document, drawn.frame, drawn.version
             drawn.messages[with_map] = drawn_frames(*known, with_map=with_map)
         return drawn.messages[with_map]
 
@@ -358,19 +362,21 @@ class Desk:
         self.keeper.keep()
         if not self.pages:
             return
-        version = self._now().version
+        drawn = self._now()
+        version, file = drawn.version, drawn.document.file
+        ground = self.session.grounds[file]
         changing = {key: json.dumps(value) for key, value in self.state().items()}
-        texts = {**self._constant, **changing}
+        texts = {"file": self._files[file], "library": self._library, **changing}
         for page in list(self.pages):
             new = {key: text for key, text in texts.items() if page.known.get(key) != text}
             if new:
                 page.known.update(new)
                 body = ", ".join(f"{json.dumps(key)}: {text}" for key, text in new.items())
                 self._send(page, f'{{"state": {{{body}}}, "version": {version}}}')
-            if not page.has_data:
-                page.has_data = True
-                self._send(page, axes_frame(self.session.ground, version))
-                self._send(page, data_frame(self.session.ground, version))
+            if page.file != file:
+                page.file = file
+                self._send(page, axes_frame(ground, version))
+                self._send(page, data_frame(ground, version))
             if page.waits_for is None and page.shown != version:
                 page.waits_for = page.shown = version
                 for one in self._frames(page.has_map):

@@ -78,7 +78,7 @@ def drawn_frames(
         trace = {"data": data[:, column], "sum": model[:, column]} | _named(frame.trace)
         spectrum |= _band(document.result, ground, row=row)
         trace |= _band(document.result, ground, column=column)
-        found = [("spectrum", spectrum), ("trace", trace)]
+        found = [("spectrum", spectrum), ("trace", trace), ("free", _free(document, frame))]
         if with_map:
             found.append(("map", {"fit": model}))
     else:
@@ -87,6 +87,22 @@ def drawn_frames(
         found = [("trace" if ground.kind == "trace" else "spectrum", one)]
     end = len(found) - 1
     return [packed(name, version, arrays, last=k == end) for k, (name, arrays) in enumerate(found)]
+
+
+def _free(document: Document, frame: Frame) -> dict[str, npt.NDArray[np.float32]]:
+    """Free amplitudes with their errors behind a fit, and what differs from energy to energy."""
+    found = {f"{frame.axis}:{name}": narrow(one) for name, one in frame.free.items()}
+    found |= {f"dispersed:{name}": narrow(one) for name, one in frame.dispersed.items()}
+    result = document.result
+    linear = None if result is None or result.fit_type == ONE else result.linear
+    errors = {} if linear is None else linear.stderr
+    for name, free in frame.free.items():
+        inside = np.isfinite(free)
+        if name in errors and errors[name].size == np.count_nonzero(inside):
+            error = np.full(free.size, np.nan)
+            error[inside] = errors[name]
+            found[f"error:{name}"] = narrow(error)
+    return found
 
 
 def _named(curves: dict[str, Any]) -> dict[str, npt.NDArray[np.float32]]:

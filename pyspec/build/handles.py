@@ -149,7 +149,7 @@ def components_of(ground: Ground, document: Document, frame: Frame) -> list[dict
     total = _total(ground, document, frame)
     for one in model.components:
         handles = []
-        if ground.kind == "trace":
+        if ground.kind == "trace" or one.op.domain == "TIME":
             handles = law_handles(one)
         elif ground.energy is not None and total is not None:
             handles = line_handles(one, frame.spectrum.get(one.name), total, ground.energy)

@@ -6,10 +6,13 @@ import math
 from typing import Any
 
 from pyspec.build.pictures import picture
-from pyspec.fit import FitResult, SliceResults
+from pyspec.fit import FitResult, JointResult, SliceResults
+from pyspec.fit.joint.file import FileFit
 from pyspec.fit.statistics import criteria_of
 from pyspec.formula import rows
+from pyspec.formula.scheme import sides
 from pyspec.model import Model
+from pyspec.model.kinetics import schemes_in, state_name
 from pyspec.model.units import parameter_units
 from pyspec.workflow.document import Document, Refusal
 from pyspec.workflow.ground import Ground
@@ -61,7 +64,7 @@ def parameters_state(ground: Ground, document: Document) -> list[dict[str, Any]]
                 "name": name,
                 "component": owner,
                 "role": par.argument,
-                "value": number(values[name]),
+                "value": None if par.free is not None else number(values[name]),
                 "min": number(par.min),
                 "max": number(par.max),
                 "vary": par.vary,
@@ -74,6 +77,30 @@ def parameters_state(ground: Ground, document: Document) -> list[dict[str, Any]]
                 "start": None if result is None else number(result.start.get(name)),
                 "free": par.free is not None,
                 "at_bound": "" if result is None else result.at_bound.get(name, ""),
+            }
+        )
+    return found
+
+
+def schemes_state(model: Model | None) -> list[dict[str, Any]]:
+    """The kinetic schemes of the model: states with their populations at the onset, and steps with
+    the parameters that are their rates."""
+    found = []
+    for scheme, states in () if model is None else schemes_in(model.components):
+        pars = {par.argument: par.name for one in states for par in one.parameters}
+        start = dict(scheme.start)
+        shown = {state_name(one): one.name for one in states}
+        found.append(
+            {
+                "name": scheme.name,
+                "states": [
+                    {"name": one, "start": start.get(one), "component": shown.get(one)}
+                    for one in scheme.states
+                ],
+                "steps": [
+                    {"from": list(sides(begin)), "to": list(sides(end)), "rate": pars.get(rate)}
+                    for begin, end, rate in scheme.steps
+                ],
             }
         )
     return found
@@ -143,6 +170,8 @@ def models_state(session: Session) -> dict[str, Any]:
     document, found = session.document, []
     for name in session.models:
         result = document.fits.get(name)
+        if isinstance(result, FileFit) and result.joint is not None:
+            result = result.joint  # of all files
         row: dict[str, Any] = {"name": name, "redchi": None, "bic": None, "n_free": None}
         row["findings"] = 0
         if result is not None:
@@ -150,6 +179,12 @@ def models_state(session: Session) -> dict[str, Any]:
             row |= {"findings": len(result.findings), "bic": number(criteria_of(result)[1])}
         found.append(row)
     return {"all": found, "chosen": document.name}
+
+
+def files_state(session: Session) -> dict[str, Any]:
+    """The files by name, and the number of the one that is shown."""
+    names = [ground.file.name for ground in session.grounds]
+    return {"all": names, "chosen": session.document.file}
 
 
 def history_state(session: Session, most: int = 500) -> dict[str, Any]:
@@ -180,6 +215,7 @@ def refused(refusal: Refusal) -> dict[str, Any]:
 
 def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
     """How a fit ended, for the page."""
+    found = found.joint if isinstance(found, JointResult) else found
     ended: dict[str, Any] = {"running": False, "what": what, "seconds": seconds}
     if isinstance(found, FitResult):
         numbers = {"chisqr": number(found.chisqr), "redchi": number(found.redchi)}

@@ -266,10 +266,8 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
 def _limits(top: Fields) -> dict[str, Any]:
     own = top.fields("limits")
     found = {
-        "energy_limits": own.limits("energy"),
-        "time_limits": own.limits("time"),
-        "exclude": own.ranges("exclude"),
-        "exclude_times": own.ranges("exclude_times"),
+        **{f"{key}_limits": own.limits(key) for key in ("energy", "time")},
+        **{key: own.ranges(key) for key in ("exclude", "exclude_times")},
     }
     own.done()
     return found

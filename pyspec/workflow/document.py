@@ -125,7 +125,8 @@ def is_of(result: FitResult | None, model: Model | None) -> bool:
     """Whether a model stands at the values of a fit."""
     if result is None or model is None:
         return False
-    parameters, values = model.parameters, result.values
+    values = result.values
+    parameters = {name: par for name, par in model.parameters.items() if par.free is None}
     if result.free_names != model.opt_param_names or values.keys() != parameters.keys():
         return False
     return all(

@@ -12,15 +12,19 @@ import numpy.typing as npt
 from pyspec.errors import PyspecError
 from pyspec.executor import executor_of
 from pyspec.executor.linear.columns import part_of
+from pyspec.executor.linear.executor import LinearExecutor
 from pyspec.model import Component, Measurement, Model
-from pyspec.model.free import free_parameters
+from pyspec.model.free import dispersed, free_parameters
 from pyspec.model.resolved import resolution_of
 from pyspec.model.state import state_of
+from pyspec.model.windows import slice_of
 from pyspec.plan import CompiledModel, compile_model
 from pyspec.workflow.document import Document
 from pyspec.workflow.ground import Ground
 
 Array = npt.NDArray[np.float64]
+
+NOT_FINITE = "the model is not finite at these values"
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,19 @@ class Frame:
         at its column, (n_time,), in file order
     chisqr : Σ ((data − model) weight)² over the window, NaN where it is not known
     problem : why the model cannot be evaluated at its values; "" where it can
+    axis : along which amplitudes are free, "energy" or "time"; "" where none is
+    free : the free amplitudes by name, along that axis, as the data have them for the other values;
+        NaN outside of the window
+    dispersed : parameters that differ from energy to energy by name, (n_energy,)
     """
 
     model: npt.NDArray[np.float32]
     spectrum: dict[str, Array] = field(default_factory=dict)
     trace: dict[str, Array] = field(default_factory=dict)
     problem: str = ""
+    axis: str = ""
+    free: dict[str, Array] = field(default_factory=dict)
+    dispersed: dict[str, Array] = field(default_factory=dict)
 
 
 def frame_of(ground: Ground, document: Document) -> Frame:
@@ -49,10 +60,10 @@ def frame_of(ground: Ground, document: Document) -> Frame:
         return Frame(np.zeros(ground.data.shape, np.float32))
     try:
         with np.errstate(all="ignore"):
-            whole = _whole(ground, document)
-            problem = "" if np.isfinite(whole).any() else "the model is not finite at these values"
             if free_parameters(model.parameters):
-                return Frame(whole.astype(np.float32), problem=problem)
+                return _solved_frame(ground, document)
+            whole = _whole(ground, document)
+            problem = "" if np.isfinite(whole).any() else NOT_FINITE
             row, column = document.cursor
             spectrum = trace = dict[str, Array]()
             if ground.energy is not None:
@@ -66,19 +77,56 @@ def frame_of(ground: Ground, document: Document) -> Frame:
 
 
 def _whole(ground: Ground, document: Document) -> npt.NDArray[Any]:
-    """The model at all points; where amplitudes are solved for, in the window alone."""
+    """The model at all points."""
     assert document.model is not None
-    measurement = ground.measurement(document)
-    compiled = compile_model(document.model)
-    theta = document.model.theta()
-    if not free_parameters(document.model.parameters):
-        found = executor_of(compiled, measurement.without_data()).run(theta)
-        return np.broadcast_to(np.asarray(found), ground.data.shape)
-    inside = np.asarray(executor_of(compiled, measurement).run(theta))
-    whole = np.full(ground.data.shape, np.nan)
-    rows, columns = (slice(*(one or (None,))) for one in (measurement.rows, measurement.columns))
-    whole[(rows, columns) if whole.ndim == 2 else columns] = inside
-    return whole
+    measurement = ground.measurement(document).without_data()
+    executor = executor_of(compile_model(document.model), measurement)
+    return np.broadcast_to(np.asarray(executor.run(document.model.theta())), ground.data.shape)
+
+
+def _solved_frame(ground: Ground, document: Document) -> Frame:
+    """The frame of a model with free amplitudes, which are solved for, in the window."""
+    model, measurement = document.model, ground.measurement(document)
+    assert model is not None
+    executor = executor_of(compile_model(model), measurement)
+    assert isinstance(executor, LinearExecutor)
+    theta, fixed = model.theta(), {name: model.values[name] for name in executor.fixed_names}
+    designer = executor.designer
+    rows, columns = slice_of(measurement.rows), slice_of(measurement.columns)
+    whole, by_energy = np.full(ground.data.shape, np.nan), designer.axis == "energy"
+    with executor.lock:
+        solved = executor.solve(theta)
+        amplitudes = np.array(solved.projected.amplitudes)
+        basis = np.array(solved.design.basis)
+        inside = np.array(solved.model)
+        parts = designer.rest_at(theta, fixed)
+        names = dispersed(model.parameters)
+        known = designer.values_at(theta, fixed, names)
+    whole[rows, columns] = inside.T if by_energy else inside
+    owners = {par.name: one.name for one in model.components for par in one.parameters}
+    for k, name in enumerate(designer.free):
+        part = amplitudes[:, k, None] * basis[k]
+        own = owners[name]
+        parts[own] = parts[own] + part if own in parts else part
+    (row, column), (at_row, at_column) = document.cursor, (rows, columns)
+    spectrum, trace, free = dict[str, Array](), dict[str, Array](), dict[str, Array]()
+    for component in model.components:
+        part = parts.get(component.name)
+        if part is None:
+            continue
+        full = np.full(ground.data.shape, np.nan)
+        full[at_row, at_column] = part.T if by_energy else part
+        spectrum[component.name], trace[component.name] = full[row], full[:, column]
+    size, inside_axis = ground.data.shape[1 if by_energy else 0], columns if by_energy else rows
+    for k, name in enumerate(designer.free):
+        free[name] = np.full(size, np.nan)
+        free[name][inside_axis] = amplitudes[:, k]
+    moved = dict[str, Array]()
+    for name in sorted(names if by_energy else ()):
+        moved[name] = np.full(size, np.nan)
+        moved[name][columns] = known[name][0]
+    problem = "" if np.isfinite(inside).any() else NOT_FINITE
+    return Frame(whole.astype(np.float32), spectrum, trace, problem, designer.axis, free, moved)
 
 
 #: One component as a sum of models: each its sign and what it is compiled to.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from time import monotonic
 from typing import Any, TypeAlias
 
 from pyspec.errors import DataError, FitError, ModelError, PyspecError
@@ -14,40 +13,27 @@ from pyspec.fit import (
     FitResult,
     JointResult,
     SliceResults,
-    fit_joint,
-    fit_model,
-    fit_slices,
-    fit_trace,
 )
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
 from pyspec.model.reader import open_source
 from pyspec.model.state import state_of
-from pyspec.model.windows import slice_of
 from pyspec.workflow.document import Diff, Document, Other, Refusal, Step
 from pyspec.workflow.drawn import Frame, chisqr_of, frame_of
 from pyspec.workflow.edits import Edit, Merge, Set, applied
 from pyspec.workflow.ground import Ground, file_of, limits_of, places
 from pyspec.workflow.project import File, Project
 from pyspec.workflow.session_files import save
-from pyspec.workflow.session_state import ONE, opened
+from pyspec.workflow.session_fits import fitted, holding, rounds, shared_by, slices_of, with_result
+from pyspec.workflow.session_state import opened
 from pyspec.workflow.several import own_values, refuse_unlike, seen_from
 
 #: What a session takes: data, and a model.
 Data: TypeAlias = "File | Dataset | Measurement"
 Given: TypeAlias = "Model | str | Path | None"
 
-#: What a fit returns whose values the models take.
-Fitted: TypeAlias = "FitResult | JointResult"
-
 #: What the step of a fit is called.
 LABELS = {"all": "fit", "spectrum": "fit one spectrum", "joint": "fit all files"}
-
-#: Fits of one model that follow each other at most, until their values come again.
-_ROUNDS = 8
-
-#: Seconds behind the first, or the time that it took, after which no further one is begun.
-_SECONDS = 5.0
 
 
 class Session:
@@ -209,7 +195,9 @@ class Session:
         document, is_fitted = known
         if is_fitted:
             what = "joint" if len(self.grounds) > 1 else "all"
-            found = self._with_result(self.document, self._fitted(self.document, what))
+            found = with_result(
+                self.ground, self.document, fitted(self.ground, self.document, what)
+            )
             if found.text.strip() == document.text.strip():
                 document = replace(found, cursor=document.cursor)
         self._replace(document)
@@ -296,10 +284,10 @@ class Session:
                 return Refusal("a fit is running; stop it, or wait")
             document = self.document
             try:
-                model = _holding(document.model, {*held, *self._shared(document)})
-                result = self._fitted(replace(document, model=model), max_seconds=seconds)
+                model = holding(document.model, {*held, *shared_by(self.ground, document)})
+                result = fitted(self.ground, replace(document, model=model), max_seconds=seconds)
                 assert isinstance(result, FitResult)
-                after = self._with_result(document, result)
+                after = with_result(self.ground, document, result)
             except (PyspecError, ValueError) as error:
                 return Refusal.of(error)
             self.steps[self.at] = replace(self.steps[self.at], document=after, is_open=drag)
@@ -325,10 +313,10 @@ class Session:
             if document.model is None:
                 raise FitError("there is no model to fit; add a component first")
             if what == "slices":
-                return self._slices(document, progress)
+                return slices_of(self.ground, document, progress)
             if what not in ("all", "spectrum", "joint"):
                 raise FitError(f"what is {what!r}; give 'all', 'spectrum', 'slices' or 'joint'")
-            result, after = self._rounds(document, what, progress)
+            result, after = rounds(self.ground, document, what, progress)
         except (PyspecError, ValueError) as error:
             return Refusal.of(error)
         finally:
@@ -337,107 +325,6 @@ class Session:
             cursor = self.document.cursor
             self._push(LABELS[what], replace(after, cursor=cursor))
         return result
-
-    def _rounds(self, document: Document, what: str, progress: Any) -> tuple[Fitted, Document]:
-        """The fit and the document with its values; again from there until nothing changes."""
-        stopped = [False]
-
-        def told(nfev: int, chisqr: float, best: float) -> None:
-            try:
-                if progress is not None:
-                    progress(nfev, chisqr, best)
-            except BaseException:
-                stopped[0] = True
-                raise
-
-        began = monotonic()
-        result = self._fitted(document, what, progress=told if progress is not None else None)
-        after = self._with_result(document, result)
-        seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
-        for _ in range(_ROUNDS if what != "spectrum" and result.success else 0):
-            if stopped[0] or monotonic() > end:
-                break
-            again = self._fitted(after, what)
-            for one in (again.joint, *again) if isinstance(again, JointResult) else (again,):
-                one.nfev, one.seconds = one.nfev + result.nfev, one.seconds + result.seconds
-            result, after = again, self._with_result(after, again)
-            if result.values in seen:
-                break
-            seen.append(result.values)
-        return result, after
-
-    def _shared(self, document: Document) -> list[str]:
-        """The parameters that the files share."""
-        if document.model is None or len(self.grounds) == 1:
-            return []
-        pars = document.model.parameters
-        return [name for name, par in pars.items() if par.scope == "project"]
-
-    def _joint(self, document: Document, **options: Any) -> JointResult:
-        if not self._shared(document):
-            raise FitError(
-                "no parameter is shared by files; say 'project' in place of True in its entry, or "
-                "fit each file by itself"
-            )
-        parts = []
-        for number, ground in enumerate(self.grounds):
-            seen = seen_from(self.ground, document, number)
-            assert seen.model is not None
-            parts.append((seen.model, ground.measurement(seen)))
-        names = [ground.file.name for ground in self.grounds]
-        return fit_joint(parts, names=names, **options)
-
-    def _fitted(self, document: Document, what: str = "all", **options: Any) -> Fitted:
-        ground, model = self.ground, document.model
-        if model is None:
-            raise FitError("there is no model to fit; add a component first")
-        if ground.file.noise.is_known:
-            options["scale_covar"] = False
-        if what == "joint":
-            return self._joint(document, backend=ground.file.project.backend, **options)
-        backend = ground.file.project.backend
-        if ground.kind == "trace":
-            assert ground.time is not None
-            given: dict[str, Any] = {"measurement": ground.measurement(document), **options}
-            return fit_trace(model, None, ground.time, ground.data, backend=backend, **given)
-        if what == "spectrum":
-            model, measurement = ground.at_row(document)
-        else:
-            measurement = ground.measurement(document)
-        result = fit_model(model, measurement, backend=backend, **options)
-        kind = "2d" if what == "all" and ground.kind == "series" else "spectrum"
-        if what == "spectrum" and ground.kind == "series":
-            kind = ONE
-        result.fit_type, result.file_name = kind, ground.file.name
-        return result
-
-    def _with_result(self, document: Document, result: Fitted) -> Document:
-        """The document with the values of a fit, which go into the text to the last digit."""
-        if isinstance(result, JointResult):
-            shown = document.file
-            for number, part in enumerate(result):
-                seen = seen_from(self.ground, document, number)
-                document = self._with_result(seen, part)
-            return seen_from(self.ground, document, shown)
-        edits = [Set(name, "value", result.values[name]) for name in result.free_names]
-        merge = applied(self.grounds[document.file], document, edits)
-        assert document.model is not None
-        parameters = document.model.parameters
-        start = {name: parameters[name].value for name in result.free_names}
-        fits = {**document.fits, document.name: result}
-        begun = {**document.begun, document.name: start}
-        return replace(merge.document, fits=fits, begun=begun)
-
-    def _slices(self, document: Document, progress: Any) -> SliceResults:
-        ground = self.ground
-        if ground.kind != "series" or document.model is None or ground.time is None:
-            raise FitError("slices are the spectra of a series; these data are one")
-        measurement = ground.measurement(document)
-        options: dict[str, Any] = {"scale_covar": False} if ground.file.noise.is_known else {}
-        times = ground.time[slice_of(measurement.rows)]
-        return fit_slices(
-            ground.still(document), measurement, times=times, progress=progress, **options
-        )
 
 
 def _text_of(ground: Ground, model: Given) -> tuple[str, Path]:
@@ -452,14 +339,3 @@ def _text_of(ground: Ground, model: Given) -> tuple[str, Path]:
     if isinstance(model, str) and ("\n" in model or ": " in model):
         return model, Path()
     return open_source(Path(model)).text, Path(model).parent
-
-
-def _holding(model: Model | None, held: Collection[str]) -> Model | None:
-    """The model in which parameters are not free."""
-    free = [] if model is None else [name for name in held if name in model.opt_param_names]
-    if model is None or not free or len(free) == len(model.opt_param_names):
-        return model
-    copy = model.copy()
-    for name in free:
-        copy.parameters[name].vary, copy.parameters[name].scope = False, "static"
-    return copy

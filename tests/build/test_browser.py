@@ -281,9 +281,9 @@ def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path
         screen.until("s.slices && !s.fit.running")
         choice = screen.page.locator(".trace header select")
         assert choice.input_value() == "GLP_01_x0"
-        assert screen.page.locator(".slices").is_visible()
+        assert screen.page.locator(".trace .instead").is_visible()
         choice.select_option("")
-        assert not screen.page.locator(".slices").is_visible()
+        assert not screen.page.locator(".trace .instead").is_visible()
         screen.page.wait_for_timeout(200)
         assert screen.pixels("trace", FIT) > 50
 

@@ -108,22 +108,74 @@ def test_a_measurement_with_a_model() -> None:
     assert result.n_data == 65  # type: ignore[union-attr]
 
 
-def test_free_spectra_are_shown_and_edited_as_text() -> None:
+def test_free_spectra_are_shown(tmp_path: Path) -> None:
     text = "m:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: [0, False]}\n"
     decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)
     data = decay[:, None] * LINE + 0.01 * NOISE
     session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
     frame = session.frame()
     assert np.isfinite(frame.model).all()
-    assert frame.spectrum == {}
+    assert frame.axis == "energy"
+    row, column = session.document.cursor
+    np.testing.assert_allclose(frame.spectrum["expFun_01"], frame.model[row], rtol=1e-5)
+    np.testing.assert_allclose(frame.trace["expFun_01"], frame.model[:, column], rtol=1e-5)
     assert session.edit(Yaml(text.replace("[2, True", "[4, True")))
     result = session.fit()
     assert result
     assert result.values["expFun_01_tau"] == pytest.approx(3.0, abs=0.1)  # type: ignore[union-attr]
+    assert session.document.result is result
+    np.testing.assert_allclose(session.frame().free["expFun_01_A"], LINE, atol=0.05)
+    same_when_opened(session, tmp_path)
+    assert session.edit(Window(energy=(2.0, 6.0)))
+    inside = (ENERGY >= 2.0) & (ENERGY <= 6.0)
+    assert (np.isfinite(session.frame().free["expFun_01_A"]) == inside).all()
+    desk = Desk(session, tmp_path)
+    handles = desk.state()["components"][0]["handles"]
+    assert [one["type"] for one in handles] == ["t0", "tau"]
+    desk.close()
     assert session.edit(Set("expFun_01_tau", "value", 2.5))
     refused = session.edit(Set("expFun_01_A", "value", 2.5))
     assert isinstance(refused, Refusal)
     assert "text of the model" in refused.message
+
+
+def test_onsets_and_other_components_beside_free_spectra() -> None:
+    text = (
+        "parameters: {c0: [0.1, True], c1: [0.02, True]}\n"
+        "m:\n  stepFun: {A: [2, True], t0: [0, False]}\n"
+        '  expFun: {A: {free: energy}, tau: [3, True], t0: ["c0 + c1 * energy"]}\n'
+    )
+    data = 0.01 * np.ones((61, 81)) * NOISE
+    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
+    frame = session.frame()
+    assert frame.problem == ""
+    np.testing.assert_allclose(frame.dispersed["expFun_01_t0"], 0.1 + 0.02 * ENERGY)
+    row = session.document.cursor[0]
+    total = frame.spectrum["stepFun_01"] + frame.spectrum["expFun_01"]
+    np.testing.assert_allclose(total, frame.model[row], atol=1e-5)
+
+
+def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
+    text = (
+        "kinetics:\n  chain: {A -> B: k1, B: k2, A + B -> C: k3}\n"
+        "m:\n  chain: {k1: [2, True], k2: [0.5, True], k3: [0.1, True], t0: [0, False],"
+        " spectra: {free: energy}}\n"
+    )
+    decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)
+    session = Session(File(data=decay[:, None] * LINE, energy=ENERGY, time=TIME, name="tr"), text)
+    desk = Desk(session, tmp_path)
+    (scheme,) = desk.state()["schemes"]
+    assert [one["name"] for one in scheme["states"]] == ["A", "B", "C"]
+    assert [one["start"] for one in scheme["states"]] == ["1", None, None]
+    assert scheme["steps"] == [
+        {"from": ["A"], "to": ["B"], "rate": "chain_k1"},
+        {"from": ["B"], "to": [], "rate": "chain_k2"},
+        {"from": ["A", "B"], "to": ["C"], "rate": "chain_k3"},
+    ]
+    desk.close()
+    assert session.edit(Set("chain_k1", "value", 3.0))
+    assert session.model is not None
+    assert session.model.parameters["chain_k1"].value == 3.0
 
 
 def test_several_models_have_their_own_fits(tmp_path: Path) -> None:

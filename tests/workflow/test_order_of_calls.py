@@ -231,7 +231,7 @@ def test_limits_may_be_open_and_ranges_excluded(project: Project) -> None:
     assert file.keep is None
     for exclude, message in (
         ([83.2, 83.6], r"exclude is \[83.2, 83.6\]; give a list of pairs"),
-        ([(1, 2)], r"no point of the energy axis lies in \[1, 2\].*times are left out by a mask"),
+        ([(1, 2)], r"no point of the energy axis lies in \[1, 2\].*exclude_times="),
         ([(None, None)], "exclude= leaves no point of the window"),
     ):
         with pytest.raises(DataError, match=message):

@@ -38,6 +38,17 @@ export class Axes {
     return this.isReversed[name] ? this[name].length - 1 - at : at;
   }
 
+  // Whether the steps of an axis differ by orders of magnitude.
+  isUneven(name) {
+    const axis = this[name];
+    let [least, most] = [Infinity, 0];
+    for (let i = 1; i < axis.length; i++) {
+      least = Math.min(least, axis[i] - axis[i - 1]);
+      most = Math.max(most, axis[i] - axis[i - 1]);
+    }
+    return most > 100 * least && least > 0;
+  }
+
   ends(name) {
     const axis = this[name];
     if (!axis.length) return [0, 1];

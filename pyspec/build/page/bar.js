@@ -14,7 +14,9 @@ export class Bar {
     this.title = h("h1", {}, "pyspec build");
     this.undo = button("↶", "Undo (Ctrl-Z)", () => this.ask("undo"));
     this.redo = button("↷", "Redo (Ctrl-Y)", () => this.ask("redo"));
-    this.fit = button("Fit", "Fit all (F)", () => this.start("all"), { class: "main" });
+    this.fit = button("Fit", "Fit all (F)", () => this.start(this.isJoint ? "joint" : "all"), { class: "main" });
+    this.file = button("This file", "Fit the file that is shown alone", () => this.start("all"), { hidden: true });
+    this.files = h("select", { title: "The file that is shown", "aria-label": "file", hidden: true, onchange: () => this.show(Number(this.files.value)) });
     this.spectrum = button("Spectrum", "Fit this spectrum (Shift-F)", () => this.start("spectrum"));
     this.slices = button("Slices", "Fit each spectrum", () => this.start("slices"));
     this.stop = button("Stop", "Stop the fit (Escape)", () => this.ask("stop"));
@@ -39,8 +41,8 @@ export class Bar {
       "div",
       { class: "top", role: "toolbar", "aria-label": "Commands" },
       this.title,
-      set(this.model, this.undo, this.redo),
-      set(this.fit, this.spectrum, this.slices, this.stop, this.live, this.progress),
+      set(this.files, this.model, this.undo, this.redo),
+      set(this.fit, this.file, this.spectrum, this.slices, this.stop, this.live, this.progress),
       set(this.component, this.drags),
       set(...Object.values(this.kinds), this.clear),
       this.offer,
@@ -55,6 +57,7 @@ export class Bar {
     link.on(["file"], () => this.name());
     link.on(["library"], () => this.fill());
     link.on(["models"], () => this.listModels());
+    link.on(["files"], () => this.listFiles());
     link.on(["history"], () => this.steps());
     link.on(["fit"], () => this.fitting());
     link.on(["window", "excluded"], () => this.marked());
@@ -120,6 +123,23 @@ export class Bar {
     this.hump.value = this.tools.component;
   }
 
+  show(file) {
+    this.ask("file", { file });
+  }
+
+  listFiles() {
+    const { all = [], chosen } = this.link.state.files ?? {};
+    this.isJoint = all.length > 1;
+    this.files.hidden = this.file.hidden = !this.isJoint;
+    this.title.hidden = this.isJoint; // the choice says it
+    this.fit.title = this.isJoint ? "Fit all files together (F)" : "Fit all (F)";
+    this.fit.setAttribute("aria-label", this.fit.title);
+    this.fit.textContent = this.isJoint ? "Fit all" : "Fit";
+    this.root.classList.toggle("several", this.isJoint);
+    this.files.replaceChildren(...all.map((name, i) => h("option", { value: i }, name)));
+    this.files.value = String(chosen);
+  }
+
   listModels() {
     const { all = [], chosen } = this.link.state.models ?? {};
     this.model.replaceChildren(...all.map(({ name }) => h("option", { value: name }, name)));
@@ -135,7 +155,7 @@ export class Bar {
 
   fitting() {
     const fit = this.link.state.fit ?? {};
-    for (const button of [this.fit, this.spectrum, this.slices]) button.disabled = Boolean(fit.running);
+    for (const button of [this.fit, this.file, this.spectrum, this.slices]) button.disabled = Boolean(fit.running);
     this.stop.disabled = !fit.running;
     this.live.setAttribute("aria-pressed", String(Boolean(fit.live)));
     this.progress.hidden = !fit.running;
@@ -180,7 +200,8 @@ export class Bar {
     const kinds = ["data", "fit", "residual"];
     const runs = {
       a: () => this.add(),
-      f: () => this.start(event.shiftKey ? "spectrum" : "all"),
+      f: () => this.start(event.shiftKey ? "spectrum" : this.isJoint ? "joint" : "all"),
+      n: () => this.isJoint && this.show((Number(this.files.value) + (event.shiftKey ? -1 + this.files.length : 1)) % this.files.length),
       l: () => this.toggleLive(),
       v: () => this.tools.choose("pick"),
       w: () => this.tools.choose("window"),

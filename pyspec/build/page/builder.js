@@ -6,9 +6,10 @@ import { Axes } from "./axes.js";
 import { readTheme } from "./plots.js";
 import { MapView } from "./map.js";
 import { Curves } from "./curves.js";
-import { Slices } from "./slices.js";
+import { Instead } from "./instead.js";
 import { Table } from "./table.js";
 import { Graph } from "./graph.js";
+import { Schemes } from "./schemes.js";
 import { Yaml } from "./yaml.js";
 import { Tools } from "./tools.js";
 import { Bar } from "./bar.js";
@@ -30,22 +31,27 @@ export function render({ el, model, address }) {
   const map = new MapView(link, axes, tools);
   const spectrum = new Curves("energy", link, axes, tools);
   const trace = new Curves("time", link, axes, tools);
-  const slices = new Slices(link, axes, tools, trace);
+  const others = [new Instead(link, axes, tools, spectrum), new Instead(link, axes, tools, trace)];
   const table = new Table(link);
+  const lead = (name) => (side.choose("parameters"), table.focus(name));
   const graph = new Graph(link);
+  const schemes = new Schemes(link, lead);
   const yaml = new Yaml(link);
   const inspection = inspect(link);
   const plots = h("div", { class: "plots" }, map.element, trace.element, spectrum.element);
   const side = sidebar(root, {
-    parameters: [table.element, findings(link, (name) => (side.choose("parameters"), table.focus(name)))],
-    graph: [graph.element],
+    parameters: [table.element, findings(link, lead)],
+    graph: [schemes.element, graph.element],
     YAML: [yaml.element],
     models: [models(link), history(link)],
     inspect: [inspection.element],
   });
   const bar = new Bar(root, link, tools, { map, side, redraw });
   side.shown = (name) => {
-    if (name === "graph") graph.draw();
+    if (name === "graph") {
+      schemes.draw();
+      graph.draw();
+    }
     if (name === "YAML") yaml.refresh();
     if (name === "inspect") inspection.show();
   };
@@ -54,14 +60,15 @@ export function render({ el, model, address }) {
   // The colours are read once for each change of the style, not for each drawing.
   function redraw() {
     readTheme(root);
-    for (const view of [map, spectrum, trace, slices]) view.plot?.made.redraw(false, true);
+    for (const view of [map, spectrum, trace, ...others]) view.plot?.made.redraw(false, true);
   }
   tools.views = [map, spectrum, trace];
   map.whenLog = (isLog) => {
     trace.setLog(isLog);
-    slices.draw();
+    for (const view of others) if (view.plot) view.draw();
   };
   link.on(["frame:axes"], () => {
+    link.frames = { axes: link.frames.axes }; // the others are of another file
     axes.take(link.frames.axes);
     const isMap = axes.energy.length > 1 && axes.time.length > 1;
     map.element.hidden = !isMap;
@@ -70,7 +77,9 @@ export function render({ el, model, address }) {
     plots.classList.toggle("single", !isMap);
     for (const view of [spectrum, trace]) Object.assign(view, { names: "", zoom: null });
     readTheme(root);
-    map.build();
+    // Delays over several decades are seen on a logarithmic axis.
+    if (isMap && axes.isUneven("time") !== map.isLog) map.setLog(!map.isLog);
+    else map.build();
     tools.follow();
   });
   // Alone on its page the builder hears all keys, in a notebook those that are meant for it.
@@ -99,7 +108,7 @@ function sayer(link) {
   const fit = () => {
     if (timer) return;
     const { fit: state, problem } = link.state;
-    element.classList.toggle("refused", Boolean(problem));
+    element.classList.toggle("refused", Boolean(problem) || state?.success === false);
     if (problem) element.textContent = problem;
     else if (!link.post) element.textContent = "The connection to Python is lost; trying again.";
     else element.textContent = state ? describe(state) : "";

@@ -2,7 +2,7 @@
 
 import { h, digits } from "./dom.js";
 import { FIT, colourOf } from "./colours.js";
-import { Handles, Marks, axis, delays, follow, labelOf, plot, replace, theme, zoomable } from "./plots.js";
+import { Handles, Marks, axis, delayAxis, delays, follow, labelOf, plot, replace, theme, zoomable } from "./plots.js";
 import { handlesOf } from "./handles.js";
 
 const GROUNDS = ["BACKGROUND", "SPECTRUM_FED", "ROW_FED"]; // kinds that peaks stand on
@@ -178,7 +178,7 @@ export class Curves {
       series,
       bands,
       axes: [
-        axis("x", labelOf(file, this.along), 2),
+        delayAxis(this.isLog, "x", labelOf(file, this.along), 2),
         axis("y", labelOf(file, "data"), 3, aboveStrip(this)),
       ],
       hooks: {
@@ -223,7 +223,7 @@ export class Curves {
         this.tools.moveTo({ [this.along]: u.posToVal(px, "x") }, isEnd);
       }
       this.overlay();
-      if (isEnd && !isFar && kind === "exclude") this.tools.include(u.posToVal(px, "x"));
+      if (isEnd && !isFar && kind === "exclude") this.tools.include({ [this.along]: u.posToVal(px, "x") });
       if (!isEnd || !isBand) return;
       const ends = [u.posToVal(x, "x"), u.posToVal(px, "x")].sort((a, b) => a - b);
       if (canAdd) this.tools.hump(ends, this.drawn);

@@ -68,10 +68,11 @@ export class Graph {
     const rows = new Map(parameters.map((row) => [row.name, row]));
     const [at, heads, boxes] = [new Map(), new Map(), []];
     const bottoms = [];
+    const left = new Set(rows.keys()); // a parameter of several components stands at the first
     const put = (component, depth, least) => {
       const x = 12 + depth * (WIDTH + GAP);
       const y = Math.max(least, bottoms[depth] ?? 10);
-      const own = component.parameters.map((name) => rows.get(name)).filter(Boolean);
+      const own = component.parameters.filter((name) => left.delete(name)).map((name) => rows.get(name));
       boxes.push({ component, x, y, own });
       heads.set(component.name, { x, y: y + HEAD / 2 });
       own.forEach((row, i) => at.set(row.name, { x, y: y + HEAD + (i + 0.5) * ROW }));
@@ -109,7 +110,7 @@ export class Graph {
         parameterMenu(port, this.link, row.name);
       });
       this.ports.set(row.name, port);
-      const value = row.expr ? row.expr : digits(row.value, 5);
+      const value = row.free ? "free" : row.expr ? row.expr : digits(row.value, 5);
       const short = value.length > 13 ? `${value.slice(0, 12)}…` : value;
       parts.push(port, text(row.role ?? row.name, x + 15, top + 15));
       parts.push(text(short, x + WIDTH - 10, top + 15, { "text-anchor": "end", class: "small" }));

@@ -9,14 +9,17 @@ const TINY = 1e-3; // of a width, below which a drag does not go
 export function handlesOf(view, u) {
   const listed = view.link.state.components ?? [];
   const rows = new Map((view.link.state.parameters ?? []).map((row) => [row.name, row]));
-  const made = [];
+  const [made, seen] = [[], new Set()];
   listed
     .filter((component) => component.where === view.along)
     .forEach((component, k) => {
       const top = component.handles?.find((one) => one.type === "top" || one.type === "t0");
       for (const spec of component.handles ?? []) {
-        const one = handle(view, u, rows, component, spec, top, k);
+        // States of a scheme share their onset: one handle is enough.
+        const same = `${spec.type} ${Object.values(spec.parameters).join(" ")}`;
+        const one = seen.has(same) ? null : handle(view, u, rows, component, spec, top, k);
         if (one) made.push(one);
+        seen.add(same);
       }
     });
   return made;

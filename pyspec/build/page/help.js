@@ -9,6 +9,7 @@ const KEYS = [
   ["Ctrl-Z, Ctrl-Y", "undo, redo"],
   ["Ctrl-S", "save"],
   ["V, W, X", "pointer picks, sets the window, excludes a range"],
+  ["N", "the next of several files"],
   ["R", "window and excluded ranges as numbers"],
   ["1 2 3 4 5", "parameters, graph, YAML, models, inspect"],
   ["M", "map: data, fit, residual"],
@@ -21,7 +22,7 @@ const POINTER = [
   ["top of a line", "drag: place and height"],
   ["its flank", "drag: width"],
   ["across a hump", "drag in the spectrum: a line is added there"],
-  ["Shift-drag", "fit window; Alt-drag: exclude a range; Alt-click: use it again"],
+  ["Shift-drag", "fit window; Alt-drag: exclude energies, or times; Alt-click: use them again"],
   ["wheel", "zoom; a double click shows all"],
   ["graph", "drop a law on a parameter; drag a parameter onto one that is to follow it"],
 ];

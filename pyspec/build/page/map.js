@@ -2,7 +2,7 @@
 
 import { h, digits, number } from "./dom.js";
 import { ONE_SIDED, TWO_SIDED, rangeOf } from "./colours.js";
-import { Marks, axis, delays, follow, labelOf, plot, replace } from "./plots.js";
+import { Marks, axis, delayAxis, delays, follow, labelOf, plot, replace } from "./plots.js";
 
 const SIGNED = 0.15; // below this share of the highest value the data count as two-sided
 
@@ -40,6 +40,7 @@ export class MapView {
     );
     link.on(["frame:data", "frame:map"], () => this.changed());
     link.on(["cursor", "window", "excluded"], () => this.place());
+    link.on(["frame:free"], () => this.moved());
   }
 
   limit(label) {
@@ -101,7 +102,7 @@ export class MapView {
       series: [{}, { scale: "y", show: true, paths: () => null, points: { show: false } }],
       axes: [
         axis("x", labelOf(file, "energy"), 2, { grid: { show: false } }),
-        axis("y", labelOf(file, "time"), 3, { grid: { show: false } }),
+        { ...delayAxis(this.isLog, "y", labelOf(file, "time"), 3), grid: { show: false } },
       ],
       hooks: {
         drawClear: [(u) => this.paint(u)],
@@ -128,7 +129,7 @@ export class MapView {
       return move;
     }
     return (px, py, isEnd) => {
-      const isEnergy = kind === "exclude" || Math.abs(px - x) >= Math.abs(py - y);
+      const isEnergy = Math.abs(px - x) >= Math.abs(py - y);
       const both = kind === "window" && Math.abs(px - x) > 6 && Math.abs(py - y) > 6;
       const box = { class: `band ${kind}` };
       if (both || isEnergy) Object.assign(box, { left: x, right: px });
@@ -139,7 +140,7 @@ export class MapView {
       const energy = [u.posToVal(x, "x"), u.posToVal(px, "x")].sort((a, b) => a - b);
       const time = [u.posToVal(y, "y"), u.posToVal(py, "y")].sort((a, b) => a - b);
       if (Math.max(Math.abs(px - x), Math.abs(py - y)) < 5) {
-        if (kind === "exclude") this.tools.include(energy[0]);
+        if (kind === "exclude") this.tools.include({ energy: energy[0], time: time[0] });
         return;
       }
       this.tools.range(kind, both || isEnergy ? energy : null, both || !isEnergy ? time : null);
@@ -194,6 +195,36 @@ export class MapView {
       this.image = this.picture(u, wide, high);
     }
     u.ctx.drawImage(this.image, Math.round(left), Math.round(top));
+    this.onsets(u);
+  }
+
+  // Onsets that differ from energy to energy, as lines.
+  onsets(u) {
+    const { parameters = [] } = this.link.state;
+    const { energy } = this.axes;
+    const { ctx } = u;
+    for (const [key, values] of Object.entries(this.link.frames.free ?? {})) {
+      const row = parameters.find(({ name }) => key === `dispersed:${name}`);
+      if (row?.role !== "t0") continue;
+      const rising = this.axes.rising("energy", values);
+      const path = new Path2D();
+      for (let i = 0; i < energy.length; i++) {
+        if (Number.isFinite(rising[i])) path.lineTo(u.valToPos(energy[i], "x", true), u.valToPos(rising[i], "y", true));
+      }
+      ctx.save();
+      for (const [colour, width] of [["#fff", 3], ["#222", 1.2]]) {
+        Object.assign(ctx, { strokeStyle: colour, lineWidth: width * devicePixelRatio });
+        ctx.stroke(path);
+      }
+      ctx.restore();
+    }
+  }
+
+  // Onsets that move are drawn again; the picture of the data stays.
+  moved() {
+    const has = Object.keys(this.link.frames.free ?? {}).some((key) => key.startsWith("dispersed:"));
+    if (has || this.hadOnsets) this.plot?.made.redraw(false, false);
+    this.hadOnsets = has;
   }
 
   // One colour per pixel, from the nearest point, so that uneven axes and log time are right and
@@ -251,8 +282,9 @@ export class MapView {
       if (window.time) [sides.bottom, sides.top] = window.time.map((v) => u.valToPos(v, "y"));
       boxes.push({ class: "frame", ...sides });
     }
-    for (const { low, high } of excluded ?? []) {
-      boxes.push({ class: "out", left: u.valToPos(low, "x"), right: u.valToPos(high, "x") });
+    for (const { axis: name, low, high } of excluded ?? []) {
+      if (name === "energy") boxes.push({ class: "out", left: u.valToPos(low, "x"), right: u.valToPos(high, "x") });
+      else boxes.push({ class: "out", top: u.valToPos(low, "y"), bottom: u.valToPos(high, "y") });
     }
     if (this.band) boxes.push(this.band);
     this.marks.show(boxes, width, height);

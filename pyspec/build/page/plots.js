@@ -47,6 +47,32 @@ export function delays(isLog, time) {
   return { distr: 4, asinh: 3 * (steps[Math.floor(steps.length / 10)] || 1) };
 }
 
+// The axis of delays: ticks at 0 and at 1, 2, 5 of each decade, as far as there is room for them.
+export function delayAxis(isLog, scale, label, side) {
+  if (!isLog) return axis(scale, label, side);
+  const splits = (u, _, low, high) => {
+    const most = Math.max(Math.abs(low), Math.abs(high));
+    const sizes = [];
+    for (let decade = Math.floor(Math.log10(most)); 10 ** decade > u.scales[scale].asinh / 4; decade--) {
+      for (const digit of [1, 5, 2]) sizes.push(Number(`${digit}e${decade}`));
+    }
+    // Round ones first: decades, then their halves.
+    sizes.sort((a, b) => rank(a) - rank(b) || b - a);
+    const [room, kept] = [side % 2 ? 24 : 42, []];
+    for (const value of [0, ...sizes, ...sizes.map((size) => -size)]) {
+      if (value < low || value > high) continue;
+      const place = u.valToPos(value, scale);
+      if (kept.every((one) => Math.abs(u.valToPos(one, scale) - place) >= room)) kept.push(value);
+    }
+    return kept.sort((a, b) => a - b);
+  };
+  return axis(scale, label, side, { splits, filter: (_, values) => values });
+}
+
+function rank(size) {
+  return "152".indexOf(size.toExponential()[0]);
+}
+
 // A plot that fills its element. `options` are uPlot's; the range of each scale is a function.
 export function plot(host, options, data) {
   const size = () => ({

@@ -4,7 +4,7 @@ import { h, digits, number } from "./dom.js";
 import { closeMenu, showMenu } from "./menu.js";
 
 export function rangesMenu(anchor, link, axes) {
-  const { window, excluded = [], file } = link.state;
+  const { window, excluded = [] } = link.state;
   const has = (name) => axes[name].length > 1;
   const again = () => setTimeout(() => anchor.isConnected && rangesMenu(anchor, link, axes), 150);
   const content = [];
@@ -14,7 +14,6 @@ export function rangesMenu(anchor, link, axes) {
       line(`window ${name}`, ends, (range) => link.ask({ do: "window", [name]: range })),
     );
   }
-  const last = file?.kind === "trace" ? "time" : "energy";
   for (const range of excluded) {
     const drop = () => link.ask({ do: "include", ...range }).then(again);
     const text = `${range.axis} ${digits(range.low, 5)} to ${digits(range.high, 5)}`;
@@ -22,12 +21,14 @@ export function rangesMenu(anchor, link, axes) {
       h("div", { class: "range" }, h("span", {}, `excluded ${text}`), h("button", { type: "button", onclick: drop }, "use it again")),
     );
   }
-  content.push(
-    line(`exclude ${last}`, ["", ""], (range) => {
-      if (range) return link.ask({ do: "exclude", axis: last, low: range[0], high: range[1] }).then(again);
-      return null;
-    }),
-  );
+  for (const axis of ["energy", "time"].filter(has)) {
+    content.push(
+      line(`exclude ${axis}`, ["", ""], (range) => {
+        if (range) return link.ask({ do: "exclude", axis, low: range[0], high: range[1] }).then(again);
+        return null;
+      }),
+    );
+  }
   const clear = () => {
     closeMenu();
     for (const range of excluded) link.ask({ do: "include", ...range });

@@ -42,7 +42,8 @@ export class Table {
     const left = new Set(byName.keys());
     const listed = components.filter((one) => !one.of);
     const add = (component) => {
-      const own = component.parameters.map((name) => byName.get(name)).filter(Boolean);
+      // A rate of several states stands at the first of them.
+      const own = component.parameters.filter((name) => left.has(name)).map((name) => byName.get(name));
       groups.push(this.group(component, own));
       for (const row of own) left.delete(row.name);
       for (const law of components) if (component.parameters.includes(law.of)) add(law);
@@ -90,8 +91,8 @@ export class Table {
 }
 
 function heading() {
-  const names = ["", "value", "error", "min", "max", "fit", "follows", ""];
-  return h("div", { class: "row head", role: "row" }, ...names.map((name) => h("span", { role: "columnheader" }, name)));
+  const names = ["", "value", "error", "min", "max", "fit", "follows", "files", ""];
+  return h("div", { class: "row head", role: "row" }, ...names.map((name) => h("span", { role: "columnheader", class: name === "files" ? "shared" : "" }, name)));
 }
 
 class Row {
@@ -108,6 +109,9 @@ class Row {
     });
     this.inputs.vary.dataset.field = "vary";
     this.inputs.expr = this.field("expr");
+    // Of several files: whether all have this value together.
+    this.inputs.shared = h("button", { type: "button", class: "shared", onclick: () => this.share() });
+    this.inputs.shared.dataset.field = "shared";
     this.error = h("span", { class: "error number" });
     const name = row.role ?? row.name;
     const more = h("button", { type: "button", class: "quiet", title: "Law, tie, bounds", "aria-label": `More for ${row.name}`, "aria-haspopup": "dialog" }, "⋯");
@@ -115,8 +119,8 @@ class Row {
     this.inputs.more = more;
     more.dataset.field = "more";
     const label = h("span", { class: "name", title: row.name }, name, h("small", {}, row.unit ? ` ${row.unit}` : ""));
-    const { value, min, max, vary, expr } = this.inputs;
-    this.element = h("div", { class: "row", role: "row" }, label, value, this.error, min, max, vary, expr, more);
+    const { value, min, max, vary, expr, shared } = this.inputs;
+    this.element = h("div", { class: "row", role: "row" }, label, value, this.error, min, max, vary, expr, shared, more);
     this.element.dataset.name = row.name;
   }
 
@@ -201,6 +205,10 @@ class Row {
     input.title = message;
   }
 
+  share() {
+    return this.send("vary", this.row.scope === "project" ? true : "project");
+  }
+
   send(field, value) {
     return this.link.ask({ do: "set", name: this.row.name, field, value });
   }
@@ -218,9 +226,17 @@ class Row {
     this.shown = row;
     const { inputs, error, element } = this;
     inputs.value.disabled = Boolean(row.expr) || row.value === null;
+    inputs.value.placeholder = row.free ? "free" : row.value === null ? "by energy" : "";
     inputs.value.dataset.value = String(row.value);
-    inputs.vary.checked = row.vary !== false;
-    inputs.vary.disabled = Boolean(row.expr);
+    inputs.vary.checked = row.free || row.vary !== false;
+    inputs.vary.disabled = Boolean(row.expr) || row.free;
+    const isShared = row.scope === "project";
+    const name = row.role ?? row.name;
+    inputs.shared.textContent = isShared ? "shared" : "own";
+    inputs.shared.disabled = Boolean(row.expr);
+    inputs.shared.setAttribute("aria-pressed", String(isShared));
+    inputs.shared.title = isShared ? `${name} is the same in all files; a click gives each its own` : `Each file has its own ${name}; a click makes it the same in all`;
+    element.classList.toggle("common", isShared);
     const says = row.stderr === null || row.stderr === undefined ? "" : `± ${digits(row.stderr, 2)}`;
     if (error.textContent !== says) error.textContent = says;
     element.classList.toggle("tied", Boolean(row.expr));

@@ -80,8 +80,8 @@ export class Tools {
   }
 
   // A click with the tool that excludes takes a range back.
-  include(value) {
-    const range = (this.link.state.excluded ?? []).find((one) => one.low <= value && value <= one.high);
+  include(place) {
+    const range = (this.link.state.excluded ?? []).find(({ axis, low, high }) => low <= place[axis] && place[axis] <= high);
     if (range) this.link.ask({ do: "include", ...range });
   }
 

@@ -24,6 +24,11 @@ class FileFit(FitResult):
     _index = 0
     _names: Sequence[str] = ()
 
+    @property
+    def joint(self) -> FitResult | None:
+        """The fit of all files, of which this is one; None of one that was loaded."""
+        return self._joint
+
     def belongs_to(self, joint: FitResult, index: int, names: Sequence[str]) -> None:
         """Takes what is found about all files, when it is asked for, from the fit of all, in which
         this is the file of that number; `names` are those of all, "" where they have none."""
