@@ -55,6 +55,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_residual_sums": (ctypes.c_int, [_PTR, _PTR, _I64, _I64, *[_PTR] * 4]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
+    "pyspec_sum_points": (ctypes.c_int, [_PTR, *[_I64] * 3, _PTR, _PTR, _I64, _I64, _PTR]),
     "pyspec_project_size": (_I64, [_PTR]),
     "pyspec_project": (ctypes.c_int, [_PTR]),
     "pyspec_team_size": (_I64, []),

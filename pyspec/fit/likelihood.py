@@ -8,9 +8,10 @@ ends where it has risen by as much as the probability asks for:
 - by ``F · chi²_best / (n - k)`` where the noise is the scatter about the fit, with F the quantile
   of Fisher's distribution with 1 and n - k degrees of freedom [2].
 
-Each value takes a fit of the other parameters, by the solver of ordinary fits with exact
-derivatives, from where the last one ended. The root of chi²'s rise is nearly a straight line in
-the value, which makes the search for the end short.
+The root of chi²'s rise is nearly a straight line in the value, and where it is smooth the ends
+follow from [J r] at few points near the profile, those of all parameters in one call of C for each
+round (:mod:`pyspec.fit.rays`). Else each value takes a fit of the other parameters, by the solver
+of ordinary fits with exact derivatives, from where the last one ended.
 
 Where chi² falls below that of the fit on the way, there is a better optimum. The search goes on
 outwards: the interval is the one about the fit, and holds the other optimum where no rise parts
@@ -34,6 +35,7 @@ from scipy.special import erf, erfinv, fdtr, fdtri
 
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
+from pyspec.fit.batch.points import sums_at_points
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.findings.finding import Finding
@@ -41,6 +43,7 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.intervals import Intervals, Pairs
 from pyspec.fit.progress import Steps
+from pyspec.fit.rays import Ray
 from pyspec.fit.solve.covariance import left_by_others
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
@@ -93,6 +96,7 @@ class ProfileLikelihood:
 
     def __init__(self, result: FitResult, scaled: bool) -> None:
         refuse_robust(result, "confidence intervals")
+        self.result = result
         self.problem = problem = result.problem
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
@@ -104,8 +108,9 @@ class ProfileLikelihood:
         self.better: tuple[float, Array] | None = None
         self.lower, self.upper = bounds = problem.bounds_of(result._params)
         self.frozen = Jumps.of(problem, bounds).frozen(self.best)
-        #: Of each value that was tried: the parameters, and the probability that it is beyond.
-        self.tried: list[tuple[Array, float]] = []
+        #: Of each value of a parameter that was tried: the parameters, and the probability that it
+        #: is beyond.
+        self.tried_of: list[list[tuple[Array, float]]] = [[] for _ in self.names]
         if scaled and not (self.n_rest > 0 and self.chisqr > 0):
             raise FitError(
                 f"{self.label}: no confidence intervals: the fit leaves no scatter to take the "
@@ -150,22 +155,58 @@ class ProfileLikelihood:
             return float(fdtr(1, self.n_rest, max(rise, 0.0) / self.unit))
         return float(erf(np.sqrt(max(rise, 0.0) / 2)))
 
-    def interval(self, name: str, levels: Sequence[float]) -> Pairs:
-        """The ends for all probabilities, which rise."""
+    def interval(self, name: str, levels: Sequence[float], rays: Mapping[Any, Ray]) -> Pairs:
+        """The ends for all probabilities, which rise; `rays` have those that are known."""
         k = self.names.index(name)
-        low, high = (self._ends(k, side, levels) for side in (-1.0, 1.0))
+        low, high = (self._ends(k, side, levels, rays.get((k, side))) for side in (-1.0, 1.0))
         below = list(zip(levels, low, strict=True))[::-1]
         return [*below, (0.0, float(self.best[k])), *zip(levels, high, strict=True)]
 
-    def _ends(self, k: int, side: float, levels: Sequence[float]) -> list[float]:
+    def _ends(self, k: int, side: float, levels: Sequence[float], ray: Ray | None) -> list[float]:
         """The ends on one side."""
         bound = float((self.lower if side < 0 else self.upper)[k])
-        side_of = _Side(self, k, side, abs(bound - float(self.best[k])))
-        found = []
-        for level in levels:
-            away = side_of.end(float(np.sqrt(self.rise(level))))
-            found.append(bound if away >= side_of.room else float(self.best[k]) + side * away)
-        return found
+        room = abs(bound - float(self.best[k]))
+        if ray is not None:
+            found = list(ray.ends)
+        else:
+            side_of = _Side(self, k, side, room)
+            found = [side_of.end(float(np.sqrt(self.rise(level)))) for level in levels]
+        best = float(self.best[k])
+        return [bound if away >= room else best + side * away for away in found]
+
+    def rays(
+        self, names: Sequence[str], levels: Sequence[float], each: bool, check: Callable[[], None]
+    ) -> dict[Any, Ray]:
+        """(parameter, side) → the ray that has its ends, of those whose profile is smooth. With
+        `each` every end is a point that was tried."""
+        problem, ending = self.problem, self.result.ending
+        if not problem.in_memory or self.result.intervals or not self.success:
+            return {}
+        wanted = [float(np.sqrt(self.rise(level))) for level in levels]
+        variance = ending.covariance.diagonal() / ending.variance
+        side = np.zeros(self.best.size, np.int64) if ending.side is None else ending.side
+        rays: dict[Any, Ray] = {}
+        for name in names:
+            k = self.names.index(name)
+            if side[k] or not variance[k] > 0.0:
+                continue
+            tangent = np.nan_to_num(ending.covariance[k] / ending.covariance[k, k])
+            for to in (-1.0, 1.0):
+                slope = float(1.0 / np.sqrt(variance[k]))
+                given = self.best, side, (self.lower, self.upper), slope, to * tangent
+                rays[k, to] = Ray(k, to, *given, wanted, self.chisqr, each)
+            rays[k, -1.0].other, rays[k, 1.0].other = rays[k, 1.0], rays[k, -1.0]
+        with sums_at_points(problem, check) as sums:
+            while left := [one for one in rays.values() if one.is_asking]:
+                triangles = sums(np.array([one.theta for one in left]), "gram")
+                problem.evaluations.count += len(left)
+                for one, triangle in zip(left, triangles, strict=True):
+                    point = one.take(triangle)
+                    if point is not None:
+                        self.tried_of[one.k].append((point[0], self.probability(point[1])))
+                for one in rays.values():
+                    one.look()
+        return {key: one for key, one in rays.items() if one.is_done}
 
     def fit_at(self, k: int, value: float, start: Array) -> tuple[float, Array]:
         """The least chi² where parameter `k` is held at a value, and the point; inf where the model
@@ -189,7 +230,7 @@ class ProfileLikelihood:
                 )
             if self.better is None or chisqr < self.better[0]:
                 self.better = chisqr, theta
-        self.tried.append((theta, self.probability(rise)))
+        self.tried_of[k].append((theta, self.probability(rise)))
         return chisqr, theta
 
     def listed(self, theta: Array) -> str:
@@ -278,10 +319,10 @@ def confidence_intervals(
         with Hold() as hold, np.errstate(all="ignore"):
             problem.evaluations.limit(None, None, hold)  # Ctrl-C ends it between two evaluations
             profile = ProfileLikelihood(result, result._scale_covar)
+            rays = profile.rays(wanted, levels, trace, hold.check)
             for n, name in enumerate(wanted):
-                profile.tried.clear()
-                found[name] = profile.interval(name, levels)
-                traces[name] = _trace(profile)
+                found[name] = profile.interval(name, levels, rays)
+                traces[name] = _trace(profile, profile.names.index(name))
                 steps.update(n + 1, len(wanted))
     finally:
         problem.evaluations = account
@@ -320,8 +361,9 @@ def _wanted(
     return wanted
 
 
-def _trace(profile: ProfileLikelihood) -> dict[str, Array]:
-    """The points that were tried, by parameter, and the probability of each."""
-    points = np.array([theta for theta, _ in profile.tried]).reshape(-1, len(profile.names))
+def _trace(profile: ProfileLikelihood, k: int) -> dict[str, Array]:
+    """The points that were tried of a parameter, by name, and the probability of each."""
+    tried = profile.tried_of[k]
+    points = np.array([theta for theta, _ in tried]).reshape(-1, len(profile.names))
     columns: Mapping[str, Array] = dict(zip(profile.names, points.T, strict=True))
-    return {**columns, "prob": np.array([probability for _, probability in profile.tried])}
+    return {**columns, "prob": np.array([probability for _, probability in tried])}

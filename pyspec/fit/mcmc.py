@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError, TooLargeError
+from pyspec.fit.batch.points import SumsAt, sums_at_points
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
@@ -52,19 +53,32 @@ class Posterior:
         self.problem = problem
         self.low, self.high = low, high
         self.is_weighted = is_weighted
+        #: What sums at several points at once, where that is done in C.
+        self.sums: SumsAt | None = None
 
-    def __call__(self, theta: Array) -> float:
-        if not ((theta >= self.low) & (theta <= self.high)).all():
-            return -math.inf
-        problem = self.problem
-        chisqr: float = problem.chisqr_at(theta if self.is_weighted else theta[:-1])
-        if not math.isfinite(chisqr):
-            return -math.inf
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "sums": None}
+
+    def __call__(self, theta: Array) -> Any:
+        """Of one point (n,), or of the walkers (n_walkers, n)."""
+        points = np.atleast_2d(theta)
+        found = np.full(len(points), -math.inf)
+        inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
+        n = len(self.problem.names)
+        chisqr = self._chisqr(points[inside, :n])
         if self.is_weighted:
-            return -0.5 * chisqr
-        lnsigma = float(theta[-1])
-        n_left = float(problem.n_points - problem.n_linear)
-        return -0.5 * chisqr * math.exp(-2.0 * lnsigma) - n_left * lnsigma
+            own = -0.5 * chisqr
+        else:
+            lnsigma = points[inside, -1]
+            n_left = float(self.problem.n_points - self.problem.n_linear)
+            own = -0.5 * chisqr * np.exp(-2.0 * lnsigma) - n_left * lnsigma
+        found[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
+        return found if np.ndim(theta) == 2 else float(found[0])
+
+    def _chisqr(self, points: Array) -> Array:
+        if self.sums is not None:
+            return self.sums(points, "value")[:, 0]
+        return np.array([self.problem.chisqr_at(one) for one in points], dtype=np.float64)
 
 
 def sample(result: FitResult, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
@@ -214,7 +228,8 @@ def _run(
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
     def run(pool: Any) -> Any:
-        sampler = emcee.EnsembleSampler(*places.shape, posterior, pool=pool)
+        given = {"pool": pool} if pool is not None else {"vectorize": True}
+        sampler = emcee.EnsembleSampler(*places.shape, posterior, **given)
         state = emcee.State(places, random_state=_random(mc.seed).get_state())
         for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
             steps.update(done, mc.steps)
@@ -225,14 +240,17 @@ def _run(
         return sampler
 
     try:
-        if mc.workers == 1:
-            sampler = run(None)
-        else:
+        if mc.workers > 1:
             from multiprocessing import get_context
 
             refuse_many("workers", mc.workers)
             with get_context("spawn").Pool(mc.workers, begin_worker) as pool:
                 sampler = run(pool)
+        elif posterior.problem.in_memory:
+            with sums_at_points(posterior.problem, lambda: None) as posterior.sums:
+                sampler = run(None)
+        else:
+            sampler = run(None)
     finally:
         steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))

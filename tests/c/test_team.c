@@ -1,5 +1,6 @@
 /* test_team.c: threads that share an evaluation: the bits are those of one thread. */
 #include "models.h"
+#include "points.h"
 #include "sums.h"
 #include "threads.h"
 #include "unit.h"
@@ -41,6 +42,29 @@ static void end_crowd(crowd *c)
         free_sums(&c->sums[k]);
         free_model(&c->models[k]);
     }
+}
+
+/* The sums at several points are those of one after the other. */
+static void what_points_have(crowd *c, int64_t order, pyspec_team *team, double *alone)
+{
+    enum { N_POINTS = 3 };
+    const int64_t n = order - 1, size = triangle_size(order);
+    double *theta = malloc((size_t)(N_POINTS * n) * sizeof *theta);
+    double *points = malloc((size_t)(N_POINTS * size) * sizeof *points);
+    for (int64_t j = 0; j < n; j++)
+        for (int i = 0; i < N_POINTS; i++)
+            theta[i * n + j] = c->parts[0].theta[j] * (1.0 + 1e-3 * i);
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, points), STATUS_OK);
+    for (int i = 0; i < N_POINTS; i++) {
+        memcpy(c->parts[0].theta, theta + i * n, (size_t)n * sizeof *theta);
+        CHECK_INT(pyspec_sum_parts(c->parts, 1, 1, order, NULL, alone), STATUS_OK);
+        CHECK(all_same(alone, points + i * size, size));
+    }
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, NULL, n, N_POINTS, points), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_points(NULL, 1, 1, order, team, theta, n, N_POINTS, points), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, NULL), STATUS_NULL_POINTER);
+    free(theta);
+    free(points);
 }
 
 static void threads_change_no_bits(void)
@@ -92,6 +116,7 @@ static void threads_change_no_bits(void)
     CHECK_INT(pyspec_sum_parts(c.parts, 1, 1, order, NULL, alone), STATUS_OK);
     CHECK_INT(pyspec_sum_parts(c.parts, 1, 1, order, &team, together), STATUS_OK);
     CHECK(all_same(alone, together, triangle_size(order)));
+    what_points_have(&c, order, &team, alone);
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 0; k < N_THREADS; k++) {
         CHECK(end_help(threads[k]));

@@ -26,7 +26,7 @@ UNIT = re.compile(r"\?|1|K|rad|y x|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
 @pytest.fixture(scope="module")
 def header() -> str:
     """The declarations of the headers of entries, without preprocessor lines and the C++ guard."""
-    names = "pyspec.h", "search.h", "residual_sums.h", "many.h"
+    names = "pyspec.h", "search.h", "residual_sums.h", "many.h", "points.h"
     text = "".join((CSRC / name).read_text() for name in names)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)

@@ -1,0 +1,46 @@
+"""The sums of one problem at many points: walkers, and the ends of intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY, raise_status
+from pyspec._library.memory import address
+from pyspec.executor.normal import FORMS, triangle_size
+from pyspec.fit.solve.native import PATIENCE, SECONDS
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: (theta (n_points, n), form) → (n_points, size) triangles of [J r]; of the form "value" chi².
+SumsAt = Callable[[Array, str], Array]
+
+
+@contextmanager
+def sums_at_points(problem: FitProblem, check: Callable[[], None]) -> Iterator[SumsAt]:
+    """What gives the sums at several points in one call of C, for data in memory; valid inside of
+    the `with` block. `check` is called now and then, and may raise to end it."""
+    with problem._parts() as parts:
+        n = len(problem.names)
+        most = max(1, int(PATIENCE / (parts.size * SECONDS)))
+
+        def sums(theta: Array, form: str) -> Array:
+            order = 1 if form == "value" else n + 1
+            points = np.ascontiguousarray(theta, dtype=np.float64)
+            found = np.empty((len(points), triangle_size(order)))
+            for begin in range(0, len(points), most):
+                check()
+                own, out = points[begin : begin + most], found[begin:]
+                given = parts.address, parts.n, FORMS[form], order, parts.team
+                status = LIBRARY.pyspec_sum_points(*given, address(own), n, len(own), address(out))
+                raise_status(status, problem.label)
+            return found
+
+        yield sums
