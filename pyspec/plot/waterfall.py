@@ -132,7 +132,7 @@ def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
     usual = np.array([_range(curve[~spike]) for curve, spike in zip(curves, spikes, strict=True)])
     if fits is not None:
         for own, whole, fit in zip(usual, found, fits, strict=True):
-            ends = np.clip(_range(fit), *whole)
+            ends = np.minimum(np.maximum(_range(fit), whole[0]), whole[1])
             own[:] = np.fmin(own[0], ends[0]), np.fmax(own[1], ends[1])
     return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,12 @@ ODD = [
     "/outside",
     "a/b",
     "..",
-    "a\x00b",
+    pytest.param(
+        "a\x00b",
+        marks=pytest.mark.skipif(
+            sys.version_info < (3, 11), reason="csv writes no NUL before 3.11"
+        ),
+    ),
     "µ" * 300,
     "x" * 1000,
     "a\nb",

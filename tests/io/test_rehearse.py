@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
 import time
+from collections import deque
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,18 +53,14 @@ def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
         rehearse.rehearse(file, partial(time.sleep, 3600))
 
 
-def _count_for_ever() -> None:
-    while True:
-        pass
-
-
 @pytest.mark.usefixtures("_way")
 def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its seconds of a processor end it, long before those on the clock."""
     monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
-    monkeypatch.setattr(rehearse, "PATIENCE", 1000)
+    for module in (rehearse, limits):
+        monkeypatch.setattr(module, "PATIENCE", 1000)
     with pytest.raises(DataError, match="does not come to an end"):
-        rehearse.rehearse(file, _count_for_ever)
+        rehearse.rehearse(file, partial(deque, itertools.count(), 0))
 
 
 @pytest.mark.usefixtures("_way")

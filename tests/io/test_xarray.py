@@ -87,6 +87,7 @@ def test_variables_of_a_dataset() -> None:
         from_xarray(dataset)
 
 
+@pytest.mark.filterwarnings("ignore:Converting non-nanosecond:UserWarning")
 def test_dates_and_durations_count_in_seconds() -> None:
     start = np.datetime64("2024-01-01T00:00:00", "ns")
     steps = np.array([0, 1, 90], dtype="timedelta64[s]")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.drawn import width_of
 
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
@@ -228,7 +229,7 @@ def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
         Dataset(data, ("y", "x", "energy"), {"y": np.arange(4), "x": far, "energy": ENERGY})
     ).axes[0]
     assert place.patch.get_hatch()  # a gap and a missing place were white, like paper
-    assert [one.get_x() for one in place.patches] == [3.5]
+    assert [width_of(one)[0] for one in place.patches] == [3.5]
     assert place.get_xlim() == (-0.5, 23.5)
     time = np.concatenate([np.linspace(-1, 1, 20), np.geomspace(2, 1000, 20)])
     series = Dataset(

@@ -23,6 +23,12 @@ def points(artist: Any) -> Any:
     return artist.get_transform().transform(artist.get_path().vertices)
 
 
+def width_of(patch: Any) -> tuple[float, float]:
+    """Least and largest x of a rectangle, which before matplotlib 3.9 may be a polygon."""
+    found = patch.get_path().transformed(patch.get_patch_transform()).get_extents()
+    return float(found.x0), float(found.x1)
+
+
 def is_bar(ax: Any) -> bool:
     """Whether an Axes is a colour bar."""
     return hasattr(ax, "_colorbar")

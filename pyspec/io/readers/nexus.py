@@ -77,7 +77,7 @@ def read(request: Request) -> Found:
             _put(found, place, axis, request)
         _errors(path, found, group, signal, request.errors)
         _name_energy(found)
-        found.meta = _meta(file.get(found.name, group))
+        found.meta = _meta(file.get(found.name or "/", group))
         found.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, found.dims))}")
         if names := coding_of(signal).names:
             found.notes.append(f"{signal.name}: decoded by {', '.join(names)}")
