@@ -23,7 +23,8 @@ m:
 
 def model(is_mixed: bool = False) -> Any:
     found = load_model(TEXT, "m")
-    found.parameters["GLP_01_m"].vary = is_mixed
+    if is_mixed:
+        found.set("GLP_01_m", vary=True, min=0.0, max=1.0)
     found.set_axes(energy=np.linspace(-5, 5, 151))
     return found
 
