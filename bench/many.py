@@ -4,8 +4,9 @@ Each case is a series of spectra whose parameters differ from one to the next, f
 start: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq with the residual and its exact
 derivatives from C and nothing else, and by `fit_model` one after the other. All read their standard
 errors. In every round each of them runs on the same data; the table has medians of the processor
-time of this thread, in µs a fit, with one thread. "left" is the share that C left to the single
-fit in Python, "off" how far the batch ends from the single fits, and leastsq from the batch, in
+time of this thread, in µs a fit, with one thread. "alone" is the share of evaluations in C of one
+fit alone, not of eight side by side, "left" the share of fits that C left to the single fit in
+Python, "off" how far the batch ends from the single fits, and leastsq from the batch, in
 standard errors at most. "at 0" is the share of fits that end with a mixing m of 0, and "times" how
 much longer each of them takes than the others, as batches of their own.
 """
@@ -113,6 +114,7 @@ def main() -> None:
         *Jobs.names,
         "leastsq / slices",
         "fit_model / slices",
+        "alone",
         "left",
         "off",
         "leastsq off",
@@ -123,7 +125,12 @@ def main() -> None:
     for name, one in found.items():
         ratios = (one[what] / one["fit_slices"] for what in ("leastsq", "fit_model"))
         cells = [f"{one[what]:.1f}" for what in Jobs.names] + [f"{ratio:.1f}" for ratio in ratios]
-        cells += [f"{one['left']:.1%}", f"{one['off']:.1g}", f"{one['peer']:.1g}"]
+        cells += [
+            f"{one['alone']:.1%}",
+            f"{one['left']:.1%}",
+            f"{one['off']:.1g}",
+            f"{one['peer']:.1g}",
+        ]
         times = f"{one['times']:.2f}" if one["at 0"] else ""
         rows.append([name, *cells, f"{one['at 0']:.0%}", times])
     print_rows(head, rows)
@@ -188,7 +195,12 @@ class Jobs:
         errors = np.array([one[1] for one in self.found["fit_model"]])
         off = {name: float(np.nanmax(np.abs(theta - one) / errors)) for name, one in others.items()}
         left = 1.0 - slices.fits.made.mean()
-        known = {"left": float(left), "off": off["fit_model"], "peer": off["leastsq"]}
+        known = {
+            "alone": slices.fits.evaluated_alone,
+            "left": float(left),
+            "off": off["fit_model"],
+            "peer": off["leastsq"],
+        }
         return known | self._at_zero()
 
     def _at_zero(self) -> dict[str, float]:

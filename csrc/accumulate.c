@@ -82,6 +82,39 @@ static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int
         ops->interleave(r->work.weight, weights, BLOCK, n);
 }
 
+/* The same where each lane is a fit. */
+static void residual_beside(const run *r, const tile *t, int64_t n, int form)
+{
+    const fits_beside *own = r->beside;
+    const double *model = slot_at(r, t, r->plan->result);
+    const int64_t at = (t->x0 - r->problem->x_begin) * L;
+    double *rows = r->work.rows, *weights = rows + BLOCK * L;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    if (r->problem->loss == PYSPEC_LOSS_SQUARES) {
+        memcpy(r->work.residual, model, (size_t)(n * L) * sizeof *model);
+        ops->subtract(r->work.residual, own->data + at, n * L);
+        if (own->weight)
+            ops->weigh(r->work.residual, own->weight + at, n);
+        return;
+    }
+    ops->turn(rows, BLOCK, model, n, L);
+    FOR_LANES {
+        const pyspec_problem *q = &own->problems[l];
+        pyspec_weigh(q, 0, t->x0, n, rows + l * BLOCK, form == PYSPEC_FORM_FISHER, weights + l * BLOCK);
+        pyspec_subtract(q, r->call->isa, 0, t->x0, n, rows + l * BLOCK);
+    }
+    ops->interleave(r->work.residual, rows, BLOCK, n);
+    ops->interleave(r->work.weight, weights, BLOCK, n);
+}
+
+/* The weights of its columns; NULL: all are 1. */
+static const double *column_weights(const run *r, const tile *t, int weighs)
+{
+    if (!weighs || !r->beside || r->problem->loss != PYSPEC_LOSS_SQUARES)
+        return weighs ? r->work.weight : NULL;
+    return r->beside->weight + (t->x0 - r->problem->x_begin) * L;
+}
+
 /* The same where the lanes are abscissae of one row; what lies behind n of them is 0. */
 static void residual_across(const run *r, const tile *t, int64_t n, int form, int weighted)
 {
@@ -108,6 +141,14 @@ static void absorb_block(const run *r, int64_t n, lanes in, const double *const 
     }
 }
 
+/* Whether derivatives count by more or less than 1. */
+static int has_weights(const run *r)
+{
+    if (!r->beside)
+        return pyspec_is_weighted(r->problem);
+    return r->beside->weight || r->problem->loss != PYSPEC_LOSS_SQUARES;
+}
+
 /* Adds a block with its columns to the sums of the tile. */
 static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form, double *sums)
 {
@@ -117,12 +158,15 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     int64_t *list = (int64_t *)(void *)r->work.list, count = 0, scalar = 1;
     const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
     const int64_t order = r->sums.n + 1;
-    const int weighted = n_columns > 0 && pyspec_is_weighted(r->problem);
+    const int weighted = n_columns > 0 && has_weights(r);
     const int weighs = weighted || (t->across && n < t->block.n * L);
-    if (t->across)
+    if (r->beside)
+        residual_beside(r, t, n, form);
+    else if (t->across)
         residual_across(r, t, n, form, weighted);
     else
         block_residual(r, t, in, n, form, weighted);
+    const double *weights = column_weights(r, t, weighs);
     columns[order - 1] = r->work.residual;
     list[count++] = order - 1;
     for (int64_t k = 0; k < n_columns; k++) {
@@ -130,8 +174,8 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
         columns[own] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
         if (!written[k])
             continue;
-        if (weighs)
-            ops->weigh(column_at(r, t, r->plan->result, k), r->work.weight, n_vectors);
+        if (weights)
+            ops->weigh(column_at(r, t, r->plan->result, k), weights, n_vectors);
         list[count++] = own;
         scalar += k < r->by.n_scalar;
     }
@@ -181,7 +225,8 @@ static void run_tile(const run *r, tile *t, lanes in, int form, double *sums)
     pyspec_begin_tile(r, t);
     for (int64_t k = pyspec_tile_block(r, t, 0, r->x_end) - 1; k >= 0; k--) {
         pyspec_tile_block(r, t, k, r->x_end);
-        call_data(r, t, in);
+        if (!r->beside)
+            call_data(r, t, in);
         pyspec_walk_block(r, t);
         int64_t n = count_in_window(r, t);
         if (n > 0)
@@ -352,4 +397,18 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
         }
     }
     return status;
+}
+
+int pyspec_sum_beside(const pyspec_call *call, const fits_beside *beside, int form, const double **triangles)
+{
+    run state, *r = &state;
+    int status = pyspec_begin_run(r, call, 0, 1);
+    status = status ? status : pyspec_fill_beside(r, beside);
+    if (status)
+        return status;
+    tile t = {.n_lanes = L};
+    choose_basis(r, form);
+    run_tile(r, &t, (lanes){.end = L}, form, r->work.triangle);
+    *triangles = r->work.triangle;
+    return STATUS_OK;
 }

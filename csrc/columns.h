@@ -20,6 +20,18 @@ static inline void add_infinite(double *column, const double *partial, const dou
         FOR_LANES column[AT] = (store ? 0.0 : column[AT]) + times_change(partial[AT], factor[l]);
 }
 
+/* The same of fits side by side: none sees whether the factor of another is finite. */
+static inline void add_infinite_beside(const run *r, double *column, const double *partial,
+                                       const double *factor, int64_t n, int store)
+{
+    double finite[L];
+    FOR_LANES finite[l] = isfinite(factor[l]) ? factor[l] : 0.0;
+    pyspec_block_table[r->call->isa].scale(column, partial, finite, n, store);
+    for (int l = 0; l < L; l++)
+        for (int64_t i = 0; !isfinite(factor[l]) && i < n; i++)
+            column[AT] += times_change(partial[AT], factor[l]);
+}
+
 /* column += weight * partial * change, the change of a parameter in each lane. */
 static inline void add_change(const run *r, int64_t slot, int64_t k, const tile *t, const double *partial,
                               const double *change, double weight)
@@ -32,6 +44,8 @@ static inline void add_change(const run *r, int64_t slot, int64_t k, const tile 
     }
     if (isfinite(size))
         pyspec_block_table[r->call->isa].scale(column, partial, factor, t->block.n, !*written);
+    else if (r->beside)
+        add_infinite_beside(r, column, partial, factor, t->block.n, !*written);
     else
         add_infinite(column, partial, factor, t->block.n, !*written);
     *written = 1;

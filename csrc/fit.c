@@ -20,7 +20,7 @@ int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *th
     return pyspec_sum_parts(parts, n_parts, PYSPEC_FORM_VALUE, 1, team, chisqr);
 }
 
-static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
+int pyspec_answer(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
 {
     set_theta(parts, n_parts, s->trial);
     return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->every, s->answer);
@@ -33,21 +33,26 @@ static int has_chisqr(const pyspec_solver *s)
     return s->every == 1 && s->phase != PYSPEC_PHASE_FIRST;
 }
 
+int pyspec_fit_first(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts)
+{
+    for (int64_t k = 0; k < n_parts; k++)
+        pyspec_begin_span(&parts[k]);
+    if (s->every == 0)
+        s->every = s->max_nfev < LEAST_NFEV ? 1 : pyspec_part_of_rows(parts, n_parts);
+    return pyspec_fit_step(s);
+}
+
 int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts, pyspec_team *team,
                int64_t budget)
 {
     if (!solver || (n_parts && !parts))
         return -STATUS_NULL_POINTER;
-    for (int64_t k = 0; solver->phase == PYSPEC_PHASE_START && k < n_parts; k++)
-        pyspec_begin_span(&parts[k]);
-    if (solver->phase == PYSPEC_PHASE_START && solver->every == 0)
-        solver->every = solver->max_nfev < LEAST_NFEV ? 1 : pyspec_part_of_rows(parts, n_parts);
-    if (solver->phase == PYSPEC_PHASE_START && pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
+    if (solver->phase == PYSPEC_PHASE_START && pyspec_fit_first(solver, parts, n_parts) == PYSPEC_FIT_DONE)
         return PYSPEC_FIT_DONE;
     for (int64_t used = 0; solver->end == PYSPEC_END_RUNNING; used++) {
         if (used >= budget && (used == 0 || has_chisqr(solver)))
             return PYSPEC_FIT_AGAIN;
-        int status = evaluate(solver, parts, n_parts, team);
+        int status = pyspec_answer(solver, parts, n_parts, team);
         if (status)
             return -status;
         pyspec_fit_step(solver);
@@ -69,7 +74,7 @@ int pyspec_search_fit(pyspec_search *search, const pyspec_part *parts, int64_t n
     for (int64_t used = 0; answer == PYSPEC_FIT_NEED_NORMAL; used++) {
         if (used >= budget)
             return PYSPEC_FIT_AGAIN;
-        const int status = evaluate(search->solver, parts, n_parts, team);
+        const int status = pyspec_answer(search->solver, parts, n_parts, team);
         if (status)
             return -status;
         answer = pyspec_search_step(search);

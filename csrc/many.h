@@ -18,7 +18,7 @@ typedef struct pyspec_fitted {
     double chisqr, reached, distance;
 } pyspec_fitted;
 
-/* Cases of one plan that are fitted one by one. */
+/* Cases of one plan. */
 typedef struct pyspec_many {
     int64_t n_cases, next, n_done;
     pyspec_slot *slots;
@@ -40,15 +40,23 @@ typedef struct pyspec_many {
     const double *sizes;
     pyspec_fitted *fitted;
     double *numbers;
+    double *beside;
+    int64_t beside_size, n_beside, n_alone;
 } pyspec_many;
 
 /* Fits the cases from `next` on, one after the other in each slot, in the threads of the team, which may be NULL:
  * `budget` evaluations in each slot at most. A slot begins with `at` -1 and has a part, a solver and an end with
  * memory of their own; of the solver n, max_nfev, tolerance and the pointers are set, of a search
- * linear and work. Steps from case to case are
- * in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or PYSPEC_FIT_AGAIN, or minus a status. What is CERTAIN has
- * all its numbers, each case the bits that pyspec_fit, pyspec_search_fit and
- * pyspec_judge give it alone. */
+ * linear and work. Steps from case to case are in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or
+ * PYSPEC_FIT_AGAIN, or minus a status. What is CERTAIN has all its numbers.
+ *
+ * With memory `beside`, PYSPEC_LANES slots that follow each other are a group, with one part for all: what their
+ * solvers ask for is evaluated side by side, where it is no factor. A case has the same bits in any order and
+ * company: without that memory those that pyspec_fit, pyspec_search_fit and pyspec_judge give it alone; with it,
+ * sums over a spectrum are in another order. */
 PYSPEC_API int pyspec_fit_many(pyspec_many *many, pyspec_team *team, int64_t budget);
+
+/* Bytes that a group needs to be evaluated side by side, zeros to begin with; 0 where a plan has no such way. */
+PYSPEC_API int64_t pyspec_beside_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
 #endif

@@ -253,6 +253,28 @@ int pyspec_fill_prepared(run *r, int64_t what)
     return STATUS_OK;
 }
 
+int pyspec_fill_beside(run *r, const fits_beside *beside)
+{
+    const pyspec_plan *plan = r->plan;
+    const int64_t what = r->slopes ? PYSPEC_PREPARE_SLOPES : 0;
+    if (divide_own(r, what))
+        return STATUS_WORK;
+    const prepared_parts *p = &r->prepared;
+    r->beside = beside;
+    *p->key = (prepared_key){.what = what};
+    place_rows(r);
+    point_to_prepared(r);
+    load_inputs(r);
+    for (int64_t row = 0; row < plan->n_traces; row++)
+        r->work.traces[row].moves = 1;
+    for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
+        p->line_place[k - plan->n_resolve] = -1;
+    memcpy(p->scalars, beside->theta, (size_t)(plan->n_theta * L) * sizeof(double));
+    memcpy(p->scalars + plan->n_theta * L, beside->fixed, (size_t)(plan->n_fixed * L) * sizeof(double));
+    pyspec_resolve(r, &(const strip){.n = L}, PYSPEC_STAGE_PROBLEM);
+    return STATUS_OK;
+}
+
 int pyspec_use_prepared(run *r)
 {
     const prepared_key *found = (const prepared_key *)(const void *)r->call->prepared;

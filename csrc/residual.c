@@ -93,6 +93,18 @@ static double weight_at(const pyspec_problem *q, int64_t row, int64_t i)
     return weight;
 }
 
+void pyspec_load_beside(const pyspec_problem *q, int64_t row, double *data, double *weight)
+{
+    for (int64_t i = q->x_begin; i < q->x_end; i++, data += L) {
+        const int counts = !q->keep || q->keep[(row - q->first_row) * q->keep_row + i * q->keep_x];
+        *data = counts ? datum(q, row, i) : 0.0;
+        if (!weight)
+            continue;
+        *weight = !counts ? 0.0 : q->weight ? weight_at(q, row, i) : 1.0;
+        weight += L;
+    }
+}
+
 void pyspec_weigh(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n,
                   const double *model, int fisher, double *weight)
 {

@@ -206,7 +206,7 @@ static void chain_to_theta(const run *r, const pyspec_node *node, int64_t aux, i
 /* An expression of what does not move is computed once. */
 static void run_expression(const run *r, const pyspec_node *node, const strip *s)
 {
-    const int still = node->stage == PYSPEC_STAGE_PROBLEM;
+    const int still = node->stage == PYSPEC_STAGE_PROBLEM && !r->beside;
     const int64_t padded = round_up(s->n, L), n_rows = still ? 1 : padded;
     for (int64_t k = 0; k < node->repeat; k++) {
         double *target = r->work.traces[node->target + k].value;

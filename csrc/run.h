@@ -29,6 +29,15 @@ typedef struct strip {
     int64_t n;   /* rows          */
 } strip;
 
+/* Fits side by side: each lane is one of them, with values, data and weights of its own; arrays
+ * lie [..][L]. Of the data of a spectrum, from the window's first point on, as doubles; weights are NULL where
+ * all are 1, and 0 where a point does not count. Losses that read the data themselves find them by `problems`. */
+typedef struct fits_beside {
+    double *theta, *fixed, *data, *weight;
+    pyspec_problem *problems;
+    int64_t size; /* bytes */
+} fits_beside;
+
 /* One run of one call. */
 typedef struct run {
     const pyspec_call *call;
@@ -46,6 +55,7 @@ typedef struct run {
     int64_t x_end;   /* past the last abscissa that is evaluated                 */
     int64_t buffer;  /* doubles of a spectrum: those of a block or, with cuts, of a row */
     int64_t cut;     /* first node behind the last that reads whole rows         */
+    const fits_beside *beside; /* lanes are fits; NULL: rows or abscissae of one */
 } run;
 
 /* The lanes of a tile, and the block of abscissae at hand. */
@@ -212,6 +222,13 @@ int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 int pyspec_fill_prepared(run *r, int64_t what);
 int pyspec_use_prepared(run *r);
 
+/* The same of fits side by side, each with its own values: no line is the same for all of them. */
+int pyspec_fill_beside(run *r, const fits_beside *beside);
+
+/* accumulate.c: sums over the spectrum of each fit: triangles[..][L], GRAM or FISHER. Uses the memory of the
+ * call, of which nothing is prepared afterwards. */
+int pyspec_sum_beside(const pyspec_call *call, const fits_beside *beside, int form, const double **triangles);
+
 /* strips.c: traces of a strip are read from the prepared memory or resolved into the strip. */
 void pyspec_begin_strips(const run *r);
 void pyspec_load_strip(const run *r, const strip *s);
@@ -229,6 +246,10 @@ void pyspec_subtract(const pyspec_problem *q, int64_t isa, int64_t row, int64_t 
 int pyspec_is_weighted(const pyspec_problem *q);
 void pyspec_weigh(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n,
                   const double *model, int fisher, double *weight);
+
+/* residual.c: the data of a row, from the window's first point on, into one lane, and its weights: 0 where a point
+ * does not count; NULL: nobody asks for them. */
+void pyspec_load_beside(const pyspec_problem *q, int64_t row, double *data, double *weight);
 
 /* qr_update.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
  * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */

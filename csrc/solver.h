@@ -122,6 +122,10 @@ double pyspec_bent_step(const pyspec_solver *s, double *step);
 int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
                      double *chisqr);
 
+/* fit.c: the first step of a solver; and the answer to what it asks for. Return PYSPEC_FIT_*, and a status. */
+int pyspec_fit_first(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts);
+int pyspec_answer(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team);
+
 /* lm_end.c: the standard deviation of a point, of data without noise that of their rounding. */
 double pyspec_spread(const pyspec_solver *s, const pyspec_end *end);
 

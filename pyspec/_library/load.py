@@ -51,6 +51,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_search_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
     "pyspec_search_stop": (ctypes.c_int, [_PTR]),
     "pyspec_fit_many": (ctypes.c_int, [_PTR, _PTR, _I64]),
+    "pyspec_beside_size": (_I64, [_PTR, _PTR]),
     "pyspec_square": (_F64, [_PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
     "pyspec_residual_sums": (ctypes.c_int, [_PTR, _PTR, _I64, _I64, *[_PTR] * 4]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),

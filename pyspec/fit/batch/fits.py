@@ -108,6 +108,12 @@ class Made(Sequence[Fit]):
         return ((k, self._at(k)) for k in np.flatnonzero(~made).tolist())
 
     @property
+    def evaluated_alone(self) -> float:
+        """The share of evaluations in C that were of one fit alone, not of several side by side."""
+        side, one = (0, 0) if self._solved is None else self._solved.evaluations.tolist()
+        return one / (side + one) if side + one else float("nan")
+
+    @property
     def made(self) -> npt.NDArray[np.bool_]:
         """(n,) which of them C made."""
         if self._solved is None:

@@ -18,6 +18,7 @@ from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.errors import PyspecError
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.frame import ALIGNED
 from pyspec.executor.laid import Arrays, FitLayout, Laid
 from pyspec.executor.team import Team, at_work, threads_for
 from pyspec.fit.batch.cases import Stack
@@ -45,7 +46,7 @@ Array = npt.NDArray[np.float64]
 #: Cases of one call of C at most, and bytes of data that are put together for it.
 MOST_CASES, MOST_BYTES = 4096, 1 << 23
 
-_AGAIN = CONSTANTS["FIT_AGAIN"]
+_AGAIN, _LANES = CONSTANTS["FIT_AGAIN"], CONSTANTS["LANES"]
 
 
 class InC:
@@ -156,6 +157,8 @@ class InC:
                     budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
                 now = begin + done
                 new = solved.n_ended(now, begin + last)
+                solved.evaluations += many[["n_beside", "n_alone"]][0].tolist()
+                many["n_beside"] = many["n_alone"] = 0
                 yield from enumerate(solved.made_of(slice(now, now + new)).tolist(), now)
                 done += new
 
@@ -179,7 +182,7 @@ class InC:
     def _many(self, stack: Stack, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.executor.problem
-        given: dict[str, Any] = {"slots": address(slots.structs), "n_slots": len(slots.structs)}
+        given: dict[str, Any] = slots.given
         for name in Arrays._fields:
             array = getattr(stack, name)
             given[name] = int(problem[name][0])
@@ -239,24 +242,39 @@ class InC:
 
 
 class _Slots:
-    """Memory of so many fits at a time."""
+    """Memory of the fits of so many threads at a time: where C evaluates fits side by side, each
+    thread has a group of them."""
 
     def __init__(self, job: InC, n: int) -> None:
-        solved, most = job.solved, MOST_EVALUATIONS
+        solved, most, problem = job.solved, MOST_EVALUATIONS, job.executor.problem
         if job.batch.how.max_nfev is not None:
             most = min(most, job.batch.how.max_nfev)
-        self.structs = np.zeros(n, DTYPES["pyspec_slot"])
+        size = LIBRARY.pyspec_beside_size(job.executor.packed.address, address(problem))
+        self.beside_size = ALIGNED * -(-size // ALIGNED)
+        in_group = _LANES if size else 1
+        self.structs = np.zeros(n * in_group, DTYPES["pyspec_slot"])
+        memory = np.zeros(n * self.beside_size // 8 + ALIGNED // 8) if size else np.empty(0)
+        self.beside = memory[-address(memory) % ALIGNED // 8 :]
         limit = job.batch.how.max_nfev or 0
         self._kept: list[tuple[Laid, NativeSolver, bytearray]] = []
-        for slot in self.structs:
-            laid = job.layout.take(Arrays(np.empty(0)))
+        for k, slot in enumerate(self.structs):
+            if k % in_group == 0:
+                laid = job.layout.take(Arrays(np.empty(0)))
             bounds = solved.lower, solved.upper
             given = solved.start[0], *bounds, 0, 0.0, most, job.tolerance
             solver = NativeSolver(*given)
             slot["solver"], slot["end"] = solver.ask_for_end(1, solved.is_scaled)
-            memory, slot["search"] = memory_of(len(solved.names), job.linear, limit=limit)
+            of_search, slot["search"] = memory_of(len(solved.names), job.linear, limit=limit)
             slot["part"], slot["at"] = laid.address, -1
-            self._kept.append((laid, solver, memory))
+            self._kept.append((laid, solver, of_search))
+
+    @property
+    def given(self) -> dict[str, int]:
+        """What C is told of them."""
+        found = {"slots": address(self.structs), "n_slots": len(self.structs)}
+        if self.beside_size:
+            found |= {"beside": address(self.beside), "beside_size": self.beside_size}
+        return found
 
 
 def _with(like: Measurement, stack: Stack) -> Measurement:

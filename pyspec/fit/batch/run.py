@@ -109,22 +109,24 @@ def _as_they_end(
     if workers == "threads":
         batch.stop = threading.Event()
     calls = [(_fits, (batch.part(part), part)) for part in parts]
-    left: list[int] = []
+    left: list[list[int]] = []
     try:
         for k, part in run_parts(pool, calls, hold, batch.stop):
             if part is None:
-                left += parts[k]
+                left.append(parts[k])
             else:
                 found.take(batch, n, parts[k], part)
                 yield from [1] * part.n_done
     finally:
         batch.stop = None
     if left:
-        warn_lost(batch.model.name, len(left), batch.plural)
-        for number in sorted(left):
-            hold.check()
-            found.others[number] = batch.fit(number)
-            yield 1
+        warn_lost(batch.model.name, sum(map(len, left)), batch.plural)
+    for numbers in left:
+        own = Part[Fit]({}, None)
+        try:
+            yield from _in_turn(batch.part(numbers), own, hold.check, each, None)
+        finally:
+            found.take(batch, n, numbers, own)
 
 
 def _in_turn(

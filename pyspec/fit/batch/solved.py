@@ -35,6 +35,7 @@ class Solved:
     numbers : (n, …) what C says of each ending
     start, fixed : (n, n_free) where they began, and (n, n_fixed) the values of fixed parameters
     checksums : (n,) of the data, where results are to be made of them later
+    evaluations : (2,) how many C made of fits side by side, and of one alone
     seconds : that all took
     """
 
@@ -56,6 +57,7 @@ class Solved:
         self.start: Array = np.empty((n, n_free))
         self.fixed: Array = np.empty((n, len(self.fixed_names)))
         self.checksums: Ints = np.zeros(n, np.int64)
+        self.evaluations: Ints = np.zeros(2, np.int64)
         self.seconds = 0.0
         #: Parameters that start on a bound, from which the fits begin a little inside.
         self.moved: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class Solved:
         own = slice(begin, begin + len(part))
         for name in ("fitted", "numbers", "start", "fixed", "checksums"):
             getattr(self, name)[own] = getattr(part, name)
+        self.evaluations += part.evaluations
         self.seconds += part.seconds
 
     @property
