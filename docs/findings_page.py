@@ -12,7 +12,7 @@ WHEN = {
     ),
     Kind.UNDETERMINED: (
         "χ² does not depend on these parameters, or only on a combination of them",
-        "hold one of them fixed, or simplify the model",
+        "hold what the text names fixed, or simplify the model",
     ),
     Kind.EQUAL_RATES: (
         "two decays with free spectra ended at one rate",
@@ -39,8 +39,9 @@ WHEN = {
         "start it at 0.3, with bounds 0 and 1",
     ),
     Kind.BACKWARD_AXIS: (
-        "the data of a Shirley or Tougaard rise towards the wrong end",
-        "reverse the axis and the data",
+        "a Shirley or Tougaard is highest at the first energy, and the data are at the last",
+        "reverse the axis and the data: [kinetic energies rise, binding energies fall]"
+        "(conventions.md)",
     ),
     Kind.NO_CONSTANT: (
         "the values are far from 0 before the onset of all laws",
@@ -67,8 +68,8 @@ WHEN = {
         "fit again from here",
     ),
     Kind.STARTS_DISAGREE: (
-        "some of `n_starts` ended at another χ²",
-        "see `result.starts`",
+        "some of `n_starts` ended at another χ², or not at all; the lowest is returned",
+        "more starts or closer bounds, until several agree: `result.starts` lists them",
     ),
     Kind.KERNEL_UNDERSAMPLED: (
         "a convolution is narrower than two time steps",
@@ -83,7 +84,8 @@ WHEN = {
         "leave them out: limits with exclude=, or a mask",
     ),
     Kind.OUTLIERS: (
-        "a few points, 2 % at most, are more than six robust standard deviations from the fit",
+        "a few points, 2 % at most, are more than six robust standard deviations from the fit, and "
+        "neither dead points, structure nor noise that varies was found",
         "leave them out where they are no signal",
     ),
     Kind.NEGATIVE_COUNTS: (
@@ -95,7 +97,7 @@ WHEN = {
         "start nearer to the order that you mean, or separate the bounds",
     ),
     Kind.AT_BOUND: (
-        "a parameter ended at a bound; it has no standard error",
+        "a parameter without a standard error ended at a bound; `result.at_bound` lists them all",
         "widen the bound where it would lower χ², or try another line shape",
     ),
     Kind.NOISE_OVERSTATED: (
@@ -115,7 +117,7 @@ WHEN = {
         "it is held at 0 there; leave one component out",
     ),
     Kind.INTERVAL_ONLY: (
-        "a parameter that moves a jump fits as well in the next intervals between samples",
+        "an edge, or an onset without instrument, is only known to lie between two samples",
         "quote conf_interval",
     ),
     Kind.LINE_UNDERSAMPLED: (
@@ -131,7 +133,7 @@ WHEN = {
         "compare with a model without this line, or hold them fixed",
     ),
     Kind.WEAK_LINE: (
-        "without a line of free place and width χ² rises by less than 36 times the noise variance",
+        "without a line of free place and width χ² rises by less than 36, about 6 σ",
         "quote conf_interval, or hold its place or its width",
     ),
     Kind.WEAK_OSCILLATION: (
@@ -143,19 +145,20 @@ WHEN = {
         "quote an interval of bootstrap",
     ),
     Kind.COUNTS_UNDECLARED: (
-        "whole numbers without declared noise scatter about the fit by their roots",
-        "declare counts",
+        "whole numbers N without declared noise scatter about the fit by √N, as counts do",
+        "declare counts: [noise](howto/weights_and_masks.md)",
     ),
     Kind.SIGMA_FROM_DATA: (
         "the declared σ is the root of the data themselves",
         "declare counts, or take σ from the fit",
     ),
     Kind.ERRORS_FOLLOW_VALUES: (
-        "of a parameter of slices, errors follow values, so that low values count more",
-        "fit all spectra at once",
+        "errors of a parameter of slices grow or fall with its values: those low or high by chance "
+        "weigh too much in a fit to them",
+        "fit all spectra at once, with fit_2d",
     ),
     Kind.EQUIVALENT_OPTIMA: (
-        "another optimum has a χ² higher by less than four times the noise variance",
+        "another optimum has a χ² higher by less than 4, about 2 σ",
         "take errors from bootstrap",
     ),
     Kind.RESIDUAL_STRUCTURED: (
@@ -164,10 +167,10 @@ WHEN = {
     ),
     Kind.NOISE_VARIES: (
         "the noise differs along an axis or from file to file by more than a factor of 1.5",
-        "declare it as it is",
+        "declare it, as σ for each point or by counts: [noise](howto/weights_and_masks.md)",
     ),
     Kind.BIASED_BY_SIGN: (
-        "a fit without `min: 0` has parameters more than 0.75 standard errors away",
+        "free spectra with `min: 0`: without this bound parameters end more than 0.75 errors away",
         "fit without it, or with zero: ranges",
     ),
     Kind.ERRORS_ASYMMETRIC: (
@@ -196,7 +199,7 @@ WHEN = {
         "name the parameters in it differently, one for each model",
     ),
     Kind.SPANS_NOWHERE: (
-        "a quantity could mean a value of several files",
+        "an expression names parameters that mean other values in each file",
         "work it out from the values of the joint result",
     ),
     Kind.REFITTED_ALONE: (
@@ -243,7 +246,10 @@ There are three levels.
 | 2 | further fits | `result.diagnose(deep=True)`; `result.diagnosed` has evaluations and seconds |
 
 `diagnose` returns a new result and leaves the old one as it is. `result.level` says how far it was
-looked for.
+looked for. Level 1 finds nothing in a fit that did not converge, or of data read by reference.
+
+Changes of χ² are counted in units of the variance of a point: 1 with declared noise, else reduced
+χ². A parameter that is one, two or three standard errors away costs 1, 4 or 9.
 
 A print shows every finding that FAILED, the first three others, and how many more there are. Notes
 are not printed. `slices.findings` count each kind: `count` of `total` slices, the `first` one, and
@@ -302,8 +308,8 @@ def _notes(severity: Severity) -> str:
 GRADED = {
     Kind.MISFIT: "- MISFIT is WRONG from three times the expected χ² on.",
     Kind.AT_BOUND: (
-        "- AT_BOUND is WRONG where a wider bound would lower χ² by more than nine times the noise "
-        "variance, and a NOTE where it would gain less than once."
+        "- AT_BOUND is WRONG where a wider bound would lower χ² by more than 9, and a NOTE where "
+        "it would gain less than 1."
     ),
     Kind.NOISE_VARIES: "- NOISE_VARIES is a NOTE below a factor of two.",
 }

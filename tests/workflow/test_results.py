@@ -350,7 +350,7 @@ def test_an_exported_folder_says_how_the_fit_ended(tmp_path: Path) -> None:
     rows = rows_of(folder / "metrics_per_slice.csv")[1:]
     assert [row[-3] for row in rows] == list(slices.status)
     assert rows[3][1:-3] == [""] * 7
-    assert "before it began" in rows[3][-2]
+    assert "before it ended" in rows[3][-2]
     each = [() if one.result is None else one.result.findings for one in slices]
     assert [row[-1] for row in rows] == [" | ".join(map(str, one)) for one in each]
 

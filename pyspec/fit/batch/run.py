@@ -49,7 +49,7 @@ def run_batch(
     pool = make_pool(batch.model.name, client, n_workers, workers)
     steps = Steps(progress, f"{batch.model.name}, {batch.plural}")
     found = Part[Fit]({}, None)
-    left = "not run", "interrupted before it began"
+    left = "not run", "interrupted before it ended"
     interrupted, done = False, 0
     try:
         for new in _as_they_end(batch, n, pool, hold, workers, found, callable(progress)):
