@@ -19,10 +19,11 @@ static const double LEAST_FACTOR = 0.1, SURE_FACTOR = 0.03, SURE = 0.1;
 
 static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
 
-/* A first step with this damping is tried before, and kept where chi^2 falls by nearly what it promises.
- * It is not tried where it is so many times as long as the step with the first damping, or goes to a
+/* A first step with BOLD_DAMPING is tried before.
+ * It is not tried where it is BOLD_LENGTH times as long as the step with the first damping, or goes to a
  * bound: then it goes far along a direction that the data say little of, and more fits end at another
- * optimum. Measured on 948 fits, as the limits were (bench.evaluations). */
+ * optimum. It is kept where chi^2 falls by BOLD_LEAST to BOLD_MOST of what it promises. Measured on 948 fits,
+ * as the limits were (bench.evaluations). */
 static const double BOLD_DAMPING = 1e-2, BOLD_LENGTH = 2.5, BOLD_LEAST = 0.8, BOLD_MOST = 1.6;
 
 /* In place of an undamped step where the normal equations have none. */
@@ -46,14 +47,15 @@ enum { MOST_WILD = 4 };
  * does at 1, where its slope is a sum of those by width, height and a background. */
 static const double SHARE_OF_WAY = 0.75;
 
-/* A fit begins on a part of the rows where its start is far, in standard errors of that part and roots of the
- * parameters; else it may be at the optimum already. It goes on with all rows once it is nearer than NEAR, with
- * this damping. It begins again with all rows after the work of MOST_OF_PART evaluations, or where the part has
- * misled it: where chi^2 of all rows is so many times as large, a degree of freedom, as that of the part, where
- * their optimum is not as near as PART_AWAY, in standard errors, after no step with all rows (times the root of
- * the parameters: real data that no model describes were 20 roots away), one and two, or where a step is refused.
- * Near the optimum of all rows two steps lead that close. A part that says little of a parameter, such as a motion
- * that is small beside the noise, leads to another place, and where any steps were allowed some fits ended there
+/* A fit of n parameters begins on a part of the rows where its start is farther than PART_FAR sqrt(n) standard
+ * errors of that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR. It begins again,
+ * with all rows, where
+ *  - the part took the work of MOST_OF_PART evaluations of all rows,
+ *  - chi^2 of all rows, a degree of freedom, is PART_WORSE times that of the part,
+ *  - the optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1] and [2] standard errors after 0, 1, 2 steps,
+ *  - or a step with all rows is refused.
+ * Real data that no model describes were 20 sqrt(n) away. A part that says little of a parameter, such as a motion
+ * that is small beside the noise, leads elsewhere; without these limits some fits ended there
  * (tests/fit/test_part_of_the_rows.py). */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25;
 static const double PART_AWAY[] = {40.0, 3.0, 0.2};

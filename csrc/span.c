@@ -1,8 +1,9 @@
 /* span.c: sums of a fit of a separable plan, which reads its data in some evaluations only.
  *
- * The functions of time of all theta so far span a space: orthonormal functions q_j are kept, and d_j(E), the
- * data summed over time with each. Where the functions of a new theta lie in their span, to rounding,
- * the residual is known there: it is d_j - m_j, m_j the model summed likewise, and
+ * At each theta the model is a sum of shapes(E) times functions(t). The functions of all theta so far span a
+ * space: an orthonormal basis q_j(t) of it is kept, and d_j(E), the data summed over time with each. Where the
+ * functions of a new theta lie in this space, to rounding, the residual follows without the data: it is
+ * d_j - m_j, with m_j the model summed likewise, and
  *
  *     chi^2 = rest + sum of |d_j - m_j|^2
  *
@@ -210,8 +211,7 @@ static double count_points(const run *r)
     return (double)((q->row_end - q->row_begin) * (q->x_end - q->x_begin));
 }
 
-/* Whether what lies beyond the span moves the optimum by no more than SHIFT standard errors: of a slope so
- * little that its product with the residual does not, */
+/* Whether the part of the slopes that lies beyond the span moves the optimum by at most SHIFT standard errors. */
 static int are_slopes_within(const run *r, const span *s)
 {
     for (int64_t a = 1; a < s->now->n_times; a++)
@@ -220,7 +220,7 @@ static int are_slopes_within(const run *r, const span *s)
     return 1;
 }
 
-/* and of the model no more than SHIFT of the noise of a point. */
+/* Whether the part of the model that lies beyond the span is at most SHIFT of the noise of a point. */
 static int is_model_within(const run *r, const span *s, double chisqr)
 {
     const pyspec_problem *q = r->problem;

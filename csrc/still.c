@@ -26,9 +26,9 @@ basis pyspec_moving_basis(const run *r, const basis *all)
                    .among = (const int64_t *)(const void *)r->prepared.moving_list};
 }
 
-/* Products of still columns with those of the list: the first `scalar` of the list and of the still ones
- * belong to parameters that are the same in every row. Their sums are by theta what they are by column in
- * each of a tile's rows, so that the rows are added up first. */
+/* Products of still columns with those of the list. The first `scalar` columns of both belong to parameters
+ * that have one value for all rows: the products of all rows of a tile add to one entry, so that the rows are
+ * added up first and multiplied once. */
 void pyspec_add_still(const run *r, const tile *t, const double **columns, const int64_t *list,
                       int64_t count, int64_t scalar, int64_t n, double *sums)
 {
