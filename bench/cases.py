@@ -97,7 +97,7 @@ class FilesCase:
 
     def theta(self) -> np.ndarray:
         """The start values."""
-        return np.array(make_joint_executor(self.parts).names.start)
+        return np.array(make_joint_executor(self.parts).problem.start)
 
     def executor(self, backend: str) -> Any:
         """An executor of the whole problem."""

@@ -39,6 +39,7 @@ from bench.cases import Array, Case, Task, all_tasks, variants
 from bench.measure import arguments_of, finish, print_rows
 from bench.peer_fits import PeerFit, runs_on, versions
 from pyspec.fit import known_methods
+from pyspec.fit.objective import Objective
 
 #: Programs that a fit is compared with.
 RIVALS = {
@@ -93,7 +94,7 @@ class Optimum:
 
     def chisqr_at(self, values: Mapping[str, float]) -> float:
         """chi² at a fit's values."""
-        residual = self.problem.residual(np.array([values[n] for n in self.problem.names]))
+        residual = self.problem.plain_residual(np.array([values[n] for n in self.problem.names]))
         return float(residual @ residual)
 
     def distance(self, values: Mapping[str, float]) -> float:
@@ -114,12 +115,13 @@ def find_optimum(case: Case, method: str) -> Optimum:
 def polish(result: Any, most: int = 50) -> Optimum:
     """The end of a fit, moved by Gauss-Newton steps until they no longer shrink."""
     problem, theta = result.problem, result.theta.copy()
+    objective = Objective(problem)
     free = [k for k, name in enumerate(problem.names) if name not in result.at_bound]
     bounds = [(-np.inf, np.inf)] * theta.size
     size = np.inf
     for _ in range(most):
-        residual = problem.residual(theta).copy()
-        slopes = problem.derivatives(theta, bounds)[free].T
+        residual = problem.plain_residual(theta)
+        slopes = objective.derivatives(theta, bounds)[free].T
         unit = np.linalg.norm(slopes, axis=0)
         q, r = np.linalg.qr(slopes / unit)
         inverse = np.linalg.inv(r)

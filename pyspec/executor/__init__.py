@@ -15,10 +15,10 @@ from pyspec.executor.base import PlanExecutor
 from pyspec.executor.compare import AGREEMENT, CompareExecutor, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.joint import JointExecutor, JointNames, in_steps_of_the_first, join_names
+from pyspec.executor.joint import PartsExecutor
 from pyspec.executor.linear import LinearExecutor
 from pyspec.executor.linear.executor import check_backend
-from pyspec.executor.linear.stacked import StackedExecutor, shares_amplitudes
+from pyspec.executor.problem import Part, Problem
 from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
@@ -55,17 +55,17 @@ __all__ = [
     "CompiledExecutor",
     "Executor",
     "InterpretedExecutor",
-    "JointExecutor",
-    "JointNames",
     "LinearExecutor",
+    "Part",
+    "PartsExecutor",
     "PlanExecutor",
+    "Problem",
     "TreeExecutor",
     "backend_name",
     "evaluate_1d",
     "evaluate_2d",
     "executor_of",
     "extract_theta",
-    "join_names",
     "make_executor",
     "make_joint_executor",
     "make_plan",
@@ -151,13 +151,11 @@ def _check_source(model: Model, measurement: Measurement | None, backend: str) -
 @answered
 def make_joint_executor(
     parts: Sequence[tuple[Model, Measurement | None]], backend: str = "compiled"
-) -> JointExecutor:
-    """One executor over several files; see :mod:`pyspec.executor.joint` for the names."""
-    names = join_names([model for model, _ in parts])
-    files = in_steps_of_the_first([(model, one or Measurement()) for model, one in parts])
-    executors = [make_executor(model, measurement, backend) for model, measurement in files]
-    joint = StackedExecutor if shares_amplitudes([model for model, _ in parts]) else JointExecutor
-    return joint(executors, names)
+) -> PartsExecutor:
+    """One executor over several files; see :mod:`pyspec.executor.problem` for the names."""
+    problem = Problem.of(parts)
+    made = [executor_of(one.compiled, one.measurement, backend) for one in problem.parts]
+    return PartsExecutor(problem, made)
 
 
 @answered

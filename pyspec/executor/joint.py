@@ -1,15 +1,13 @@
-"""One residual over several files that share parameters.
+"""The executor of several parts: one residual, one sum.
 
-A parameter of scope "project" is one parameter of all files that have it; any other is one of
-its own file and is called ``file00_GLP_01_A``. Files whose executor is compiled are evaluated in
-one C call; a file that needs another executor slows down no other.
+Parts whose executor is compiled are evaluated in one C call; a part that needs another executor
+slows down no other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
-from pyspec.errors import ModelError, PlanError
+from pyspec.errors import PlanError
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.linear.stacked import Stack, shares_amplitudes
 from pyspec.executor.normal import FitParts, Parts, pack_triangle, unpack
+from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -28,86 +28,9 @@ from pyspec.executor.protocol import (
     Values,
     check_out,
 )
-from pyspec.functions.grid import mean_step
-from pyspec.model import Measurement, Model, Par
 from pyspec.model.theta import values_of
 
 Ints = npt.NDArray[np.int64]
-
-#: Mean steps that differ by less are the same: the rounding of axes.
-SAME_STEP = 1e-9
-
-
-@dataclass(frozen=True)
-class JointNames:
-    """How the parameters of the files become those of the project.
-
-    `names` are the project's free parameters, `gather[k]` where file k finds its theta among
-    them, `full[k]` the project's name of each parameter of file k.
-    """
-
-    names: tuple[str, ...]
-    gather: tuple[Ints, ...]
-    full: tuple[dict[str, str], ...]
-    start: Array
-
-
-def in_steps_of_the_first(
-    parts: Sequence[tuple[Model, Measurement]],
-) -> list[tuple[Model, Measurement]]:
-    """The files, of which those that share the strength of a Shirley count by the mean step of the
-    first of these: all have the same loss per eV."""
-    found: list[tuple[Model, Measurement]] = []
-    first: float | None = None
-    for model, measurement in parts:
-        if model.energy is not None and _shares_a_shirley(model):
-            own = mean_step(model.energy)
-            first = own if first is None else first
-            if abs(own - first) > SAME_STEP * first and measurement.energy_step != first:
-                measurement = replace(measurement, energy_step=first)
-        found.append((model, measurement))
-    return found
-
-
-def _shares_a_shirley(model: Model) -> bool:
-    fed = [one for one in model.components if one.op.kind == "SPECTRUM_FED"]
-    return any(par.scope == "project" for one in fed for par in one.parameters)
-
-
-def join_names(models: Sequence[Model]) -> JointNames:
-    """Names the free parameters of all files, in file order, shared ones where they first occur.
-
-    Raises :class:`ModelError` where files that share a parameter give it other bounds or fix it.
-    """
-    if not models:
-        raise ModelError("a joint fit needs at least one file")
-    first: dict[str, tuple[int, Par]] = {}
-    position: dict[str, int] = {}
-    start: list[float] = []
-    gather: list[Ints] = []
-    full: list[dict[str, str]] = []
-    for index, model in enumerate(models):
-        names: dict[str, str] = {}
-        for name, par in model.parameters.items():
-            shared = par.scope == "project"
-            names[name] = name if shared else f"file{index:02d}_{name}"
-            if shared:
-                _check_shared(par, index, *first.setdefault(name, (index, par)))
-        for name in model.opt_param_names:
-            if names[name] not in position:
-                position[names[name]] = len(start)
-                start.append(model.parameters[name].value)
-        gather.append(np.array([position[names[n]] for n in model.opt_param_names], np.int64))
-        full.append(names)
-    return JointNames(tuple(position), tuple(gather), tuple(full), np.array(start))
-
-
-def _check_shared(par: Par, index: int, first: int, other: Par) -> None:
-    if (par.vary, par.min, par.max) != (other.vary, other.min, other.max):
-        raise ModelError(
-            f"{par.place}: {par.name} is shared by the project, but file {index} and file {first} "
-            "give it other bounds or hold it fixed; write the same entry in both models"
-        )
 
 
 def _compiled(executor: Executor) -> CompiledExecutor:
@@ -123,52 +46,69 @@ def _summing(executor: Executor) -> Executor:
     return executor
 
 
-class JointExecutor:
-    """Runs the executors of several files as one; spectra and residuals are concatenated."""
+class PartsExecutor:
+    """Runs the executors of the parts of a problem as one; spectra and residuals are concatenated.
+
+    Attributes
+    ----------
+    problem : the parts, and where each finds its parameters
+    executors : one for each part
+    stack : where parts share free amplitudes, what solves for those of all; else None
+    """
 
     name: ClassVar[str] = "joint"
     plan: ClassVar[None] = None
 
-    def __init__(self, executors: Sequence[Executor], names: JointNames) -> None:
-        self.executors = tuple(executors)
-        self.names = names
-        for executor, gather in zip(self.executors, names.gather, strict=True):
+    def __init__(self, problem: Problem, executors: Sequence[Executor]) -> None:
+        self.problem, self.executors = problem, tuple(executors)
+        for executor, gather in zip(self.executors, problem.gather, strict=True):
             if len(executor.opt_param_names) != gather.size:
-                raise PlanError("the names do not belong to these executors; use join_names")
+                raise PlanError("these executors do not belong to the parts of the problem")
+        self.stack = Stack.of(executors, problem) if shares_amplitudes(problem.models) else None
+        #: Who answers together, and where each of them finds its theta: the stack, or the parts.
+        self._blocks: list[tuple[Executor, Ints]]
+        if self.stack is None:
+            self._blocks = list(zip(self.executors, problem.gather, strict=True))
+        else:
+            self._blocks = [(self.stack, np.arange(len(problem.names)))]
         self._sizes: list[int] | None = None
 
     def __repr__(self) -> str:
-        return f"<JointExecutor: {len(self.opt_param_names)} free parameters, {self.executors!r}>"
+        return f"<PartsExecutor: {len(self.opt_param_names)} free parameters, {self.executors!r}>"
 
     @property
     def opt_param_names(self) -> tuple[str, ...]:
-        """The order of theta: the project's free parameters."""
-        return self.names.names
+        """The order of theta: the free parameters of the problem."""
+        return self.problem.names
 
     @property
     def fixed_names(self) -> tuple[str, ...]:
-        """Fixed values belong to the files; a joint run takes none."""
+        """Fixed values belong to the parts; a joint run takes none."""
         return ()
 
+    def settled(self, theta: Array) -> AbstractContextManager[None]:
+        """Inside of this block each part knows the theta of the others."""
+        return nullcontext() if self.stack is None else self.stack.settled(theta)
+
     def rest(self) -> None:
-        """Frees the work memory of all files."""
-        for executor in self.executors:
+        """Frees the work memory of all parts."""
+        for executor in (*self.executors, *(one for one, _ in self._blocks)):
             executor.rest()
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
-        """The models of all files over their windows, flattened, one after the other."""
-        return np.concatenate([spectrum.ravel() for spectrum in self.run_files(theta)])
+        """The models of all parts over their windows, flattened, one after the other."""
+        return np.concatenate([spectrum.ravel() for spectrum in self.run_parts(theta)])
 
-    def run_files(self, theta: Values) -> list[Array]:
-        """The model of each file over its window."""
-        given = self._theta(theta)
-        pairs = zip(self.executors, self.names.gather, strict=True)
-        return [executor.run(given[gather]) for executor, gather in pairs]
+    def run_parts(self, theta: Values) -> list[Array]:
+        """The model of each part over its window."""
+        given = self.theta_of(theta)
+        pairs = zip(self.executors, self.problem.gather, strict=True)
+        with self.settled(given):
+            return [executor.run(given[gather]) for executor, gather in pairs]
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        """The residuals of all files, one after the other."""
-        given = self._theta(theta)
-        parts = list(zip(self.executors, self.names.gather, strict=True))
+        """The residuals of all parts, one after the other."""
+        given, parts = self.theta_of(theta), self._blocks
         if self._sizes is None:
             self._sizes = [executor.residual(given[gather]).size for executor, gather in parts]
         if out is None:
@@ -197,12 +137,13 @@ class JointExecutor:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What the files can do together: all of them in C, or some derivatives."""
-        can = [executor.capabilities for executor in self.executors]
+        """What the parts can do together: all of them in C, or some derivatives."""
         unknown: set[int] = set()
-        for one, gather in zip(can, self.names.gather, strict=True):
+        for executor, gather in self._blocks:
+            one = executor.capabilities
             places = gather[list(one.unknown_columns)] if one.jacobian else gather
             unknown.update(places.tolist())
+        can = [executor.capabilities for executor, _ in self._blocks]
         return Capabilities(
             jacobian=True,
             unknown_columns=tuple(sorted(unknown)),
@@ -214,9 +155,9 @@ class JointExecutor:
         """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
         if self.capabilities.unknown_columns and not known_only:
             raise PlanError("a file without closed derivatives is among these; use differences")
-        given = self._theta(theta)
+        given = self.theta_of(theta)
         blocks = []
-        for executor, gather in zip(self.executors, self.names.gather, strict=True):
+        for executor, gather in self._blocks:
             if executor.capabilities.jacobian:
                 own = executor.jacobian(given[gather], known_only=True)
             else:
@@ -227,32 +168,32 @@ class JointExecutor:
         return np.concatenate(blocks, axis=1)
 
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
-        """The triangle of all files together; see :meth:`CompiledExecutor.normal`."""
-        given = self._theta(theta)
-        pairs = zip(self.executors, self.names.gather, strict=True)
-        return self._joined([_summing(e).normal(given[g], None, form) for e, g in pairs], form)
+        """The triangle of all parts together; see :meth:`CompiledExecutor.normal`."""
+        given = self.theta_of(theta)
+        return self._joined(
+            [_summing(e).normal(given[g], None, form) for e, g in self._blocks], form
+        )
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
-        """The sums of a fit of all files together."""
+        """The sums of a fit of all parts together."""
         return self._sums()
 
     @contextmanager
     def _sums(self) -> Iterator[SumsOfFit]:
         with ExitStack() as stack:
-            files = [stack.enter_context(_summing(one).sums()) for one in self.executors]
-            pairs = list(zip(files, self.names.gather, strict=True))
-            yield lambda theta, form: self._joined(
-                [sums(theta[g], form) for sums, g in pairs], form
-            )
+            each = [(stack.enter_context(_summing(one).sums()), g) for one, g in self._blocks]
+            yield lambda theta, form: self._joined([sums(theta[g], form) for sums, g in each], form)
 
     def _joined(self, triangles: Sequence[Array], form: str) -> Array:
-        """The triangle of all files, of that of each."""
+        """The triangle of all parts, of that of each."""
+        if self.stack is not None:
+            return triangles[0]
         if form == "value":
             return np.asarray(np.sum(triangles, axis=0))
-        n_free, is_factor = len(self.names.names), form == "factor"
+        n_free, is_factor = len(self.problem.names), form == "factor"
         order = n_free + 1
         total, rows = np.zeros((order, order)), []
-        for found, gather in zip(triangles, self.names.gather, strict=True):
+        for found, gather in zip(triangles, self.problem.gather, strict=True):
             places = np.append(gather, n_free)
             own = unpack(found, symmetric=not is_factor)
             if is_factor:
@@ -265,9 +206,10 @@ class JointExecutor:
         return pack_triangle(total)
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
-        """All files as the C loop of a fit uses them."""
-        executors = [_compiled(executor) for executor in self.executors]
-        return FitParts(executors, self.names.gather, len(self.names.names), None)
+        """All parts as the C loop of a fit uses them."""
+        executors = [_compiled(executor) for executor, _ in self._blocks]
+        return FitParts(executors, self.problem.gather, len(self.problem.names), None)
 
-    def _theta(self, theta: Values) -> Array:
-        return values_of(theta, self.names.names, self.names.start, "free", "joint fit")
+    def theta_of(self, theta: Values) -> Array:
+        """(n,) values given by name, in order, or not at all."""
+        return values_of(theta, self.problem.names, self.problem.start, "free", "joint fit")

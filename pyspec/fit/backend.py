@@ -8,8 +8,7 @@ from collections.abc import Collection
 from pyspec.calls import stack_outside
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import backend_name
-from pyspec.fit.linear import problem_of
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,12 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model.source import source_of
 
+if TYPE_CHECKING:
+    from pyspec.fit.part import FitPart
+    from pyspec.fit.problem import FitProblem
+
 Array = npt.NDArray[np.float64]
 
-#: A :class:`~pyspec.fit.problem.FitProblem`, which asks this module itself.
-FitProblem = Any
 
 #: Of more counts than these the deviance is as good as χ²; of fewer than these it is tabulated.
 MANY, FEW = 50.0, 1e-8
@@ -128,7 +130,7 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
     return Expected(mean, variance, n_points) if mean > 0.0 else None
 
 
-def negative(problem: FitProblem, theta: Array) -> list[Finding]:
+def negative(problem: FitPart, theta: Array) -> list[Finding]:
     """The finding where a model of counts is negative."""
     model = _model(problem, theta) if problem.is_poisson else None
     if model is None:
@@ -148,7 +150,7 @@ def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     for part, at in problem.files_at(theta):
         model = _model(part, at) if part.is_poisson else None
         if model is not None:
-            data = np.asarray(part.measurement.window(part.measurement.data)).ravel()
+            data = np.asarray(part.data).ravel()
             data = data if part.measurement.keep is None else data[_kept(part).ravel()]
             near = np.abs(model * part.measurement.loss_scale) < -BELOW
             count += int(np.count_nonzero(near & (data == 0.0)))
@@ -197,7 +199,7 @@ def _table() -> tuple[Array, Array, Array]:
     return at, mean, np.sum(chance * (deviance - mean[:, None]) ** 2, axis=1)
 
 
-def _model(problem: FitProblem, theta: Array) -> Array | None:
+def _model(problem: FitPart, theta: Array) -> Array | None:
     """The model at the points that count, flat; None for data by reference."""
     given = problem.measurement
     if any(source_of(one) is not None for one in (given.data, given.weight, given.keep)):
@@ -206,11 +208,13 @@ def _model(problem: FitProblem, theta: Array) -> Array | None:
     return model.ravel() if given.keep is None else model[_kept(problem)]
 
 
-def _kept(problem: FitProblem) -> npt.NDArray[np.bool_]:
-    return np.asarray(problem.measurement.of_points(problem.measurement.keep))
+def _kept(problem: FitPart) -> npt.NDArray[np.bool_]:
+    keep = problem.measurement.keep
+    assert keep is not None
+    return np.asarray(problem.measurement.of_points(keep))
 
 
-def _weights(problem: FitProblem) -> Array:
+def _weights(problem: FitPart) -> Array:
     """The weights of these points."""
     given = problem.measurement
     if given.weight is None:

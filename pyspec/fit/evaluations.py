@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, Executor, JointExecutor
+from pyspec.executor import CompiledExecutor, Executor, PartsExecutor
 from pyspec.executor.source import SourceExecutor
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Silent, StopFit
@@ -124,7 +124,7 @@ def told_of_rows(
     memory, of which there is nothing to tell."""
     if type(executor) is CompiledExecutor:  # thousands of slices: no time for more
         return None
-    files = executor.executors if isinstance(executor, JointExecutor) else (executor,)
+    files = executor.executors if isinstance(executor, PartsExecutor) else (executor,)
     read = [one for one in files if isinstance(one, SourceExecutor)]
     return _told(read, progress, hold) if read else None
 

@@ -36,12 +36,12 @@ from scipy.special import erf, erfinv, fdtr, fdtri
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
 from pyspec.fit.batch.points import sums_at_points
-from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.intervals import Intervals, Pairs
+from pyspec.fit.objective import Objective
 from pyspec.fit.progress import Steps
 from pyspec.fit.rays import Ray
 from pyspec.fit.solve.covariance import left_by_others
@@ -98,6 +98,7 @@ class ProfileLikelihood:
         refuse_robust(result, "confidence intervals")
         self.result = result
         self.problem = problem = result.problem
+        self.objective = Objective(problem, result._params.sizes_of(problem.names))
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
         self.chisqr = float(result.chisqr)
@@ -135,7 +136,7 @@ class ProfileLikelihood:
         2 g d + S d², with the slope g of half of chi² and the curvature S that the others leave; a
         tenth of the value where chi² has neither."""
         bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
-        factor, fisher = self.problem.information(self.best, bounds)
+        factor, fisher = self.objective.information(self.best, bounds)
         slope = abs(float(factor[:, k] @ factor[:, -1]))
         root = factor[:, :-1] if fisher is None else fisher
         (curvature,) = left_by_others(root, [k], self.held).tolist()
@@ -199,7 +200,7 @@ class ProfileLikelihood:
         with sums_at_points(problem, check) as sums:
             while left := [one for one in rays.values() if one.is_asking]:
                 triangles = sums(np.array([one.theta for one in left]), "gram")
-                problem.evaluations.count += len(left)
+                self.objective.evaluations.count += len(left)
                 for one, triangle in zip(left, triangles, strict=True):
                     point = one.take(triangle)
                     if point is not None:
@@ -214,7 +215,7 @@ class ProfileLikelihood:
         low, high = (bound.copy() for bound in self.frozen)
         begin = np.clip(start, low, high)
         begin[k] = low[k] = high[k] = value
-        descent = Descent(self.problem, self.n_points, TOLERANCE)
+        descent = Descent(self.objective, self.n_points, TOLERANCE)
         solver = descent.fit(begin, (low, high))
         if solver.end == "not_finite":
             return np.inf, begin
@@ -310,23 +311,20 @@ def confidence_intervals(
 ) -> Any:
     """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
     wanted, levels = _wanted(p_names, names, result.expressions), probabilities(sigmas)
-    problem, account = result.problem, result.problem.evaluations
     steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
     found = Intervals()
     traces: dict[str, dict[str, Array]] = {}
-    problem.evaluations = Evaluations(len(problem.names))
     try:
         with Hold() as hold, np.errstate(all="ignore"):
-            problem.evaluations.limit(None, None, hold)  # Ctrl-C ends it between two evaluations
             profile = ProfileLikelihood(result, result._scale_covar)
+            profile.objective.evaluations.hold = hold  # Ctrl-C ends it between two evaluations
             rays = profile.rays(wanted, levels, trace, hold.check)
             for n, name in enumerate(wanted):
                 found[name] = profile.interval(name, levels, rays)
                 traces[name] = _trace(profile, profile.names.index(name))
                 steps.update(n + 1, len(wanted))
     finally:
-        problem.evaluations = account
-        problem.rest()
+        result.problem.rest()
         steps.close()
     if profile.better is not None:
         found.findings = (_better(profile, *profile.better),)

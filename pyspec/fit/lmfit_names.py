@@ -13,9 +13,10 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
 from pyspec.fit.ending import Ending
-from pyspec.fit.linear import LinearProblem
 from pyspec.fit.linear.predict import linear_components
 from pyspec.fit.mcmc import sample
+from pyspec.fit.objective import Objective
+from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import need_fitted
 from pyspec.fit.samples import MC, MCMCResult
@@ -33,6 +34,7 @@ class LmfitNames:
     ending: Ending
     _outcome: Any
     _minimizer: Any
+    _params: FitParameters
     _of_many: bool
     _message: str
     nfev: int
@@ -80,7 +82,9 @@ class LmfitNames:
         None for one file of a joint fit."""
         if self._minimizer is None and not self._of_many:
             need_fitted(self)
-            self._minimizer = minimizer_of(self.problem, self.params, self._scale_covar)
+            names = self.problem.names
+            objective = Objective(self.problem, self._params.sizes_of(names))
+            self._minimizer = minimizer_of(objective, self.params, self._scale_covar)
         return self._minimizer
 
     def conf_interval(
@@ -214,8 +218,8 @@ class LmfitNames:
                 f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
                 "up; see result.fit"
             )
-        if isinstance(self.problem, LinearProblem) and self.linear is not None:
-            return linear_components(self.problem, self.theta, self.linear)
+        if self.problem.free is not None and self.linear is not None:
+            return linear_components(self.problem.free, self.theta, self.linear)
         return every_component(self.model, self.values, self.measurement, self.backend)
 
     def plot(self: Any, **options: Any) -> Any:

@@ -49,8 +49,10 @@ class Posterior:
     that of the fit.
     """
 
-    def __init__(self, problem: FitProblem, low: Array, high: Array, *, is_weighted: bool) -> None:
-        self.problem = problem
+    def __init__(
+        self, problem: FitProblem, n_linear: int, low: Array, high: Array, *, is_weighted: bool
+    ) -> None:
+        self.problem, self.n_linear = problem, n_linear
         self.low, self.high = low, high
         self.is_weighted = is_weighted
         #: What sums at several points at once, where that is done in C.
@@ -70,7 +72,7 @@ class Posterior:
             own = -0.5 * chisqr
         else:
             lnsigma = points[inside, -1]
-            n_left = float(self.problem.n_points - self.problem.n_linear)
+            n_left = float(self.problem.n_points - self.n_linear)
             own = -0.5 * chisqr * np.exp(-2.0 * lnsigma) - n_left * lnsigma
         found[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
         return found if np.ndim(theta) == 2 else float(found[0])
@@ -104,7 +106,7 @@ def sample(result: FitResult, settings: MC | None = None, progress: Progress = N
         bounds.append((math.log(mc.sigma_min), math.log(mc.sigma_max)))
     low, high = np.array(bounds, dtype=np.float64).T
     assert mc.nwalkers is not None
-    posterior = Posterior(problem, low, high, is_weighted=weighted)
+    posterior = Posterior(problem, result.ending.n_linear, low, high, is_weighted=weighted)
     try:
         with Hold() as hold:
             places = _places(result, mc, low, high)
@@ -201,9 +203,9 @@ def resolved(settings: MC, result: FitResult, weighted: bool) -> MC:
 def _places(result: FitResult, mc: MC, low: Array, high: Array) -> Array:
     """(n_walkers, n_names) where the walkers start: around the fit by its standard errors, within
     the bounds."""
-    problem = result.problem
+    names = result.problem.names
     centre, width = [*result.theta], []
-    for name, size in zip(problem.names, problem.sizes, strict=True):
+    for name, size in zip(names, result._params.sizes_of(names), strict=True):
         error = result.stderr[name]
         width.append(1e-3 * size if error is None or not error > 0 else START * error)
     if mc.sigma_ini is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.ending import Ending
 from pyspec.fit.predict import differences
 from pyspec.fit.problem import FitProblem
+from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -40,13 +41,18 @@ def moving_parameters(
     problem: FitProblem,
     ending: Ending,
     every: int = 1,
+    model: Model | None = None,
 ) -> Moving | None:
-    """The parameters that move, at every n-th time; None for the fit of one spectrum.
+    """The parameters that move, at every n-th time; None for the fit of one spectrum. `model` is
+    that of the problem at other times, of which all are taken.
 
     Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
     free parameters. Raises :class:`FitError` where the model cannot be compiled.
     """
-    model = problem.model
+    begin, end = None, None
+    if model is None:
+        model = problem.model
+        begin, end = problem.measurement.rows or (None, None)
     if model.time is None or model.is_time_model:
         return None
     try:
@@ -61,14 +67,13 @@ def moving_parameters(
         for row, name in enumerate(plan.row_names[: plan.samples])
         if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in known
     }
-    begin, end = problem.measurement.rows or (0, model.time.size)
     window = slice(begin, end, every)
 
     def traces(at: Array) -> Array:
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
 
     values = traces(ending.theta)
-    errors = _errors(traces, problem, ending) if rows else None
+    errors = _errors(traces, model, problem.names, ending) if rows else None
     return Moving(
         np.asarray(model.time[window]),
         {name: values[k] for k, name in enumerate(rows)},
@@ -78,14 +83,14 @@ def moving_parameters(
 
 def _errors(
     traces: Callable[[Array], Array],
-    problem: FitProblem,
+    model: Model,
+    names: Sequence[str],
     ending: Ending,
 ) -> Array | None:
     """(n_traces, n_time) standard errors; None where no parameter has one."""
-    names = problem.names
     known = ending.places.tolist()
     if not known or len(names) > MAX_FREE:
         return None
-    own = [problem.model.parameters[name] for name in names]
-    columns = differences(traces, problem.model, own, ending.theta, known)
+    own = [model.parameters[name] for name in names]
+    columns = differences(traces, model, own, ending.theta, known)
     return ending.propagated({place: columns[:, k] for k, place in enumerate(known)})

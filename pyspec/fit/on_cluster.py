@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, Executor, JointExecutor
+from pyspec.executor import CompiledExecutor, PartsExecutor
 from pyspec.executor.cluster import (
     ClusterExecutor,
-    ClusterJointExecutor,
     ClusterSums,
     Spent,
     keep_on_workers,
@@ -19,10 +18,10 @@ from pyspec.executor.cluster import (
     rows_that_count,
     survey_on_workers,
 )
+from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.model import Measurement, Model
-from pyspec.model.digest import checksum_of
 from pyspec.model.source import Held, source_of
 
 
@@ -44,14 +43,8 @@ def on_workers(client: Any, model: Model, measurement: Measurement) -> Measureme
 
 
 @contextmanager
-def shared(
-    problem: FitProblem,
-    client: Any,
-    methods: Sequence[str],
-    files: Sequence[FitProblem] = (),
-) -> Iterator[Spent | None]:
-    """Inside of this block the workers of `client` sum; None: nothing is shared. `files` are the
-    problems of the files of a joint fit.
+def shared(problem: FitProblem, client: Any, methods: Sequence[str]) -> Iterator[Spent | None]:
+    """Inside of this block the workers of `client` sum; None: nothing is shared.
 
     Raises :class:`FitError` for what cannot be shared, :class:`pyspec.errors.ClusterError` where
     the workers are not fit for it.
@@ -59,50 +52,40 @@ def shared(
     if client is None:
         yield None
         return
-    own = list(files) or [problem]
-    executors = [_shareable(one, one.executor, methods) for one in own]
+    if not problem.in_c:
+        raise _not_in_c(problem.label)
+    executors = [_shareable(one, methods) for one in problem.files]
     sums = ClusterSums(client, executors)
     whole = problem.executor
     try:
-        if isinstance(whole, JointExecutor):
-            joint = ClusterJointExecutor(executors, whole.names, sums)
-            problem.use(joint)
-            for one, file in zip(own, joint.files, strict=True):
-                one.use(file)
-        else:
-            problem.use(ClusterExecutor(executors[0], sums))
+        if isinstance(whole, PartsExecutor):
+            problem.use(ClusterExecutor(whole, sums))
+        for k, (file, executor) in enumerate(zip(problem.files, executors, strict=True)):
+            file.use(ClusterExecutor(executor, sums, k))
         yield sums.spent
     finally:
         sums.close()
 
 
-def give_back(problem: FitProblem, measurement: Measurement) -> None:
-    """Has a problem refer to the data as they came, in place of those that workers hold, or of
-    their chunks."""
-    if problem.measurement is not measurement:
-        if source_of(measurement.data) is None:
-            problem.data_checksum = checksum_of(measurement)
-        else:
-            measurement.__dict__["survey"] = problem.measurement.survey
-            measurement.seen.update(problem.measurement.seen)
-        problem.measurement = measurement
-        problem.use(None)
-
-
-def _shareable(problem: FitProblem, executor: Executor, methods: Sequence[str]) -> CompiledExecutor:
-    """The executor of a problem, whose rows can be shared. Raises :class:`FitError`."""
+def _shareable(problem: FitPart, methods: Sequence[str]) -> CompiledExecutor:
+    """The executor of a file, whose rows can be shared. Raises :class:`FitError`."""
     label = f"{problem.label}: client= "
     others = [method for method in methods if method != NATIVE]
     if others:
         raise FitError(f"{label}needs method {NATIVE!r}, not {others[0]!r}; leave method= out")
     if problem.n_linear:
         raise FitError(f"{label}takes no amplitudes that are free along an axis; leave it out")
-    if not isinstance(executor, CompiledExecutor) or not problem.in_c:
-        raise FitError(
-            f"{label}needs a model that runs in C alone, on backend 'compiled' and without "
-            "registered functions; write these as formulas, or leave client= out"
-        )
+    executor = problem.executor
+    if not isinstance(executor, CompiledExecutor) or not executor.capabilities.in_c:
+        raise _not_in_c(problem.label)
     data = problem.measurement.data
     if data is None or data.ndim != 2:
         raise FitError(f"{label}shares the rows of a series; fit one spectrum without it")
     return executor
+
+
+def _not_in_c(label: str) -> FitError:
+    return FitError(
+        f"{label}: client= needs a model that runs in C alone, on backend 'compiled' and without "
+        "registered functions; write these as formulas, or leave client= out"
+    )

@@ -9,7 +9,7 @@ added after the fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspec.plan.start import Limits, Start
@@ -35,6 +35,12 @@ class FitParameters:
     began: Mapping[str, float]
     limits: Mapping[str, Limits]
     start: Start | None = field(default=None, compare=False, repr=False)
+
+    def sizes_of(self, names: Sequence[str]) -> list[float]:
+        """The units of free parameters, see :mod:`pyspec.fit.units`."""
+        if self.start is not None:
+            return self.start.units
+        return [self.limits[name].unit for name in names]
 
 
 def at_bound(value: float, low: float, high: float, start: float) -> str:

@@ -19,7 +19,7 @@ from pyspec.fit.ending import Ending
 from pyspec.fit.export import fit_dataset, plain_fit
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.found import Found
-from pyspec.fit.linear import Amplitudes, LinearProblem
+from pyspec.fit.linear import Amplitudes
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.linear.predict import predict_linear
@@ -83,6 +83,9 @@ class FitResult(Found, LmfitNames, Measured):
     _findings: tuple[Finding, ...] = ()
     _warned: tuple[Finding, ...] = ()
     _minimizer: Any = None
+    _rivals: list[Array] | None = (
+        None  # starts to other optima nearly as good; None: not looked for
+    )
     _of_many: bool = False
     _outcome: Any = None  # what a method of lmfit returned
     _fit: Array | None = field(default=None, init=False)
@@ -98,7 +101,7 @@ class FitResult(Found, LmfitNames, Measured):
     @property
     def n_free(self) -> int:
         """Free parameters, amplitudes free along an axis included."""
-        return len(self.problem.names) + self.problem.n_linear
+        return self.ending.theta.size + self.ending.n_linear
 
     @property
     def model_name(self) -> str:
@@ -228,9 +231,9 @@ class FitResult(Found, LmfitNames, Measured):
         of the data (Shirley, gaussCONV) are interpolated between its points; outside of them they
         raise :class:`DataError`. A fit with free spectra can be predicted at other times only, one
         with free traces at other energies only."""
-        if isinstance(self.problem, LinearProblem):
+        if self.problem.free is not None:
             need_same(self.problem)
-            return predict_linear(self.problem, self.ending, energy, time)
+            return predict_linear(self.problem.free, self.ending, energy, time)
         return predict(self.problem, self.ending, energy, time)
 
     @cached_property
@@ -238,10 +241,10 @@ class FitResult(Found, LmfitNames, Measured):
         """The amplitudes that were free at each energy or each time, with standard errors; None
         where the model has none."""
         problem = self.problem
-        if not isinstance(problem, LinearProblem):
+        if problem.free is None:
             return None
         need_same(problem)
-        return amplitudes_of(problem, self.ending)
+        return amplitudes_of(problem.free, self.ending)
 
     # what was fitted
 

@@ -15,6 +15,7 @@ from pyspec.model.checksum import checksum
 from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
+    from pyspec.fit.part import FitPart
     from pyspec.fit.problem import FitProblem
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
@@ -35,7 +36,7 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
     )
 
 
-def is_at_hand(problem: FitProblem) -> bool:
+def is_at_hand(problem: FitProblem | FitPart) -> bool:
     """Whether the data of a problem, or of all files of a joint fit, are in memory, with all that
     belongs to them: data by reference are not read once more for what is asked after a fit."""
     given = [one.measurement for one in problem.files]
@@ -43,12 +44,11 @@ def is_at_hand(problem: FitProblem) -> bool:
     return all(source_of(part) is None for part in parts)
 
 
-def need_same(problem: FitProblem) -> None:
+def need_same(problem: FitProblem | FitPart) -> None:
     """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
     changed after they were fitted. Data by reference are not read for it."""
-    joint = getattr(problem, "of_joint", None)  # the files of which share amplitudes
-    whole = problem if joint is None else joint[0]
-    for one in whole.files:
+    shares = problem.files[0].shares  # amplitudes with other files
+    for one in (shares or problem).files:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
 
 
@@ -78,6 +78,4 @@ def need_checksum(data: Any, then: int, name: str) -> None:
 def data_of(problem: FitProblem) -> npt.NDArray[Any]:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
-    data = problem.measurement.data
-    assert data is not None
-    return problem.measurement.window(data)
+    return problem.files[0].data

@@ -19,8 +19,7 @@ from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.linear import problem_of
-from pyspec.fit.on_cluster import give_back, on_workers, shared
+from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, StagedOptions, check_options, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
@@ -178,7 +177,7 @@ def fit_model(
         if result._warned:
             warn(problem.label, result._warned)
         if result.problem.measurement is not given_data:
-            give_back(result.problem, given_data)
+            result.problem.give_back([given_data])
         result.problem.rest()
         return result
 
@@ -202,13 +201,8 @@ class _Fits(FromStarts):
     backend: str | None
     without: Collection[str]
 
-    def first_problem(self) -> FitProblem:
+    def make_problem(self) -> FitProblem:
         return make_problem(self.compiled, self.measurement, self.backend, self.without)
-
-    def next_problem(self) -> FitProblem:
-        first = self.problem
-        known = self.compiled, self.measurement, first.backend, first.executor
-        return problem_of(*known, without=self.without)
 
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:

@@ -25,7 +25,6 @@ from pyspec.fit import (
     SliceResults,
 )
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.linear import LinearProblem
 from pyspec.fit.statistics import goodness
 from pyspec.io.addresses import is_left_out
 from pyspec.model import Measurement, Model
@@ -183,7 +182,7 @@ def _slice_covariances(results: Sequence[FitResult | None]) -> Array | None:
 def _left(result: FitResult) -> dict[str, Array] | None:
     """What the data leave undetermined, where free amplitudes need it."""
     ending = result.ending
-    if not isinstance(result.problem, LinearProblem) or not (ending.lost or ending.left):
+    if result.problem.free is None or not (ending.lost or ending.left):
         return None
     return dict(zip(_LEFT, ending.determined(), strict=True))
 

@@ -18,9 +18,8 @@ from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceFit, SliceR
 from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.slices.cases import SliceBatch
 from pyspec.io.contents import Ends
 from pyspec.io.records import NAMED
@@ -50,8 +49,6 @@ def restored_fit(stored: Any, measurement: Measurement) -> FitResult:
     problem = problem_of(
         compile_model(stored.model()), measurement, str(stored.settings["backend"])
     )
-    if isinstance(problem, LinearProblem):
-        problem.n_lost = len(problem.names) + problem.n_linear - int(statistics["n_free"])
     _check_shared(problem, table, float(statistics["chisqr"]))
     sides = {row.name: row.at_bound for row in table if row.at_bound}
     end = Ends(sides, tuple(statistics["without_effect"]), stored.intervals)
@@ -78,7 +75,6 @@ def _result(
 ) -> FitResult:
     """A FitResult of what was stored, and of `facts` as its own arguments."""
     params = _params(table)
-    problem.sizes = [params.limits[name].unit for name in problem.names]
     result = FitResult(
         problem=problem,
         ending=_ending(problem, params, covariance, statistics, settings, end),
@@ -146,7 +142,7 @@ def restored_slices(stored: Any, series: Measurement) -> SliceResults:
             continue
         fixed = {one.name: one.value for one in table if one.kind == "fixed"}
         measurement = row_of(series, int(row))
-        problem = FitProblem(compiled, measurement, backend, shared, fixed or None)
+        problem = problem_of(compiled, measurement, backend, shared, fixed or None)
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.
         problem.use(None)

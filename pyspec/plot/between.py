@@ -9,7 +9,6 @@ the samples. Residuals are always those at the samples.
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import drawn
 from pyspec.fit.components import spectrum_components
 from pyspec.fit.ending import Ending
-from pyspec.fit.linear import LinearProblem
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.predict import predict
 from pyspec.model import Measurement
@@ -161,7 +159,7 @@ def traces_of(result: Any, seen: View, columns: list[int]) -> tuple[Array, Array
     own = seen.fit[:, columns]
     if not isinstance(result, FitResult) or drawn(result) is not result:
         return seen.time, own
-    at = _free_traces_at if isinstance(result.problem, LinearProblem) else _traces_at
+    at = _free_traces_at if result.problem.free is not None else _traces_at
     x, found = _finer(seen.time, own.T, lambda x: at(result, seen, columns, x))
     return x, found.T
 
@@ -198,8 +196,8 @@ def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array)
 def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> Array | None:
     """(n_groups, n_x) a fit whose amplitudes are free, `by_energy` or by time, at some of these;
     None where the others are free, or the axis is too long."""
-    problem = result.problem
-    assert isinstance(problem, LinearProblem)
+    problem = result.problem.free
+    assert problem is not None
     executor = problem.linear
     if executor.by_energy != by_energy or executor.designer.along.size * x.size > MOST:
         return None
@@ -220,7 +218,7 @@ def spectra_of(result: Any, seen: View, rows: Ints) -> tuple[Array, Array]:
         return _finer(seen.energy, own, lambda x: _slices_at(result, times, x))
     if drawn(result) is not result:
         return seen.energy, own
-    at = _free_spectra_at if isinstance(result.problem, LinearProblem) else _spectra_at
+    at = _free_spectra_at if result.problem.free is not None else _spectra_at
     return _finer(seen.energy, own, lambda x: at(result, times, x))
 
 
@@ -233,8 +231,8 @@ def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
 
 
 def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
-    problem = result.problem
-    assert isinstance(problem, LinearProblem)
+    problem = result.problem.free
+    assert problem is not None
     groups = np.searchsorted(problem.linear.designer.along, times)
     return _free_at(result, groups, x, by_energy=False)
 
@@ -270,9 +268,7 @@ def _moving_at(result: FitResult, x: Array) -> Moving | None:
     parts = terms(result.problem.model, None, x)
     if len(parts) > 1 or parts[0].time is not None:
         return None
-    problem = copy.copy(result.problem)
-    problem.model, problem.measurement = parts[0].model, Measurement()
-    return moving_parameters(problem, result.ending)
+    return moving_parameters(result.problem, result.ending, model=parts[0].model)
 
 
 def _tried(make: Callable[[], Found]) -> Found | None:

@@ -15,9 +15,9 @@ from support.zoo import ENERGY, TIME, make_model
 
 from pyspec.errors import BackendError, DataError, ModelError, PlanError
 from pyspec.executor import (
-    JointExecutor,
+    PartsExecutor,
+    Problem,
     evaluate_1d,
-    join_names,
     make_executor,
     make_joint_executor,
     make_plan,
@@ -204,19 +204,19 @@ def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
         make_executor(free, Measurement(source))
 
 
-def mixed(*backends: str) -> tuple[JointExecutor, JointExecutor]:
+def mixed(*backends: str) -> tuple[PartsExecutor, PartsExecutor]:
     """Three files by these backends, and all of them compiled."""
     parts = CASES["three files"]()
-    names = join_names([model for model, _ in parts])
+    names = Problem.of(parts)
     own = [make_executor(*part, backend=b) for part, b in zip(parts, backends, strict=True)]
-    return JointExecutor(own, names), make_joint_executor(parts)
+    return PartsExecutor(names, own), make_joint_executor(parts)
 
 
 def test_files_without_derivatives_leave_theirs_to_differences() -> None:
     some, compiled = mixed("compiled", "tree", "compiled")
-    theta = compiled.names.start
+    theta = compiled.problem.start
     assert not some.capabilities.in_c
-    own = set(some.names.gather[1].tolist())
+    own = set(some.problem.gather[1].tolist())
     assert set(some.capabilities.unknown_columns) == own
     known = some.jacobian(theta, known_only=True)
     whole = compiled.jacobian(theta)
@@ -229,13 +229,13 @@ def test_files_without_derivatives_leave_theirs_to_differences() -> None:
             ask(theta)
     with pytest.raises(PlanError, match="the tree executor has no derivatives; use compiled"):
         some.parts()
-    with pytest.raises(PlanError, match="the names do not belong to these executors; use join_na"):
-        JointExecutor([make_executor(make_model("simple_energy", ENERGY))] * 3, compiled.names)
+    with pytest.raises(PlanError, match="these executors do not belong to the parts"):
+        PartsExecutor(compiled.problem, [make_executor(make_model("simple_energy", ENERGY))] * 3)
 
 
 def test_the_sums_of_files_agree_in_every_form() -> None:
     _, joint = mixed(*["compiled"] * 3)
-    theta = joint.names.start * 1.01
+    theta = joint.problem.start * 1.01
     columns, residual = joint.jacobian(theta), joint.residual(theta)
     rows = np.vstack([-columns, residual]).T
     expected = rows.T @ rows

@@ -201,10 +201,10 @@ def test_other_files_stay_in_one_c_call() -> None:
     data = np.ones((TIME.size, ENERGY.size))
     joint = make_joint_executor([(make(), Measurement(data=data)), (plain, Measurement(data=data))])
     assert [executor.name for executor in joint.executors] == ["compiled", "compiled"]
-    theta = joint.names.start
+    theta = joint.problem.start
     alone = [
         executor.residual(theta[gather])
-        for executor, gather in zip(joint.executors, joint.names.gather, strict=True)
+        for executor, gather in zip(joint.executors, joint.problem.gather, strict=True)
     ]
     np.testing.assert_array_equal(joint.residual(theta), np.concatenate(alone))
 

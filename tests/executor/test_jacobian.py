@@ -181,7 +181,7 @@ def test_joint() -> None:
         made.parameters["GLP_01_A_expFun_01_tau"].scope = "project"
         parts.append((made, Measurement(data=np.ones((TIME.size, ENERGY[:: 3 + index].size)))))
     joint = make_joint_executor(parts)
-    theta = joint.names.start
+    theta = joint.problem.start
     expected = differences(joint.residual, theta)
     scale = np.abs(expected).max(axis=1, keepdims=True)
     assert (np.abs(joint.jacobian(theta) - expected) / scale).max() < 1e-8

@@ -12,7 +12,7 @@ import pyspec.executor.compiled
 import pyspec.executor.joint
 from pyspec._library import LIBRARY
 from pyspec.errors import ModelError, PlanError
-from pyspec.executor import JointExecutor, join_names, make_executor, make_joint_executor
+from pyspec.executor import PartsExecutor, Problem, make_executor, make_joint_executor
 from pyspec.model import Measurement, Model
 
 SHARED = ("GLP_01_A_expFun_01_tau", "GLP_01_m")
@@ -36,7 +36,7 @@ def files() -> list[tuple[Model, Measurement]]:
 
 def test_shared_parameters_occur_once() -> None:
     models = [model for model, _ in files()]
-    names = join_names(models)
+    names = Problem.of(files())
     assert set(SHARED) == {name for name in names.names if not name.startswith("file")}
     n_free = len(models[0].opt_param_names)
     assert len(names.names) == 3 * n_free - 2 * len(SHARED)
@@ -48,24 +48,24 @@ def test_shared_parameters_occur_once() -> None:
 def test_residuals_are_those_of_the_files(backend: str) -> None:
     parts = files()
     joint = make_joint_executor(parts, backend)
-    theta = joint.names.start * 1.01
+    theta = joint.problem.start * 1.01
     alone = [
         make_executor(model, measurement).residual(theta[gather])
-        for (model, measurement), gather in zip(parts, joint.names.gather, strict=True)
+        for (model, measurement), gather in zip(parts, joint.problem.gather, strict=True)
     ]
     expected = np.concatenate(alone)
     np.testing.assert_allclose(joint.residual(theta), expected, rtol=0, atol=1e-11)
     given = np.empty(expected.size)
     assert joint.residual(theta, out=given) is given
     np.testing.assert_allclose(given, expected, rtol=0, atol=1e-11)
-    shapes = [spectrum.shape for spectrum in joint.run_files(theta)]
+    shapes = [spectrum.shape for spectrum in joint.run_parts(theta)]
     assert shapes == [(48, 161), (27, 90), (9, 40)]
     assert joint.run(theta).size == expected.size
 
 
 def test_one_c_call(monkeypatch: pytest.MonkeyPatch) -> None:
     joint = make_joint_executor(files())
-    theta = joint.names.start
+    theta = joint.problem.start
     expected = joint.residual(theta)
     calls: list[str] = []
 
@@ -83,12 +83,12 @@ def test_one_c_call(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_another_executor_in_one_file_slows_down_no_other() -> None:
     parts = files()
-    names = join_names([model for model, _ in parts])
+    names = Problem.of(parts)
     backends = ("compiled", "tree", "compiled")
     executors = [
         make_executor(*part, backend=backend) for part, backend in zip(parts, backends, strict=True)
     ]
-    mixed = JointExecutor(executors, names)
+    mixed = PartsExecutor(names, executors)
     compiled = make_joint_executor(parts)
     np.testing.assert_allclose(
         mixed.residual(names.start), compiled.residual(names.start), rtol=0, atol=1e-11

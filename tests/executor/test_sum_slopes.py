@@ -243,7 +243,7 @@ def test_counts_and_several_files() -> None:
     assert joint.capabilities.unknown_columns == ()
     together = joint.jacobian(None)
     begin = 0
-    for pair, gather in zip(pairs, joint.names.gather, strict=True):
+    for pair, gather in zip(pairs, joint.problem.gather, strict=True):
         own = make_executor(*pair).jacobian(None)
         np.testing.assert_array_equal(together[gather, begin : begin + own.shape[1]], own)
         begin += own.shape[1]

@@ -20,8 +20,9 @@ from pyspec import (
     load_model,
     register_function,
 )
-from pyspec.fit import fit_joint, fit_trace, sums
+from pyspec.fit import fit_joint, fit_trace
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.objective import Objective
 from pyspec.ir import build_graph
 from pyspec.passes import linear_parameters
 from tests.support.findings import kinds
@@ -191,13 +192,13 @@ def test_no_evaluation_leaves_the_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
     model = bounded(", -9, 0.5", 49.0, y0=-8.0)
     measurement = Measurement(data=without_the_second())
     asked: list[Array] = []
-    whole = sums._by_differences
+    whole = Objective._by_differences
 
-    def watched(problem: Any, bounds: Any, theta: Array, form: str) -> Array:
+    def watched(own: Objective, bounds: Any, theta: Array, form: str) -> Array:
         asked.append(theta.copy())
-        return whole(problem, bounds, theta, form)
+        return whole(own, bounds, theta, form)
 
-    monkeypatch.setattr(sums, "_by_differences", watched)
+    monkeypatch.setattr(Objective, "_by_differences", watched)
     result = fit_model(model, measurement, "interpreted", linear="eliminate")
     assert result.success
     assert asked

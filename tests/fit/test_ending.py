@@ -207,7 +207,7 @@ def test_errors_are_arithmetic_on_an_ending(monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("asked for a number that the ending has")
 
-    for name in ("executor", "chisqr_at", "slopes", "information", "run", "residual"):
+    for name in ("executor", "chisqr_at", "run", "plain_residual"):
         monkeypatch.setattr(type(result.problem), name, property(refuse))
     for one in (result, again):
         assert (one.stderr, {k: dict(v) for k, v in one.correl.items()}) == numbers
@@ -230,7 +230,7 @@ def test_an_ending_is_read_only() -> None:
 def test_a_file_of_a_joint_fit_has_its_part() -> None:
     found = fit_joint([glp(1), glp(2)])
     whole = found.joint.ending
-    for file, gather in zip(found, found.joint.problem.shared.gather, strict=True):
+    for file, gather in zip(found, found.joint.problem.gathers, strict=True):
         assert file.ending.theta.tolist() == whole.theta[gather].tolist()
         assert np.array_equal(
             file.ending.covariance, whole.covariance[np.ix_(gather, gather)], equal_nan=True

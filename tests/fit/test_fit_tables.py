@@ -11,8 +11,9 @@ import pytest
 
 from pyspec.components import Gauss, Offset
 from pyspec.errors import FitError
+from pyspec.fit.objective import Objective
 from pyspec.fit.parameters import at_bound
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import problem_of
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
 from pyspec.fit.table import (
     CorrelationTable,
@@ -170,7 +171,8 @@ def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
     residual look like the first, so that a fit stopped at its start."""
     model = Model("m", [Offset(1.0), Gauss(20.0, 84.0, SD=1.0)])
     model.set_axes(energy=np.linspace(80.0, 90.0, 21))
-    problem = FitProblem(compile_model(model), Measurement(data=model.evaluate() + 1.0), backend)
+    measured = Measurement(data=model.evaluate() + 1.0)
+    problem = Objective(problem_of(compile_model(model), measured, backend))
     first = problem.residual(model.theta())
     first[:] = 0.0
     second = problem.residual(model.theta())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_time_model
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import problem_of
 from pyspec.fit.starts import drawn_starts
 from pyspec.model import Model
 from pyspec.plan import compile_model
@@ -28,7 +28,7 @@ def model(law: str, f: str = "[0.3, True, 0.05, 2]") -> Model:
 
 
 def starts(made: Model, n_starts: int, seed: int = 0) -> list[dict[str, float]]:
-    problem = FitProblem(compile_model(made), Measurement(np.zeros(TIME.size)), "compiled")
+    problem = problem_of(compile_model(made), Measurement(np.zeros(TIME.size)), "compiled")
     return list(drawn_starts(problem, None, n_starts, seed))
 
 

@@ -8,7 +8,8 @@ import pytest
 from support.fit_cases import data_2d, series
 
 from pyspec import FitError, Measurement, fit_model
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.objective import Objective
+from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.plan import compile_model
 
 
@@ -29,16 +30,19 @@ def test_same_fit_without_a_class(without: tuple[str, ...] | str) -> None:
         assert result.nfev > whole.nfev  # differences are evaluations, too
 
 
-def problem(backend: str, without: tuple[str, ...] = ()) -> tuple[FitProblem, int]:
+def problem(backend: str, without: tuple[str, ...] = ()) -> tuple[Objective, int]:
     """A problem of five columns that no closed form gives, and how many of these are constant."""
-    made = FitProblem(
+    made = problem_of(
         compile_model(series()), Measurement(data=data_2d()), backend, without=without
     )
-    made.start()
-    return made, made.column_kinds.count("constant")
+    return started(made), made.column_kinds.count("constant")
 
 
-def derivatives(made: FitProblem, theta: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def started(made: FitProblem) -> Objective:
+    return Objective(made, made.start()[0].sizes_of(made.names))
+
+
+def derivatives(made: Objective, theta: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return made.derivatives(theta, [(-np.inf, np.inf)] * theta.size)
 
 
@@ -47,8 +51,8 @@ def test_constant_differences_are_computed_once(backend: str) -> None:
     """They used to be computed anew at every step."""
     made, constant = problem(backend)
     exact, _ = problem("compiled")
-    theta = made.model.theta()
-    columns = len(made.names)
+    theta = made.problem.model.theta()
+    columns = len(made.problem.names)
     assert 0 < constant < columns
     derivatives(made, theta)
     assert made.evaluations.count == 2 * columns
@@ -63,8 +67,8 @@ def test_constant_differences_are_computed_once(backend: str) -> None:
 def test_a_class_switched_off_is_finite_differences_at_every_step(without: tuple[str]) -> None:
     """Without "constant" the lines of components were switched off, which are another matter."""
     made, constant = problem("compiled", without)
-    off = constant if without == ("constant",) else len(made.names) - constant
-    theta = made.model.theta()
+    off = constant if without == ("constant",) else len(made.problem.names) - constant
+    theta = made.problem.model.theta()
     for step in (1, 2):
         derivatives(made, theta * (1.0 + 0.01 * step))
         assert made.evaluations.count == step * 2 * off
@@ -74,12 +78,11 @@ def test_counts_have_no_constant_columns() -> None:
     """Their residual is not linear in the model."""
     made, constant = problem("interpreted")
     poisson = Measurement(data=np.abs(data_2d()), loss="poisson")
-    counted = FitProblem(compile_model(series()), poisson, "interpreted")
-    counted.start()
+    counted = started(problem_of(compile_model(series()), poisson, "interpreted"))
     assert constant > 0
     for step in (1, 2):
-        derivatives(counted, made.model.theta())
-        assert counted.evaluations.count == step * 2 * len(made.names)
+        derivatives(counted, made.problem.model.theta())
+        assert counted.evaluations.count == step * 2 * len(made.problem.names)
 
 
 def test_unknown_class() -> None:

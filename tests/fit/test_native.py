@@ -14,10 +14,10 @@ from support.native_cases import CASES, fit, noisy, optimum, shifted
 from support.zoo import make_model
 
 from pyspec._library import LIBRARY
-from pyspec.executor import CompiledExecutor, JointExecutor, make_executor, make_joint_executor
+from pyspec.executor import CompiledExecutor, PartsExecutor, make_executor, make_joint_executor
 from pyspec.executor.normal import FORMS, unpack
 from pyspec.fit import fit_model
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.objective import Objective
 from pyspec.fit.solve.native import root_of
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model, load_model
@@ -99,10 +99,10 @@ def watch_calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     def refuse(*given: Any, **named: Any) -> Any:
         raise AssertionError("an evaluation was made from Python")
 
-    for kind in (CompiledExecutor, JointExecutor):
+    for kind in (CompiledExecutor, PartsExecutor):
         for name in ("run", "residual", "jacobian", "normal"):
             monkeypatch.setattr(kind, name, refuse)
-    monkeypatch.setattr(FitProblem, "__call__", refuse)
+    monkeypatch.setattr(Objective, "__call__", refuse)
     monkeypatch.setattr("pyspec.executor.interpreted.run_rpn", refuse)
     return counting.counts
 
@@ -194,7 +194,7 @@ def test_the_sums_are_those_of_jacobian_and_residual(name: str) -> None:
 def test_sums_of_several_files() -> None:
     parts = CASES["three files"]()
     executor = make_joint_executor(parts)
-    theta = executor.names.start
+    theta = executor.problem.start
     columns = np.vstack([-executor.jacobian(theta), executor.residual(theta)])
     gram = columns @ columns.T
     size = np.sqrt(np.diag(gram))

@@ -32,7 +32,7 @@ def fit_joint(
     Every free parameter counts in the degrees of freedom, the amplitudes too. No bounds.
     """
     joint = make_joint_executor(parts, backend)
-    theta = joint.names.start.copy()
+    theta = joint.problem.start.copy()
     for name, value in (start or {}).items():
         theta[joint.opt_param_names.index(name)] = value
     found = least_squares(

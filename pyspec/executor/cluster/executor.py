@@ -1,4 +1,4 @@
-"""The executors of a file, or of several, whose rows are summed by a cluster."""
+"""The executor of a file, or of several, whose rows are summed by a cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyspec.executor.cluster.sums import ClusterSums
 from pyspec.executor.cluster.worker import Job
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.joint import JointExecutor, JointNames
+from pyspec.executor.joint import PartsExecutor
 from pyspec.executor.nodes import Nodes, collect
 from pyspec.executor.normal import triangle_size
 from pyspec.executor.protocol import Array, Capabilities, PartsOfFit, SumsOfFit, Values
@@ -24,19 +24,27 @@ Ints = npt.NDArray[np.int64]
 
 
 class ClusterExecutor:
-    """Sums from the workers; models, residuals and derivatives of points from this process.
+    """Sums from the workers, of all files in one task each; models, residuals and derivatives of
+    points from this process.
 
     Parameters
     ----------
-    local : the executor of this process
+    local : the executor of this process, of one file or of several
     sums : of all files of the fit
-    file : which of them this is
+    first : which of them is the first of these
     """
 
     name: ClassVar[str] = "compiled"
 
-    def __init__(self, local: CompiledExecutor, sums: ClusterSums, file: int = 0) -> None:
-        self.local, self.sums_of_all, self.file = local, sums, file
+    def __init__(
+        self, local: CompiledExecutor | PartsExecutor, sums: ClusterSums, first: int = 0
+    ) -> None:
+        self.local, self.sums_of_all, self._first = local, sums, first
+        if isinstance(local, CompiledExecutor):
+            self._pairs: _Pairs = [(local, np.arange(len(local.opt_param_names)))]
+        else:
+            files = [one for one in local.executors if isinstance(one, CompiledExecutor)]
+            self._pairs = list(zip(files, local.problem.gather, strict=True))
 
     @property
     def opt_param_names(self) -> tuple[str, ...]:
@@ -49,8 +57,8 @@ class ClusterExecutor:
         return self.local.fixed_names
 
     @property
-    def plan(self) -> ScheduledPlan:
-        """The plan of the file."""
+    def plan(self) -> ScheduledPlan | None:
+        """The plan of one file."""
         return self.local.plan
 
     @property
@@ -75,20 +83,78 @@ class ClusterExecutor:
         """The triangle of a fit in memory, bit for bit, from all workers."""
         if not self.sums_of_all.is_open:
             return self.local.normal(theta, fixed, form)
-        (nodes,) = _sum(self.sums_of_all, [self.job(theta, fixed, form)])
-        return collect(nodes, len(self.opt_param_names), form)
+        local = self.local
+        if isinstance(local, CompiledExecutor):
+            given = local.plan.values(theta, "free")
+        else:
+            given = local.theta_of(theta)
+        jobs = [self.job(k, given[own], fixed, form) for k, (_, own) in enumerate(self._pairs)]
+        found = self.sums_of_all.sum(jobs)
+        # Sums in strips that are not finite may be so by the order of operations alone.
+        if any(job.strips for job in jobs) and not all(nodes.are_finite for nodes in found):
+            found = self.sums_of_all.sum([replace(job, strips=False) for job in jobs])
+        return self._collected(found, form, given.size)
 
-    def job(self, theta: Values, fixed: Values, form: str, reading: Reading | None = None) -> Job:
-        """What the workers are asked for."""
-        given = self.plan.values(theta, "free")
-        return Job(self.file, given, fixed, form, self.local.in_strips(form), reading)
+    def job(
+        self, k: int, theta: Array, fixed: Values, form: str, reading: Reading | None = None
+    ) -> Job:
+        """What the workers are asked for of one file."""
+        local = self._pairs[k][0]
+        given = local.plan.values(theta, "free")
+        return Job(self._first + k, given, fixed, form, local.in_strips(form), reading)
+
+    def _collected(self, found: Sequence[Nodes], form: str, n_free: int) -> Array:
+        """The triangle of all files, of the nodes of each."""
+        triangle = np.zeros(triangle_size(1 if form == "value" else n_free + 1))
+        for nodes, (local, gather) in zip(found, self._pairs, strict=True):
+            collect(nodes, len(local.opt_param_names), form, triangle, gather)
+        return triangle
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit, from all workers where data have to be read."""
-        if not self.sums_of_all.is_open:
-            return self.local.sums(fixed)
-        places = [np.arange(len(self.opt_param_names))]
-        return _sums_of_fit(self.sums_of_all, [self], places, fixed)
+        return self._sums(fixed) if self.sums_of_all.is_open else self.local.sums(fixed)
+
+    @contextmanager
+    def _sums(self, fixed: Values) -> Iterator[SumsOfFit]:
+        sums, files = self.sums_of_all, [local for local, _ in self._pairs]
+        with ExitStack() as stack:
+            spans = [stack.enter_context(span_of(one, fixed, sums.terms.isa)) for one in files]
+
+            def sums_at(theta: Array, form: str) -> Array:
+                at = [theta[places] for _, places in self._pairs]
+                apart = [one.is_apart(form) for one in files]
+                known = [
+                    span if is_apart else None for span, is_apart in zip(spans, apart, strict=True)
+                ]
+                nodes = self._nodes(known, at, fixed, form)
+                are_finite = all(own.are_finite for own in nodes)
+                if any(apart) and not are_finite:  # by the order of operations alone?
+                    jobs = [self.job(k, own, fixed, form) for k, own in enumerate(at)]
+                    nodes = sums.sum([replace(job, strips=False) for job in jobs])
+                return self._collected(nodes, form, theta.size)
+
+            yield sums_at
+
+    def _nodes(
+        self, spans: Sequence[Span | None], at: Sequence[Array], fixed: Values, form: str
+    ) -> list[Nodes]:
+        """The sums of each file at its theta; those with a span are asked for what is to be
+        read."""
+        asked = {k: None if span is None else span.ask(at[k], form) for k, span in enumerate(spans)}
+        due = {k: one for k, one in asked.items() if spans[k] is None or one is not None}
+        found: dict[int, Nodes] = {}
+        while due:
+            jobs = [self.job(k, at[k], fixed, form, one) for k, one in due.items()]
+            again: dict[int, Reading | None] = {}
+            for k, nodes in zip(due, self.sums_of_all.sum(jobs), strict=True):
+                span = spans[k]
+                if span is None:
+                    found[k] = nodes
+                elif (reading := span.take(nodes)) is not None:
+                    again[k] = reading
+            due = again
+        found |= {k: _one_node(span.answer()) for k, span in enumerate(spans) if span is not None}
+        return [found[k] for k in range(len(spans))]
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
         """The parts of a fit in this process."""
@@ -99,110 +165,8 @@ class ClusterExecutor:
         self.local.rest()
 
 
-class ClusterJointExecutor(JointExecutor):
-    """Several files, whose rows the workers sum in one task each."""
-
-    def __init__(
-        self, locals_: Sequence[CompiledExecutor], names: JointNames, sums: ClusterSums
-    ) -> None:
-        self.files = [ClusterExecutor(local, sums, k) for k, local in enumerate(locals_)]
-        self.sums_of_all = sums
-        super().__init__(self.files, names)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the files can do together."""
-        can = self.files[0].capabilities
-        return Capabilities(in_c=True, jacobian=can.jacobian, in_parts=can.in_parts)
-
-    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
-        """The triangle of all files together, bit for bit that of a fit in memory."""
-        if not self.sums_of_all.is_open:
-            return super().normal(theta, fixed, form)
-        given = self._theta(theta)
-        pairs: _Pairs = list(zip(self.files, self.names.gather, strict=True))
-        found = _sum(
-            self.sums_of_all, [file.job(given[gather], None, form) for file, gather in pairs]
-        )
-        return _collected(found, pairs, form, given.size)
-
-    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
-        """The sums of a fit of all files together."""
-        if not self.sums_of_all.is_open:
-            return super().sums(fixed)
-        return _sums_of_fit(self.sums_of_all, self.files, self.names.gather, None)
-
-
 #: Files, and where each finds its theta among the parameters of the fit.
-_Pairs = list[tuple[ClusterExecutor, Ints]]
-
-
-def _sum(sums: ClusterSums, jobs: list[Job]) -> list[Nodes]:
-    """The nodes of each job; where sums in strips are not finite, which may be so by the order of
-    operations alone, those row by row."""
-    found = sums.sum(jobs)
-    if any(job.strips for job in jobs) and not all(nodes.are_finite for nodes in found):
-        return sums.sum([replace(job, strips=False) for job in jobs])
-    return found
-
-
-def _collected(found: Sequence[Nodes], pairs: _Pairs, form: str, n_free: int) -> Array:
-    """The triangle of all files, of the nodes of each."""
-    triangle = np.zeros(triangle_size(1 if form == "value" else n_free + 1))
-    for nodes, (file, gather) in zip(found, pairs, strict=True):
-        collect(nodes, len(file.opt_param_names), form, triangle, gather)
-    return triangle
-
-
-@contextmanager
-def _sums_of_fit(
-    sums: ClusterSums, files: Sequence[ClusterExecutor], gather: Sequence[Ints], fixed: Values
-) -> Iterator[SumsOfFit]:
-    """The sums of a fit of these files; `gather` says where each finds its theta."""
-    pairs: _Pairs = list(zip(files, gather, strict=True))
-    with ExitStack() as stack:
-        spans = [stack.enter_context(span_of(f.local, fixed, sums.terms.isa)) for f in files]
-
-        def sums_at(theta: Array, form: str) -> Array:
-            at = [theta[places] for _, places in pairs]
-            apart = [file.local.is_apart(form) for file in files]
-            known = [
-                span if is_apart else None for span, is_apart in zip(spans, apart, strict=True)
-            ]
-            nodes = _nodes_of_files(sums, files, known, at, fixed, form)
-            are_finite = all(own.are_finite for own in nodes)
-            if any(apart) and not are_finite:  # by the order of operations alone?
-                jobs = [file.job(own, fixed, form) for file, own in zip(files, at, strict=True)]
-                nodes = sums.sum([replace(job, strips=False) for job in jobs])
-            return _collected(nodes, pairs, form, theta.size)
-
-        yield sums_at
-
-
-def _nodes_of_files(
-    sums: ClusterSums,
-    files: Sequence[ClusterExecutor],
-    spans: Sequence[Span | None],
-    at: Sequence[Array],
-    fixed: Values,
-    form: str,
-) -> list[Nodes]:
-    """The sums of each file at its theta; those with a span are asked for what is to be read."""
-    asked = {k: None if span is None else span.ask(at[k], form) for k, span in enumerate(spans)}
-    due = {k: reading for k, reading in asked.items() if spans[k] is None or reading is not None}
-    found: dict[int, Nodes] = {}
-    while due:
-        read = sums.sum([files[k].job(at[k], fixed, form, one) for k, one in due.items()])
-        again: dict[int, Reading | None] = {}
-        for k, nodes in zip(due, read, strict=True):
-            span = spans[k]
-            if span is None:
-                found[k] = nodes
-            elif (reading := span.take(nodes)) is not None:
-                again[k] = reading
-        due = again
-    found |= {k: _one_node(span.answer()) for k, span in enumerate(spans) if span is not None}
-    return [found[k] for k in range(len(files))]
+_Pairs = list[tuple[CompiledExecutor, Ints]]
 
 
 def _one_node(triangle: Array) -> Nodes:

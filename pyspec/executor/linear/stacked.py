@@ -13,20 +13,19 @@ rows of other files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor.joint import JointExecutor, JointNames
+from pyspec.errors import DataError, ModelError
 from pyspec.executor.linear.design import MOST, Design, Designer
 from pyspec.executor.linear.executor import LinearExecutor, Solved
 from pyspec.executor.linear.projection import Projected
-from pyspec.executor.normal import Parts
-from pyspec.executor.protocol import Array, Executor, SumsOfFit, Values, check_out, each_by_itself
+from pyspec.executor.problem import Problem
+from pyspec.executor.protocol import Array, Executor, Values
 from pyspec.model import Model, Par
 from pyspec.model.free import free_parameters
 from pyspec.model.windows import apart
@@ -48,9 +47,9 @@ def shares_amplitudes(models: Sequence[Model]) -> bool:
 class StackedDesigner(Designer):
     """The basis functions of several files, one below the other."""
 
-    def __init__(self, designers: Sequence[Designer], names: JointNames) -> None:
-        self.designers, self.gather = list(designers), names.gather
-        self.names = names.names
+    def __init__(self, designers: Sequence[Designer], problem: Problem) -> None:
+        self.designers, self.gather = list(designers), problem.gather
+        self.names = problem.names
         first = self.designers[0]
         self.model, self.axis, self.along = first.model, first.axis, first.along
         self.free: dict[str, Par] = {}
@@ -160,7 +159,7 @@ class Stack(LinearExecutor):
     """Solves for the amplitudes of several files together. Each of its members asks it for its
     own: at its own theta, with that of the other files as it was last."""
 
-    def __init__(self, members: Sequence[LinearExecutor], names: JointNames) -> None:
+    def __init__(self, members: Sequence[LinearExecutor], problem: Problem) -> None:
         self.members = list(members)
         self.model, self.measurement = members[0].model, members[0].measurement
         for member in members:
@@ -172,10 +171,10 @@ class Stack(LinearExecutor):
                     f"{member.model.name}: files that share amplitudes have the same noise; one "
                     "counts otherwise than the first"
                 )
-        self.designer: StackedDesigner = StackedDesigner([m.designer for m in members], names)
-        self.opt_param_names, self.fixed_names = names.names, ()
+        self.designer: StackedDesigner = StackedDesigner([m.designer for m in members], problem)
+        self.opt_param_names, self.fixed_names = problem.names, ()
         self.by_energy = members[0].by_energy
-        self.theta = names.start
+        self.theta = problem.start
         self._data, self._weight = self._join()
         self._projection = self._make_projection()
         self._counts = self._make_counts()
@@ -183,6 +182,28 @@ class Stack(LinearExecutor):
         self.lock = RLock()
         for index, member in enumerate(members):
             member.of_stack, member.lock = (self, index), self.lock
+
+    @classmethod
+    def of(cls, executors: Sequence[Executor], problem: Problem) -> Stack:
+        """That of all parts of a problem. Raises :class:`ModelError` where one has no free
+        amplitudes."""
+        members = [one for one in executors if isinstance(one, LinearExecutor)]
+        if len(members) < len(executors):
+            raise ModelError(
+                "some files share amplitudes that are free, others have none; fit these apart"
+            )
+        return cls(members, problem)
+
+    @contextmanager
+    def settled(self, theta: Array) -> Iterator[None]:
+        """Inside of this block what a file does not know of the others is as at this theta."""
+        with self.lock:
+            before = self.theta
+            self.theta = np.array(theta, np.float64)
+            try:
+                yield
+            finally:
+                self.theta = before
 
     def _join(self) -> tuple[Array | None, Array | None]:
         """(n_groups, n_x) data and weights of all files."""
@@ -235,63 +256,3 @@ class Stack(LinearExecutor):
                 None if found.jacobian is None else found.jacobian[:, :, rows],
             ),
         )
-
-
-class StackedExecutor(JointExecutor):
-    """Several files that share amplitudes."""
-
-    capabilities = LinearExecutor.capabilities
-
-    def __init__(self, executors: Sequence[Executor], names: JointNames) -> None:
-        super().__init__(executors, names)
-        members = [executor for executor in executors if isinstance(executor, LinearExecutor)]
-        if len(members) < len(executors):
-            raise ModelError(
-                "some files share amplitudes that are free, others have none; fit these apart"
-            )
-        self.stack = Stack(members, names)
-
-    def settle(self, theta: Array) -> None:
-        """What a file does not know of the others is as at this theta from now on."""
-        self.stack.theta = np.array(theta, np.float64)
-
-    @contextmanager
-    def settled(self, theta: Array) -> Iterator[None]:
-        """The same inside of a block."""
-        with self.stack.lock:
-            before = self.stack.theta
-            self.settle(theta)
-            try:
-                yield
-            finally:
-                self.stack.theta = before
-
-    def run_files(self, theta: Values) -> list[Array]:
-        with self.settled(self._theta(theta)):
-            return super().run_files(theta)
-
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        found = self.stack.residual(self._theta(theta))
-        if out is None:
-            return found
-        check_out(out, found.size)
-        out[:] = found
-        return out
-
-    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
-        return self.stack.jacobian(self._theta(theta))
-
-    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
-        return self.stack.normal(self._theta(theta), None, form)
-
-    def rest(self) -> None:
-        super().rest()
-        self.stack.rest()
-
-    def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
-        """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
-        raise PlanError("free amplitudes are solved for between two steps")
-
-    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
-        """The sums of a fit whose loop runs in Python."""
-        return each_by_itself(self, fixed)

@@ -18,8 +18,7 @@ from pyspec.fit.batch.cases import Bools, Cases
 from pyspec.fit.batch.fits import Fit
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Ending, bounds_said
-from pyspec.fit.linear import problem_of
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.conclude import result_of
@@ -195,7 +194,7 @@ class Batch(ABC, Generic[Fit]):
         changed since then."""
         measurement, fixed, free = self._described(number)
         known = int(solved.checksums[place])
-        problem = FitProblem(self._compiled, measurement, self.backend, fixed=fixed, checksum=known)
+        problem = problem_of(self._compiled, measurement, self.backend, None, fixed, checksum=known)
         result = self._fit(problem, free, solved.solver(place))
         result.seconds = solved.seconds / len(solved)
         return result
@@ -209,7 +208,8 @@ class Batch(ABC, Generic[Fit]):
         executor = problem.executor
 
         def fit(start: Mapping[str, float] | None) -> FitResult:
-            return self._fit(self._problem(measurement, fixed, executor), start)
+            problem.use(executor)
+            return self._fit(problem, start)
 
         seed = self.start_seeds[number - self.first]
         return best_of(fit, problem, free, self.n_starts, seed)

@@ -33,26 +33,20 @@ class FromStarts(ABC):
 
     @cached_property
     def problem(self) -> FitProblem:
-        """The first problem, whose executor all others take."""
-        return self.first_problem()
+        """What is fitted from each start."""
+        return self.make_problem()
 
     @abstractmethod
-    def first_problem(self) -> FitProblem:
+    def make_problem(self) -> FitProblem:
         """Makes it."""
-
-    @abstractmethod
-    def next_problem(self) -> FitProblem:
-        """A problem of its own for a result, which shares the executor of the first."""
 
     def fit(
         self,
         start: Mapping[str, float] | None,
         reporter: Silent | None = None,
-        problem: FitProblem | None = None,
     ) -> FitResult:
         """The fit from one start."""
-        own = self.next_problem() if problem is None else problem
-        return result_of(run_fit(own, self.how, reporter or Silent(), start), self.kind)
+        return result_of(run_fit(self.problem, self.how, reporter or Silent(), start), self.kind)
 
 
 def best_from_starts(
@@ -153,23 +147,13 @@ def _part(
     return tries.ended, [(tries.number, tries.result)]
 
 
-def _members(problem: FitProblem) -> list[FitProblem]:
-    return [problem, *getattr(problem, "problems", [])]
-
-
 def _bare(problem: FitProblem) -> None:
     """Takes the data out of a problem, which are where it goes."""
     if not problem.n_linear:
-        for one in _members(problem):
-            one.measurement = replace(one.measurement, data=None, weight=None, keep=None)
-        if hasattr(problem, "parts"):
-            problem.parts = []
+        given = [one.measurement for one in problem.files]
+        problem.take([replace(one, data=None, weight=None, keep=None) for one in given])
 
 
 def _fill(given: FitProblem, problem: FitProblem) -> None:
     """Puts the data of another problem into one that went without."""
-    for own, one in zip(_members(problem), _members(given), strict=True):
-        own.measurement = one.measurement
-    if hasattr(given, "parts") and hasattr(problem, "parts"):
-        problem.parts = given.parts
-    problem.use(None)
+    problem.take([one.measurement for one in given.files])

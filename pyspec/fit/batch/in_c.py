@@ -52,7 +52,9 @@ _AGAIN, _LANES = CONSTANTS["FIT_AGAIN"], CONSTANTS["LANES"]
 class InC:
     """The fits of a batch that C can make."""
 
-    def __init__(self, batch: Batch[Any], like: Measurement, problem: FitProblem) -> None:
+    def __init__(
+        self, batch: Batch[Any], like: Measurement, problem: FitProblem, sizes: list[float]
+    ) -> None:
         executor = problem.executor
         assert isinstance(executor, CompiledExecutor)
         executor.return_frame(executor.take_frame(slopes=True))  # which checks the plan
@@ -76,7 +78,7 @@ class InC:
         self.solved.moved, self.tolerance = start.moved, tolerance
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [problem.names.index(name) for name in problem.linear_names]
-        self.sizes = np.array(problem.sizes, dtype=np.float64)
+        self.sizes = np.array(sizes, dtype=np.float64)
 
     @classmethod
     def of(cls, batch: Batch[Any]) -> InC | None:
@@ -100,8 +102,8 @@ class InC:
             executor = problem.executor
             if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
                 return None
-            problem.start()
-            return cls(batch, like, problem)
+            sizes = problem.start()[0].sizes_of(problem.names)
+            return cls(batch, like, problem, sizes)
         except PyspecError:  # each fit says so
             return None
 

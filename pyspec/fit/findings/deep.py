@@ -22,7 +22,6 @@ errors that is so in 19 of 20 fits. Else the others are fitted again, as `conf_i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations, groupby
 from typing import Any
 
@@ -32,11 +31,12 @@ import numpy.typing as npt
 from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
+from pyspec.fit.objective import Objective
+from pyspec.fit.part import FreePart
 from pyspec.fit.same_data import is_at_hand
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
-from pyspec.model import Model
 from pyspec.model.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
@@ -71,7 +71,7 @@ NEAR, MOST = 0.05, 40
 MOST_WORK = 2e6
 
 
-def exchanged(result: Any) -> list[Finding]:
+def exchanged(result: Any, objective: Objective) -> list[Finding]:
     """Rates whose order is not that of their start values, though the data allow both; none of
     several starts, which are compared with one another."""
     found: list[Finding] = []
@@ -82,12 +82,12 @@ def exchanged(result: Any) -> list[Finding]:
             known = [names[one] for one in rates if one in own.parameters]
             known = [one for one in known if one in result.free_names and one in result.start]
             for pair in combinations(known, 2):
-                if _is_exchanged(result, *pair):
+                if _is_exchanged(result, objective, *pair):
                     found.append(Finding(Kind.ORDER_EXCHANGED, (scheme_name(states[0]), *pair)))
     return unique(found)
 
 
-def _is_exchanged(result: Any, one: str, other: str) -> bool:
+def _is_exchanged(result: Any, objective: Objective, one: str, other: str) -> bool:
     """Whether two rates have another order than at the start, and chi² is the same where they are
     exchanged, within their bounds."""
     problem, start = result.problem, result.start
@@ -100,20 +100,11 @@ def _is_exchanged(result: Any, one: str, other: str) -> bool:
     if not ((low <= theta) & (theta <= high))[places].all():
         return False
     here, there = problem.chisqr_at(result.theta), problem.chisqr_at(theta)
-    problem.evaluations.count += 2
+    objective.evaluations.count += 2
     return bool(abs(there - here) <= SAME * here) and bool(np.isfinite(there))
 
 
-def of_any_sign(model: Model) -> Model:
-    """A copy whose free amplitudes may be negative."""
-    copied = model.copy()
-    for par in copied.parameters.values():
-        if par.free is not None and par.free.positive:
-            par.free = replace(par.free, positive=False)
-    return copied
-
-
-def biased(result: Any) -> list[Finding]:
+def biased(result: Any, objective: Objective) -> list[Finding]:
     """The finding where `min: 0` holds amplitudes at 0 and moved parameters that all share; none of
     counts, which are positive, and of data by reference or many points."""
     problem, errors = result.problem, result.stderr
@@ -121,12 +112,12 @@ def biased(result: Any) -> list[Finding]:
         return []
     if problem.n_points * len(problem.names) > MOST_WORK:
         return []
-    files = [(own, at) for own, at in problem.files_at(result.theta) if own.n_linear]
+    files = [(own, at) for own, at in problem.files_at(result.theta) if isinstance(own, FreePart)]
     held, every = map(sum, zip(*(own.linear.held(at, own.fixed) for own, at in files), strict=True))
     if held < FEWEST:
         return []
-    other = problem.of_any_sign()
-    other.evaluations = problem.evaluations
+    other = Objective(problem.of_any_sign())
+    other.evaluations = objective.evaluations
     descent = Descent(other, result.n_data, NEAR_UNBOUND)
     bounds = problem.bounds_of(result._params)
     solver = descent.fit(np.array(result.theta), bounds, MOST_UNBOUND)
@@ -147,7 +138,7 @@ def biased(result: Any) -> list[Finding]:
     return [Finding(Kind.BIASED_BY_SIGN, names, numbers)]
 
 
-def skewed(result: Any) -> list[Finding]:
+def skewed(result: Any, objective: Objective) -> list[Finding]:
     """A finding on the free parameters of a fit of which χ² rises by too little, of a joint fit on
     those of each file; none of data by reference, of models that need Python or many points, and
     where χ² is rounding."""
@@ -158,7 +149,7 @@ def skewed(result: Any) -> list[Finding]:
         return []
     if not 0 < problem.n_points * len(problem.names) <= MOST_WORK:
         return []
-    found, is_bounded = dict(_Rises(result).little()), bool(result.at_bound)
+    found, is_bounded = dict(_Rises(result, objective).little()), bool(result.at_bound)
 
     def files_of(name: str) -> list[int]:
         return [k for k, (_, names) in enumerate(problem.named_files) if name in names.values()]
@@ -177,7 +168,8 @@ def skewed(result: Any) -> list[Finding]:
 class _Rises:
     """How χ² rises from the best point of a fit, as a share of what a parabola has."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: Any, objective: Objective) -> None:
+        self.objective = objective
         self.problem, self.theta = result.problem, result.theta
         covariance, self.unit = result.ending.known, result.ending.variance
         self.n_points, self.chisqr = result.n_data, float(result.chisqr)
@@ -214,7 +206,7 @@ class _Rises:
         """Whether χ² is a parabola along all straight lines."""
         for k in self.known:
             for point in self._ends(k):
-                self.problem.evaluations.count += 1
+                self.objective.evaluations.count += 1
                 if not abs(self._share(self.problem.chisqr_at(point)) - 1.0) < STRAIGHT:
                     return False
         return True
@@ -224,6 +216,6 @@ class _Rises:
         low, high = (bound.copy() for bound in frozen)
         begin = np.clip(point, low, high)
         begin[k] = low[k] = high[k] = point[k]
-        solver = Descent(self.problem, self.n_points, NEAR).fit(begin, (low, high), MOST)
+        solver = Descent(self.objective, self.n_points, NEAR).fit(begin, (low, high), MOST)
         share = self._share(float(solver.chisqr))
         return share if np.isfinite(share) else 1.0

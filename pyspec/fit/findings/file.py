@@ -47,7 +47,7 @@ class FileEnd:
     @property
     def fit(self) -> Array:
         """The model at the end, over the window."""
-        if self.problem is self.result.problem:
+        if self.result.problem.only is not None:
             return np.asarray(self.result.fit)
         return np.asarray(
             fit_of(self.problem, np.array([self.values[name] for name in self.problem.names]))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyspec.errors import DataError, FitError
-from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.findings.counted import SHOWN, lines_of
 from pyspec.fit.findings.deep import biased, exchanged, skewed
 from pyspec.fit.findings.file import FileEnd
@@ -26,6 +25,7 @@ from pyspec.fit.findings.laws import (
 )
 from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines, unseen_lines
 from pyspec.fit.findings.scatter import of_scatter
+from pyspec.fit.objective import Objective
 from pyspec.fit.same_data import need_fitted
 from pyspec.fit.solve.robust import Robust
 
@@ -139,18 +139,16 @@ def of_refits(result: Any) -> tuple[tuple[Finding, ...], int]:
     """Findings by further fits, and how many evaluations these took; none of fits without
     success."""
     problem, found = result.problem, list[Finding]()
-    account = problem.evaluations
-    problem.evaluations = Evaluations(len(problem.names))
+    objective = Objective(problem, result._params.sizes_of(problem.names))
     try:
         with np.errstate(all="ignore"):
             need_fitted(result)
             if result.success:
-                found += exchanged(result)
+                found += exchanged(result, objective)
                 if Robust.of(result.settings) is None:  # else χ² says nothing of errors
-                    found += *biased(result), *skewed(result)
+                    found += *biased(result, objective), *skewed(result, objective)
     except (DataError, FitError):
         found = []
     finally:
-        nfev, problem.evaluations = problem.evaluations.count, account
         problem.rest()
-    return tuple(found), nfev
+    return tuple(found), objective.evaluations.count

@@ -30,6 +30,7 @@ from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
+from pyspec.fit.part import FitPart, FreePart
 from pyspec.fit.same_data import is_at_hand, need_fitted
 
 Array = npt.NDArray[np.float64]
@@ -74,10 +75,11 @@ class Residual:
         the sums of the roots of these, and of their sizes
     """
 
-    def __init__(self, problem: Any, fit: Array, part: int | None) -> None:
+    def __init__(self, problem: FitPart, theta: Array, fit: Array, part: int | None) -> None:
         self.problem, self.part = problem, part
+        self.n_linear = problem.n_linear_at(theta)
         given, self.kept = problem.measurement, None
-        values = np.subtract(given.window(given.data), fit, order="C", dtype=np.float64)
+        values = np.subtract(problem.data, fit, order="C", dtype=np.float64)
         if given.weight is not None:
             values *= given.of_points(given.weight)
         is_trace = values.ndim == 1 and problem.is_trace
@@ -102,14 +104,15 @@ class Residual:
 
     def varying(self) -> Iterator[Finding]:
         """Noise that differs along an axis."""
-        free_along = self.problem.linear.designer.axis if self.problem.n_linear else ""
+        own = self.problem
+        free_along = own.linear.designer.axis if isinstance(own, FreePart) else ""
         for name, lines, n_lines in zip(AXES, self.lines, self.values.shape, strict=True):
             axis = self.problem.axis(name)
             if axis is None or n_lines < 4:
                 continue
             # Amplitudes that are free along an axis take the same of the scatter all along it.
             n_fitted = len(self.problem.names)
-            n_fitted += 0 if name == free_along else self.problem.n_linear
+            n_fitted += 0 if name == free_along else self.n_linear
             blocks = _blocks(lines[0], max(LEAST, FOR_EACH_VALUE * n_fitted))
             ends = _extremes(np.array([lines[:, a:b].sum(axis=1) for a, b in blocks]))
             if ends:
@@ -157,7 +160,7 @@ class Residual:
         reached = [int(part * (self.n - 1.0)) + hidden for part in (0.5, 0.95)]
         if quantum is None and any(map(le, self._below, reached)):
             return
-        n_fitted = len(problem.names) + problem.n_linear
+        n_fitted = len(problem.names) + self.n_linear
         residual = self.values if self.kept is None else np.where(self.kept, self.values, np.nan)
         places, away = far_points(self._data, self.fit, residual, n_fitted, quantum)
         if not places.size:
@@ -174,8 +177,7 @@ class Residual:
 
     @property
     def _data(self) -> Array:
-        given = self.problem.measurement
-        return np.asarray(given.window(given.data), np.float64).reshape(self.values.shape)
+        return np.asarray(self.problem.data, np.float64).reshape(self.values.shape)
 
     def _place(self, point: int) -> list[tuple[str, Array, int]]:
         """Where a point lies: along each axis its name, its values, and the index."""
@@ -194,12 +196,12 @@ def of_scatter(result: Any) -> list[Finding]:
         return []
     if not is_at_hand(problem):
         return []
-    is_joint = problem.files[0] is not problem
+    is_joint = problem.shared is not None
     try:
         files = []
         for k, (own, theta) in enumerate(problem.files_at(result.theta)):
             fit = fit_of(own, theta) if is_joint else result.fit
-            files.append(Residual(own, fit, k if is_joint else None))
+            files.append(Residual(own, theta, fit, k if is_joint else None))
         squares = None if problem.is_poisson else sum(one.square for one in files)
         need_fitted(result, squares)
     except DataError:

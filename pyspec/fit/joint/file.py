@@ -42,8 +42,7 @@ class FileFit(FitResult):
 
     def _part(self, joint: FitResult, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Those of this file."""
-        fulls: Sequence[Mapping[str, str]] = joint.problem.shared.full  # type: ignore[attr-defined]
-        return of_file(findings, self._index, fulls, self._names)
+        return of_file(findings, self._index, joint.problem.full, self._names)
 
     def diagnosed_with(self, joint: FitResult) -> FileFit:
         """A copy with its part of what the fit of all files found out."""

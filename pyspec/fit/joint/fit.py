@@ -5,24 +5,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspec.calls import Named, answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
-from pyspec.executor.joint import in_steps_of_the_first
+from pyspec.executor.problem import in_steps_of_the_first
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.caution import warn
+from pyspec.fit.followers import local
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.file import FileFit, message_of_file, of_file
-from pyspec.fit.joint.followers import local
-from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.parameters import FitParameters
+from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -95,19 +94,19 @@ def fit_joint(
     copies = [
         (copy.deepcopy(model), on_workers(rows_on, model, measured)) for model, measured in pairs
     ]
-    fits = _Fits(how, copies, chosen, label)
+    fits = _Fits(how, copies, chosen)
     problem = fits.problem
 
-    with Hold() as hold, shared(problem, rows_on, how.methods, problem.problems) as spent:
+    with Hold() as hold, shared(problem, rows_on, how.methods) as spent:
         if n_starts == 1:
-            joint = fits.fit(None, make_progress(progress, label), problem)
+            joint = fits.fit(None, make_progress(progress, label))
         else:
             pool = make_pool(label, client, n_workers) if apart else None
             joint = best_from_starts(fits, None, n_starts, seed, pool, hold, progress)
         assert isinstance(joint, JointFit)
         problem = joint.problem
         problem.settle(joint.theta)
-        kinds = {_fit_type(one) for one in problem.problems}
+        kinds = {_fit_type(one) for one in problem.files}
         joint.fit_type = kinds.pop() if len(kinds) == 1 else ""
         called = list(names) or [""] * len(pairs)
         files = [_file_result(joint, problem, k, called) for k in range(len(pairs))]
@@ -130,40 +129,30 @@ class _Fits(FromStarts):
 
     parts: list[tuple[Model, Measurement]]
     backend: str
-    label: str
 
     kind: ClassVar[type[FitResult]] = JointFit
 
-    @cached_property
-    def problem(self) -> JointProblem:
-        return self.first_problem()
-
-    def first_problem(self) -> JointProblem:
-        return JointProblem(self.parts, self.backend, self.label)
-
-    def next_problem(self) -> JointProblem:
-        own = self.first_problem()
-        own.run_on(self.problem)
-        return own
+    def make_problem(self) -> FitProblem:
+        return FitProblem.of(self.parts, self.backend)
 
 
 def _file_result(
-    joint: FitResult, problem: JointProblem, index: int, names: Sequence[str]
+    joint: FitResult, problem: FitProblem, index: int, names: Sequence[str]
 ) -> FileFit:
     """What a joint fit says of one file."""
-    own, full = problem.problems[index], problem.shared.full[index]
+    own, full = problem.files[index], problem.full[index]
     back = {project: name for name, project in full.items()}
     known = joint._params
     began, limits = local(known.began, full), local(known.limits, full)
     params = FitParameters(local(known.value, full), began, limits)
-    theta, places = own.theta_of(params.value), problem.shared.gather[index].tolist()
-    is_shared, left = getattr(own, "of_joint", None) is not None, None
+    theta, places = own.theta_of(params.value), problem.gathers[index].tolist()
+    is_shared, left = own.shares is not None, None
     if own.n_linear and (is_shared or joint.ending.lost):
         every = joint.ending.determined()
         left = every if is_shared else every.part(places)
-    counted = own.chisqr_at(theta), own.n_points, own.n_linear
+    counted = own.chisqr_at(theta), own.n_points, own.n_linear_at(theta)
     file = FileFit(
-        problem=own,
+        problem=problem.alone(index),
         ending=joint.ending.part(places, *counted, left),
         _params=params,
         _message=message_of_file(joint.message, back, names),
@@ -177,14 +166,14 @@ def _file_result(
         interrupted=joint.interrupted,
         fit_type=_fit_type(own),
         file_name=names[index],
-        _findings=of_file(joint._findings, index, problem.shared.full, names),
-        _of_many=len(problem.problems) > 1,
+        _findings=of_file(joint._findings, index, problem.full, names),
+        _of_many=len(problem.files) > 1,
     )
     file._errors = local(joint._errors, full)
     return file
 
 
-def _fit_type(problem: FitProblem) -> str:
+def _fit_type(problem: FitPart) -> str:
     """What the fit of one file is called."""
     if problem.is_trace:
         return "trace"

@@ -15,8 +15,7 @@ from pyspec.errors import FitError, several, suggest
 from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.joint.file import FileFit
-from pyspec.fit.joint.problem import JointProblem
-from pyspec.fit.linear import LinearProblem
+from pyspec.fit.part import FreePart
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
@@ -32,8 +31,6 @@ MOST_NAMES = 20
 class JointFit(FitResult):
     """The fit of all files as one: arrays are those of the files, flat, one after the other."""
 
-    problem: JointProblem
-
     #: Those of the files, which have their part of the samples.
     files: tuple[FitResult, ...] = ()
 
@@ -45,13 +42,13 @@ class JointFit(FitResult):
         return samples
 
     def _said(self) -> list[tuple[Severity, str]]:
-        said = together(self.findings, self.problem.shared.full)
+        said = together(self.findings, self.problem.full)
         return [(one.severity, text) for one, text in said]
 
     def share_samples(self) -> None:
         """Gives each file its part of the samples, where there are some."""
         if self.mcmc is not None:
-            for file, full in zip(self.files, self.problem.shared.full, strict=False):
+            for file, full in zip(self.files, self.problem.full, strict=False):
                 file.mcmc = self.mcmc.renamed(full)
 
     def _of_files(self, arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -61,8 +58,7 @@ class JointFit(FitResult):
     def data(self) -> npt.NDArray[Any]:
         """(n,) the data of the fit windows of all files."""
         need_same(self.problem)
-        measurements = [problem.measurement for problem in self.problem.problems]
-        return self._of_files(m.window(m.data) for m in measurements if m.data is not None)
+        return self._of_files(file.data for file in self.problem.files)
 
     @property
     def keep(self) -> npt.NDArray[np.bool_]:
@@ -71,7 +67,7 @@ class JointFit(FitResult):
             np.ones(problem.n_residuals, dtype=bool)
             if problem.measurement.keep is None
             else problem.measurement.window(problem.measurement.keep)
-            for problem in self.problem.problems
+            for problem in self.problem.files
         )
 
     @property
@@ -80,7 +76,7 @@ class JointFit(FitResult):
         fits = self.problem.split(self.fit)
         found = [
             problem.measurement.sigma(fit)
-            for problem, fit in zip(self.problem.problems, fits, strict=True)
+            for problem, fit in zip(self.problem.files, fits, strict=True)
         ]
         known = [sigma for sigma in found if sigma is not None]
         return self._of_files(known) if known else None
@@ -98,7 +94,7 @@ class JointFit(FitResult):
     @cached_property
     def model(self) -> Model:
         """That of the first file at the best values, a copy; ``joint[1].model`` is the next."""
-        model, full = self.problem.model.copy(), self.problem.shared.full[0]
+        model, full = self.problem.model.copy(), self.problem.full[0]
         model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
         return model
 
@@ -121,7 +117,7 @@ class JointFit(FitResult):
     @property
     def linear(self) -> None:
         """None where no file has free amplitudes. Raises :class:`FitError` where one has."""
-        if any(isinstance(problem, LinearProblem) for problem in self.problem.problems):
+        if any(isinstance(problem, FreePart) for problem in self.problem.files):
             raise _asked_of_all("free amplitudes", "linear")
 
 

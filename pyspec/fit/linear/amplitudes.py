@@ -20,11 +20,12 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
+from pyspec.executor import PartsExecutor
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.gaps import unknown
-from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.linear.species import Associated, Kinetics
+from pyspec.fit.part import FreePart
 from pyspec.fit.table import need_xarray
 from pyspec.functions.losses import FLOOR
 from pyspec.model.kinetics import scheme_name, schemes_in, state_name
@@ -191,20 +192,20 @@ class Solution(NamedTuple):
     away: Array
 
 
-def solution_of(problem: LinearProblem, ending: Ending) -> Solution:
+def solution_of(problem: FreePart, ending: Ending) -> Solution:
     """That of a fit of a `problem`."""
     solved = problem.linear.solve(ending.theta, problem.fixed)
     followed = follow(problem, solved, ending.variance)
     return Solution(solved, followed, *ending.determined())
 
 
-def amplitudes_of(problem: LinearProblem, ending: Ending) -> Amplitudes:
+def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     """The amplitudes of a fit of a `problem`."""
     with problem.linear.lock:
         return _amplitudes_of(problem, ending)
 
 
-def _amplitudes_of(problem: LinearProblem, ending: Ending) -> Amplitudes:
+def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     executor = problem.linear
     solution = solved, followed, covariance, away = solution_of(problem, ending)
     found, determined = solved.projected.amplitudes, solved.projected.determined
@@ -229,7 +230,7 @@ def _amplitudes_of(problem: LinearProblem, ending: Ending) -> Amplitudes:
 
 
 def _kinetics(
-    problem: LinearProblem,
+    problem: FreePart,
     solution: Solution,
     theta: Array,
     spread: Array,
@@ -272,7 +273,7 @@ def _kinetics(
     return found
 
 
-def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:
+def weights_at(problem: FreePart, solved: Solved) -> Array | None:
     """(n_groups, n_x) 1 / sigma of the data, by which the information is weighed; None for 1."""
     executor, measured = problem.linear, problem.measurement
     weight = executor.weight
@@ -283,22 +284,26 @@ def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:
     return own if weight is None else own * weight
 
 
-def follow(problem: LinearProblem, solved: Solved, variance: float) -> list[Followed]:
+def follow(problem: FreePart, solved: Solved, variance: float) -> list[Followed]:
     """How the amplitudes of each group follow theta; those that files share, with the data of
     all."""
-    if problem.of_joint is None:
+    joint = problem.shares
+    if joint is None:
         return _follow(solved, weights_at(problem, solved), variance)
-    joint, index = problem.of_joint
-    stack = joint.executor.stack
+    executor = joint.executor
+    assert isinstance(executor, PartsExecutor)
+    stack = executor.stack
+    assert stack is not None
     whole = stack.solve(solved.theta)
     weights = []
-    for one in joint.problems:
+    for one in joint.files:
+        assert isinstance(one, FreePart)
         member = one.linear
         own = weights_at(one, member.solve(solved.theta[member.gather]))
         shape = (member.designer.along.size, member.designer.x.size)
         weights.append(np.broadcast_to(1.0 if own is None else own, shape))
     found = _follow(whole, np.concatenate(weights, axis=1), variance)
-    return [_of_file(one, stack.designer.places[index]) for one in found]
+    return [_of_file(one, stack.designer.places[joint.files.index(problem)]) for one in found]
 
 
 def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.linear.problem import LinearProblem
+from pyspec.fit.part import FreePart
 from pyspec.model.free import allowed
 from pyspec.model.windows import slice_of
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
-def without_data(problem: LinearProblem) -> Flags:
+def without_data(problem: FreePart) -> Flags:
     """(n,) where no point counts, along the axis of the free amplitudes."""
     weight = problem.linear.weight
     if weight is None:
@@ -27,7 +27,7 @@ def without_data(problem: LinearProblem) -> Flags:
     return np.asarray(~np.any(weight > 0, axis=1))
 
 
-def unknown(problem: LinearProblem, determined: Flags) -> Flags:
+def unknown(problem: FreePart, determined: Flags) -> Flags:
     """(n, n_amplitudes) where an amplitude is not known: there are no data, or they do not
     determine it. One that a range or a bound holds at 0 is known where there are data."""
     designer, empty = problem.linear.designer, without_data(problem)
@@ -49,7 +49,8 @@ def open_fit(
     """A fit, NaN at energies, or times, where an amplitude has no data; `rows` and `columns` are
     the fit window within it."""
     problem = getattr(result, "problem", None)
-    if not isinstance(problem, LinearProblem) or not np.any(empty := without_data(problem)):
+    file = None if problem is None else problem.free
+    if file is None or not np.any(empty := without_data(file)):
         return fit
     linear = result.linear
     gap = empty & np.any(list(linear.unknown.values()), axis=0)

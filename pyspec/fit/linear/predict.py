@@ -15,14 +15,14 @@ from pyspec.errors import DataError, FitError
 from pyspec.executor.linear.design import Design
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.amplitudes import Amplitudes, Followed, solution_of
-from pyspec.fit.linear.problem import LinearProblem
+from pyspec.fit.part import FreePart
 from pyspec.fit.predict import Prediction
 
 Array = npt.NDArray[np.float64]
 
 
 def predict_linear(
-    problem: LinearProblem,
+    problem: FreePart,
     ending: Ending,
     energy: npt.ArrayLike | None,
     time: npt.ArrayLike | None,
@@ -45,7 +45,7 @@ def predict_linear(
         return _predicted(problem, ending, given)
 
 
-def _predicted(problem: LinearProblem, ending: Ending, given: npt.ArrayLike | None) -> Prediction:
+def _predicted(problem: FreePart, ending: Ending, given: npt.ArrayLike | None) -> Prediction:
     executor = problem.linear
     solved, followed, covariance, _ = solution_of(problem, ending)
     design, x = (
@@ -78,7 +78,7 @@ def _errors(
     return found
 
 
-def linear_components(problem: LinearProblem, theta: Array, linear: Amplitudes) -> dict[str, Array]:
+def linear_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
     """Name → (n_rows, n_columns) of every component, seen through the instruments above it, in file
     order: amplitudes times what they are multiplied with, and what has no free amplitude.
 

@@ -17,7 +17,6 @@ from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.run import run_batch
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.linear import LinearProblem
 from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, need_pair
@@ -64,8 +63,7 @@ class ManyBatch(Batch[OneFit]):
         executor: Executor | None = None,
     ) -> FitProblem:
         problem = super()._problem(measurement, fixed, executor)
-        if isinstance(problem, LinearProblem):
-            problem.others = self.rivals
+        problem.others = self.rivals
         return problem
 
 
@@ -194,7 +192,7 @@ def bootstrap(
     whole("n", n, 1, FitError)
     whole("seed", seed, 0, FitError)
     one_of("kind", kind, KINDS, FitError)
-    if hasattr(problem, "problems") or result._of_many:
+    if problem.shared is not None or result._of_many:
         raise FitError(
             f"{label}: bootstrap takes the fit of one file alone, not a joint fit or its part of a "
             "file; conf_interval() of the joint result has intervals"
@@ -238,7 +236,7 @@ def bootstrap(
     settings = {key: value for key, value in result.settings.items() if key not in alone}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
     how = How(methods, settings, scale_covar=covar)
-    batch = ManyBatch(problem.model, drawn, problem.backend, how, rivals=problem.rivals)
+    batch = ManyBatch(problem.model, drawn, problem.backend, how, rivals=result._rivals)
     return _run(batch, int(n), measurement, progress, client, n_workers)
 
 

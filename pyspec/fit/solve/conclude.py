@@ -78,6 +78,7 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
         _findings=tuple(findings),
         _warned=tuple(warned),
         _minimizer=run.minimizer,
+        _rivals=run.rivals,
     )
     if outcome is not None:
         from pyspec.fit.units import complete
@@ -91,8 +92,8 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
 
 def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
     """Where a run ended; and what was found in a closer look, where it took one."""
-    problem, solver, params = run.problem, run.solver, run.params
-    n_linear, n = problem.n_linear_at(params.value), len(problem.names)
+    problem, solver = run.problem, run.solver
+    n_linear, n = problem.n_linear_at(run.theta), len(problem.names)
     is_saturated = run.scale_covar and run.n_points <= n + n_linear
     intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
     known: Settled | None = None
@@ -100,7 +101,7 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
         n_free = max(run.n_points - n - n_linear, 1)
         known = solver.settle(n_free, run.scale_covar, tuple(intervals))
         if known.is_in_doubt and problem.in_memory:
-            known = problem.judge(solver)
+            known = run.objective.judge(solver)
         is_certain = known.flags & ~_HARMLESS == _CERTAIN and not is_saturated
         if is_certain and not run.lost and known.chisqr < math.inf:
             gains = {}
@@ -134,6 +135,7 @@ def _looked_at(
 ) -> tuple[Ending, Verdict]:
     """The same where C is not certain, and of fits that did not end there."""
     problem, solver, outcome = run.problem, run.solver, run.outcome
+    objective = run.objective
     names, (lower, upper) = problem.names, problem.bounds_of(run.params)
     theta, side, factor, fisher = run.theta, _side(run, intervals), None, None
     n = theta.size
@@ -148,30 +150,32 @@ def _looked_at(
     covariance, empty, verdict = np.full((n, n), np.nan), list[int](), Verdict(0.0)
     downhill: Array | None = None
     chain = getattr(outcome, "covar", None) if run.methods[-1] == SAMPLER else None
-    robust, at_end, objective = Robust.of(run.options), chisqr, problem.chisqr_at
+    robust, at_end, judged = Robust.of(run.options), chisqr, problem.chisqr_at
     if not run.stopped and chain is None:
         at = np.where(side, np.where(side < 0, lower, upper), theta)
         bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
         if robust is not None:
-            local = robust.around(problem, at, bounds, run.n_points)
+            local = robust.around(objective, at, bounds, run.n_points, n_linear)
             fisher, downhill, variance, at_end = local
-            objective = partial(robust.at, problem)
+            judged = partial(robust.at, problem)
         else:
             if solver is None:
-                whole, fisher = problem.information(at, bounds)
+                whole, fisher = objective.information(at, bounds)
             else:
                 whole = solver.factor()
-                fisher = problem.slopes(at, bounds, list(range(n))) if problem.is_poisson else None
+                fisher = None
+                if problem.is_poisson:
+                    fisher = objective.slopes(at, bounds, list(range(n)))
             factor, downhill = _packed(whole), whole[:, :-1].T @ whole[:, -1]
-        run.nfev = max(run.nfev, problem.evaluations.count)
+        run.nfev = max(run.nfev, objective.evaluations.count)
         root = whole[:, :-1] if fisher is None else fisher
         if math.isfinite(chisqr) and run.methods[-1] != SAMPLER:
             least = ROUNDING * problem.data_square / max(run.n_points, 1)
             if not np.isfinite(downhill).all():
-                problem.refuse(at)
-            sizes, least = np.array(problem.sizes, np.float64), max(variance, least)
+                objective.refuse(at)
+            sizes, least = np.array(objective.sizes, np.float64), max(variance, least)
             point = Point(at, lower, upper, root, downhill, side, sizes, least, at_end)
-            verdict = judge(point, objective, tuple(intervals))
+            verdict = judge(point, judged, tuple(intervals))
             for k, to in verdict.next_to:
                 side[k] = to
             if is_exact:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.normal import pack_triangle, unpack
+from pyspec.fit.objective import Objective
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
@@ -16,11 +16,7 @@ from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch, root_of
 from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look
 from pyspec.fit.solve.search import BACK, REDUCED, WAYS, Search
-from pyspec.fit.sums import sums_of
 from pyspec.plan.places import interval, number_of
-
-if TYPE_CHECKING:
-    from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
@@ -32,10 +28,10 @@ TRIAL_EVALUATIONS = 40
 SLIGHT = 1e-6
 
 
-def watch_of(problem: FitProblem) -> Watch:
+def watch_of(objective: Objective) -> Watch:
     """What is told of each evaluation of one run of the solver, or now and then: it counts them,
     ends the fit where a signal has come or the time is up, and shows progress."""
-    account, progress = problem.evaluations, problem.progress
+    account, progress = objective.evaluations, objective.progress
     before, is_timed = account.count, account.max_seconds is not None
     is_shown = type(progress) is not Silent
     signals = None if account.hold is None else account.hold.signals
@@ -62,11 +58,11 @@ class Descent:
 
     look: Look | None = None
 
-    def __init__(self, problem: FitProblem, n_points: int, tolerance: float) -> None:
-        self.problem = problem
+    def __init__(self, objective: Objective, n_points: int, tolerance: float) -> None:
+        self.objective, self.problem = objective, objective.problem
         self.n_points = n_points
         self.tolerance = tolerance
-        self.data_square = problem.data_square
+        self.data_square = self.problem.data_square
         self.best: NativeSolver | None = None
         self.intervals: dict[str, tuple[float, float]] = {}
         #: Jump parameters that ended where there are no samples, or whose jumps are not known.
@@ -152,7 +148,7 @@ class Descent:
     def _eliminated(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
         """The end of a fit that solves for some parameters; `start` where the model is not finite
         there: the ordinary fit asks for this point, and refuses it."""
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         before = account.count, account.best, account.best_theta
         left = account.left()
         start = self._better_start(start, bounds, linear)
@@ -170,15 +166,15 @@ class Descent:
     def _better_start(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
         """Of counts, the linear parameters by plain least squares where the deviance is smaller
         there: at heights far off, such as those of negative counts, its slopes lead nowhere."""
-        problem, account = self.problem, self.problem.evaluations
+        problem, account = self.problem, self.objective.evaluations
         if not problem.is_poisson or not linear:
             return start
         first, squares = problem.chisqr_at(start), problem.of_squares()
         pairs = list(zip(bounds[0].tolist(), bounds[1].tolist(), strict=True))
-        with sums_of(squares, pairs, each=True) as sums:
+        with Objective(squares).sums(pairs, each=True) as sums:
             whole = unpack(sums(start, "gram"))
         account.count += 1
-        problem.progress.update(account.count, first, min(first, account.best))
+        self.objective.progress.update(account.count, first, min(first, account.best))
         if not np.isfinite(whole).all():
             return start
 
@@ -201,9 +197,9 @@ class Descent:
 
     def _run(self, search: NativeSolver | Search, solver: NativeSolver) -> None:
         """Runs a solver, or a search with it. Its evaluations count for all."""
-        problem, account = self.problem, self.problem.evaluations
+        objective, account = self.objective, self.objective.evaluations
         try:
-            problem.solve(search, watch_of(problem))
+            objective.solve(search, watch_of(objective))
         finally:
             chisqr = solver.chisqr
             if self.best is None or chisqr < account.best:
@@ -231,7 +227,7 @@ class Descent:
 
     def _undetermined(self, theta: Array) -> list[int]:
         free = [(-np.inf, np.inf)] * theta.size
-        return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
+        return gauss_newton(self.objective.slopes(theta, free, list(range(theta.size))))[1]
 
     def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """The solver, which goes on where it has ended in doubt (csrc/lm_ways.c): some parameters
@@ -239,7 +235,7 @@ class Descent:
         if found.end not in ENDED or not found.is_weak:
             return found
         linear, is_counts = self._heights(), self.problem.is_poisson
-        left = self.problem.evaluations.left()
+        left = self.objective.evaluations.left()
         better = self._better_start(np.clip(start, *bounds), bounds, linear) if is_counts else None
         reduces = BACK if self.eliminates else WAYS
         search = Search(found, start, linear, reduces, left, better, is_counts=is_counts)
@@ -258,11 +254,11 @@ class Descent:
 
         first = self.fit(begin, bounds, CREEPS)
         if first.end == "limit":
-            self.problem.evaluations.left()  # raises where none are
+            self.objective.evaluations.left()  # raises where none are
         first = self.freed(first, start, bounds)
         if first.end == "not_finite":
             return first
-        self.look = look = Look(self.problem, trial, finish, first, self.n_points)
+        self.look = look = Look(self.objective, trial, finish, first, self.n_points)
         look.run()
         return look.found
 
@@ -281,7 +277,7 @@ class Descent:
         tolerance: float | None = None,
     ) -> NativeSolver:
         """One fit within bounds, to a tolerance of its own or that of all."""
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)

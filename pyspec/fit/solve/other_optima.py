@@ -16,7 +16,7 @@ from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.native import NativeSolver
 
 if TYPE_CHECKING:
-    from pyspec.fit.problem import FitProblem
+    from pyspec.fit.objective import Objective
 
 Array = npt.NDArray[np.float64]
 
@@ -63,26 +63,28 @@ class Look:
 
     #: What ended the search, None where nothing did.
     cut_short: BaseException | None = None
+    #: Starts to the other optima nearly as good; None of a search that was cut short.
+    rivals: list[Array] | None = None
 
     def __init__(
         self,
-        problem: FitProblem,
+        objective: Objective,
         trial: Callable[[Array], NativeSolver],
         finish: Callable[[Array], NativeSolver],
         found: NativeSolver,
         n_points: int,
     ) -> None:
-        self.problem = problem
+        self.objective, self.problem = objective, objective.problem
         self.trial, self.finish = trial, finish
         self.found = found
         self.n_points = n_points
-        self._left = MOST_BETTER * len(problem.files)
+        self._left = MOST_BETTER * len(self.problem.files)
         self._others: list[NativeSolver] = []
 
     def run(self) -> None:
         """Goes on until nothing is better. A limit or Ctrl-C ends the search; it ends the fit only
         where a better point is on its way to an optimum."""
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         try:
             self._go_on()
             while self.found.end == "limit":  # a fit that creeps, and a trial that did not end
@@ -97,7 +99,7 @@ class Look:
                 raise
             self.cut_short = end
         else:
-            self.problem.rivals = [one.theta.copy() for one in self._rivals()]
+            self.rivals = [one.theta.copy() for one in self._rivals()]
 
     def _go_on(self) -> None:
         """To the best that trials lead to."""
@@ -105,7 +107,7 @@ class Look:
         while self._left and failed < len(starts):
             trial = self.trial(starts[k % len(starts)])
             if trial.end == "limit":
-                self.problem.evaluations.left()  # raises where none are
+                self.objective.evaluations.left()  # raises where none are
             k, failed = k + 1, failed + 1
             if trial.end == "not_finite":
                 continue

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 
 if TYPE_CHECKING:
+    from pyspec.fit.objective import Objective
     from pyspec.fit.problem import FitProblem
     from pyspec.fit.result import FitResult
 
@@ -86,11 +87,17 @@ class Robust:
             return float(self._parts(problem.plain_residual(theta))[0].sum())
 
     def around(
-        self, problem: FitProblem, theta: Array, bounds: Sequence[tuple[float, float]], n: int
+        self,
+        objective: Objective,
+        theta: Array,
+        bounds: Sequence[tuple[float, float]],
+        n: int,
+        n_linear: int,
     ) -> Local:
-        """The fit around a point; `n` points of the residual count, the others are 0."""
-        slopes, p = problem.derivatives(theta, bounds), theta.size + problem.n_linear
-        rho, pull, bend = self._parts(problem.plain_residual(theta))
+        """The fit around a point, `n_linear` amplitudes beside it; `n` points of the residual
+        count, the others are 0."""
+        slopes, p = objective.derivatives(theta, bounds), theta.size + n_linear
+        rho, pull, bend = self._parts(objective.problem.plain_residual(theta))
         hidden = bend.size - n  # each has ψ' = 1
         mean = (bend.sum() - hidden) / n
         spread = (np.square(bend - mean).sum() - hidden * (1.0 - mean) ** 2) / n

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.autocorrelation import autocorrelation_times, too_short
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.objective import Objective
 from pyspec.fit.solve.methods import SAMPLER
 
 #: Walkers start this near to the start of the fit, in units of each parameter.
@@ -23,7 +23,7 @@ WALKERS = 100
 
 
 def sample(
-    minimizer: Any, problem: FitProblem, options: dict[str, Any]
+    minimizer: Any, objective: Objective, options: dict[str, Any]
 ) -> tuple[Any, list[Finding]]:
     """What lmfit's emcee returns, with a message and the covariance of the chain, and what there is
     to be careful of.
@@ -31,6 +31,7 @@ def sample(
     Raises :class:`FitError` where the noise of the data is not known: the posterior has no width
     then.
     """
+    problem = objective.problem
     if not problem.is_weighted or options.get("is_weighted") is False:
         raise FitError(
             f"{problem.label}: emcee samples a probability, which needs the noise of the data; "
@@ -38,7 +39,7 @@ def sample(
         )
     given = {"nwalkers": WALKERS, "seed": 0, "progress": False, **options}
     if given.get("pos") is None:
-        given["pos"] = walkers(problem, minimizer.params, given["nwalkers"], given["seed"])
+        given["pos"] = walkers(objective, minimizer.params, given["nwalkers"], given["seed"])
     with redirect_stdout(io.StringIO()):  # lmfit prints what emcee says of a chain too short
         outcome = minimizer.minimize(method=SAMPLER, **given)
     flat = np.asarray(outcome.chain).reshape(-1, len(outcome.var_names))
@@ -54,12 +55,12 @@ def sample(
     return outcome, [*too_short(outcome.chain, named, int(given.get("burn", 0)), thin)]
 
 
-def walkers(problem: FitProblem, params: Any, n: int, seed: Any) -> npt.NDArray[np.float64]:
+def walkers(objective: Objective, params: Any, n: int, seed: Any) -> npt.NDArray[np.float64]:
     """(n, n_free) places around the start, inside of the bounds. lmfit scales them by the values,
     so that all walkers of a parameter that starts at 0 would start at one place."""
     names = [name for name in params if params[name].vary]
     centre = np.array([params[name].value for name in names])
-    sizes = dict(zip(problem.names, problem.sizes, strict=True))
+    sizes = dict(zip(objective.problem.names, objective.sizes, strict=True))
     size = np.array([sizes[name] for name in names])
     generator = np.random.default_rng(seed if isinstance(seed, (int, np.integer)) else 0)
     places = centre + SPREAD * size * generator.normal(size=(n, centre.size))

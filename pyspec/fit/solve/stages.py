@@ -16,6 +16,7 @@ from pyspec.fit.evaluations import OUTSIDE, told_of_rows
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold, current_hold
+from pyspec.fit.objective import Objective
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
@@ -51,13 +52,13 @@ def _message(outcome: Any, method: str) -> str:
     return "; ".join(map(str, lines))
 
 
-def minimizer_of(problem: FitProblem, params: Any, scale_covar: bool) -> Any:
+def minimizer_of(objective: Objective, params: Any, scale_covar: bool) -> Any:
     """An lmfit.Minimizer that begins with these lmfit.Parameters."""
     import lmfit
 
-    # 'propagate': FitProblem looks for NaN itself, in the pass that gives chi².
+    # 'propagate': the objective looks for NaN itself, in the pass that gives chi².
     return lmfit.Minimizer(
-        problem, params, nan_policy="propagate", calc_covar=False, scale_covar=scale_covar
+        objective, params, nan_policy="propagate", calc_covar=False, scale_covar=scale_covar
     )
 
 
@@ -87,6 +88,8 @@ class Run:
     ) -> None:
         self.problem = problem
         params, self.moved = start
+        #: What the stages call, and the account of these calls.
+        self.objective = Objective(problem, params.sizes_of(problem.names))
         self.methods, self.options = methods, dict(options)
         self.n_points = n_points
         self.scale_covar = scale_covar
@@ -107,6 +110,8 @@ class Run:
     end: tuple[str, float, float] = ("", np.nan, np.nan)
     #: (n_free,) where the run ended, read-only.
     theta: Array
+    #: Other optima that are nearly as good; None where they were not looked for.
+    rivals: list[Array] | None = None
     nfev = 0
     tolerance = 0.0
     stopped = ""
@@ -116,9 +121,9 @@ class Run:
     def go(self, progress: Silent, max_nfev: int | None, max_seconds: float | None = None) -> None:
         """Runs the stages; Ctrl-C and the limits end them with the best point so far. Ctrl-C before
         the first point, and a second one, is a KeyboardInterrupt."""
-        problem, hold = self.problem, current_hold()
-        account = problem.evaluations
-        problem.progress, account.hold = progress, hold
+        problem, objective, hold = self.problem, self.objective, current_hold()
+        account = objective.evaluations
+        objective.progress, account.hold = progress, hold
         if max_nfev is not None or max_seconds is not None:
             account.limit(max_nfev, max_seconds, hold)
         start = time.perf_counter()
@@ -134,20 +139,18 @@ class Run:
         except StopFit as stop:
             self.stopped = str(stop) or "stopped; the best point is kept"
         except ClusterError as gone:
-            if not np.isfinite(problem.evaluations.best):
+            if not np.isfinite(account.best):
                 raise
             self.stopped = f"stopped: {gone}; the best point is kept"
         except KeyboardInterrupt:
-            if hold.insists or not np.isfinite(problem.evaluations.best):
+            if hold.insists or not np.isfinite(account.best):
                 raise
             self.interrupted = True
-            self.stopped = (
-                f"interrupted after {problem.evaluations.count} evaluations; the best point is kept"
-            )
+            self.stopped = f"interrupted after {account.count} evaluations; the best point is kept"
         finally:
             if type(progress) is not Silent:
                 progress.close()
-                problem.progress = Silent()
+                objective.progress = Silent()
             account.hold = None
             if max_nfev is not None or max_seconds is not None:
                 account.limit(None, None)
@@ -179,16 +182,16 @@ class Run:
         if method == "leastsq":
             options = {**OF_MINPACK, **options}
         params = lmfit_parameters(self.params)
-        minimizer = self.minimizer = minimizer_of(self.problem, params, self.scale_covar)
+        minimizer = self.minimizer = minimizer_of(self.objective, params, self.scale_covar)
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         drawn = _seeded(options.pop("seed")) if method == GLOBAL else nullcontext()
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         account.may_leave = method in COMPARE
         try:
             if method == SAMPLER:
                 self.scale_covar = False
-                self.outcome, self.findings = sample(minimizer, self.problem, options)
+                self.outcome, self.findings = sample(minimizer, self.objective, options)
             else:
                 with drawn:
                     self.outcome = minimizer.minimize(method=method, **options)
@@ -203,7 +206,7 @@ class Run:
             self._to_best(self.outcome)  # lmfit leaves it wherever it was
         self._take_over(self.outcome.params)
         if np.all(self.outcome.residual == OUTSIDE):
-            self.problem.refuse(self.problem.theta_of(self.params.value))
+            self.objective.refuse(self.problem.theta_of(self.params.value))
         self.outcome.message = _message(self.outcome, method)
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
@@ -213,7 +216,7 @@ class Run:
         self.tolerance, eliminates = TOLERANCE, False
         if options:
             self.tolerance, eliminates = native_options(problem.label, options)
-        descent = Descent(problem, self.n_points - problem.n_linear, self.tolerance)
+        descent = Descent(self.objective, self.n_points - problem.n_linear, self.tolerance)
         try:
             self.solver = descent.run(self.params, self._linear() if eliminates else ())
         except (StopFit, KeyboardInterrupt, ClusterError):
@@ -223,12 +226,13 @@ class Run:
         if descent.look is not None:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
             self.findings += descent.look.findings()
+            self.rivals = descent.look.rivals
         self._finish_native(self.solver)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
         ends, `solver` has the best point."""
-        problem, account = self.problem, self.problem.evaluations
+        problem, account = self.problem, self.objective.evaluations
         self.tolerance, most = TOLERANCE, MOST_EVALUATIONS
         left = None if account.max_nfev is None else account.left()
         if left is not None:
@@ -239,13 +243,13 @@ class Run:
         solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
         self.solver = solver
         try:
-            problem.solve(solver, watch_of(problem))
+            self.objective.solve(solver, watch_of(self.objective))
         finally:
             end, account.best, _ = solver.ended
             account.best_theta = solver.theta.copy()
         n_free = max(n_points - start.size, 1)
         if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
-            descent = Descent(problem, n_points, TOLERANCE)
+            descent = Descent(self.objective, n_points, TOLERANCE)
             descent.best = solver
             try:
                 solver = descent.freed(solver, start, (lower, upper))
@@ -257,7 +261,7 @@ class Run:
 
     def _take(self, solver: NativeSolver) -> None:
         """What a solver found that has ended."""
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         self.solver, self.tolerance = solver, native_options(self.problem.label, self.options)[0]
         account.count, account.best = solver.nfev, solver.chisqr
         account.best_theta = solver.theta.copy()
@@ -277,9 +281,10 @@ class Run:
     def _finish_native(self, solver: NativeSolver) -> None:
         problem, (end, chisqr, distance) = self.problem, solver.ended
         if end == "not_finite":
-            problem.refuse(solver.trial)
+            self.objective.refuse(solver.trial)
         if end == "limit":
-            raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
+            count = self.objective.evaluations.count
+            raise StopFit(f"stopped after max_nfev = {count} evaluations")
         self._end_at(solver.theta)
         if end in ("converged", "degenerate"):
             end = "exact" if chisqr <= EXACT * problem.data_square else "converged"
@@ -307,26 +312,26 @@ class Run:
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         order = [problem.names.index(name) for name in params if params[name].vary]
         theta = problem.theta_of(params.valuesdict())
-        found = problem.derivatives(theta, bounds)
+        found = self.objective.derivatives(theta, bounds)
         if not np.isfinite(found).all():
-            problem.refuse(theta)
+            self.objective.refuse(theta)
         return found[order]
 
     def _to_best(self, outcome: Any) -> None:
         """Moves the outcome of a method of lmfit to the best point so far."""
-        account = self.problem.evaluations
+        account = self.objective.evaluations
         for name, value in zip(self.problem.names, account.best_theta.tolist(), strict=True):
             outcome.params[name].value = value
         nfev = account.count
-        outcome.residual = self.problem.residual(account.best_theta.copy())
+        outcome.residual = self.objective.residual(account.best_theta.copy())
         account.count = nfev
 
     def _take_best(self) -> None:
-        problem = self.problem
-        if not np.isfinite(problem.evaluations.best):
-            raise FitError(f"{problem.label}: {self.stopped} without a single finite point")
+        account = self.objective.evaluations
+        if not np.isfinite(account.best):
+            raise FitError(f"{self.problem.label}: {self.stopped} without a single finite point")
         if self.solver is not None:
-            self._end_at(problem.evaluations.best_theta)
+            self._end_at(account.best_theta)
             self.end, self.outcome = ("", *self.solver.ended[1:]), None
             return
         outcome = self.minimizer.result

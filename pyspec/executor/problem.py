@@ -1,0 +1,124 @@
+"""What is fitted together: models with their measurements, and where each finds its parameters.
+
+A parameter of scope "project" is one parameter of all parts that have it; any other belongs to its
+own part and is called ``file00_GLP_01_A``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import ModelError
+from pyspec.functions.grid import mean_step
+from pyspec.model import Measurement, Model, Par
+from pyspec.plan import CompiledModel, compile_model
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Mean steps that differ by less are the same: the rounding of axes.
+SAME_STEP = 1e-9
+
+
+class Part(NamedTuple):
+    """A model and what it is fitted to; `fixed` are values of fixed parameters in place of those of
+    the model."""
+
+    compiled: CompiledModel
+    measurement: Measurement
+    fixed: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Parts that are fitted together.
+
+    Attributes
+    ----------
+    parts : each with its own axes, window, noise and loss
+    names : the free parameters of all, the order of theta
+    gather : of each part, (n_own,) the places of its own parameters in theta
+    full : of each part, name of a parameter there → its name here
+    """
+
+    parts: tuple[Part, ...]
+    names: tuple[str, ...]
+    gather: tuple[Ints, ...]
+    full: tuple[Mapping[str, str], ...]
+
+    @classmethod
+    def of(cls, files: Sequence[tuple[Model, Measurement | None]]) -> Problem:
+        """That of several files, whose parameters are in the order of the files, shared ones where
+        they first occur.
+
+        Raises :class:`ModelError` where files that share a parameter give it other bounds or fix
+        it.
+        """
+        if not files:
+            raise ModelError("a joint fit needs at least one file")
+        first: dict[str, tuple[int, Par]] = {}
+        place: dict[str, int] = {}
+        gather: list[Ints] = []
+        full: list[dict[str, str]] = []
+        for index, (model, _) in enumerate(files):
+            names: dict[str, str] = {}
+            for name, par in model.parameters.items():
+                shared = par.scope == "project"
+                names[name] = name if shared else f"file{index:02d}_{name}"
+                if shared:
+                    _check_shared(par, index, *first.setdefault(name, (index, par)))
+            own = [names[name] for name in model.opt_param_names]
+            gather.append(np.array([place.setdefault(n, len(place)) for n in own], np.int64))
+            full.append(names)
+        parts = [Part(compile_model(model), one) for model, one in in_steps_of_the_first(files)]
+        return cls(tuple(parts), tuple(place), tuple(gather), tuple(full))
+
+    @property
+    def models(self) -> list[Model]:
+        """Those of the parts."""
+        return [part.compiled.model for part in self.parts]
+
+    @cached_property
+    def start(self) -> Array:
+        """(n,) the values of the models, shared ones where they first occur."""
+        found = np.empty(len(self.names))
+        for model, own in zip(reversed(self.models), reversed(self.gather), strict=True):
+            found[own] = model.theta()
+        return found
+
+
+def in_steps_of_the_first(
+    files: Sequence[tuple[Model, Measurement | None]],
+) -> list[tuple[Model, Measurement]]:
+    """The files, of which those that share the strength of a Shirley count by the mean step of the
+    first of these: all have the same loss per eV."""
+    found: list[tuple[Model, Measurement]] = []
+    first: float | None = None
+    for model, given in files:
+        measurement = given or Measurement()
+        if model.energy is not None and _shares_a_shirley(model):
+            own = mean_step(model.energy)
+            first = own if first is None else first
+            if abs(own - first) > SAME_STEP * first and measurement.energy_step != first:
+                measurement = replace(measurement, energy_step=first)
+        found.append((model, measurement))
+    return found
+
+
+def _shares_a_shirley(model: Model) -> bool:
+    fed = [one for one in model.components if one.op.kind == "SPECTRUM_FED"]
+    return any(par.scope == "project" for one in fed for par in one.parameters)
+
+
+def _check_shared(par: Par, index: int, first: int, other: Par) -> None:
+    if (par.vary, par.min, par.max) != (other.vary, other.min, other.max):
+        raise ModelError(
+            f"{par.place}: {par.name} is shared by the project, but file {index} and file {first} "
+            "give it other bounds or hold it fixed; write the same entry in both models"
+        )

@@ -1,0 +1,227 @@
+"""What an optimizer calls: χ², its residual and their derivatives, and the account of the calls.
+
+Derivatives are exact where the executor knows them, differences elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.executor.normal import pack_triangle, unpack
+from pyspec.executor.protocol import each_by_itself
+from pyspec.fit.diagnose import explain_slopes, refusal
+from pyspec.fit.evaluations import OUTSIDE, Evaluations
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent
+from pyspec.fit.solve.covariance import fisher_weight, jacobian
+from pyspec.fit.solve.native import NativeSolver, Watch, root_of
+from pyspec.fit.solve.search import Search
+from pyspec.fit.solve.settled import Settled
+
+Array = npt.NDArray[np.float64]
+Bounds = Sequence[tuple[float, float]]
+
+#: What does not go into a pickle.
+_OF_A_RUN = ("progress", "_params", "_gather", "_kept")
+
+
+class Objective:
+    """One run of a fit of `problem`: callable with lmfit.Parameters.
+
+    Attributes
+    ----------
+    evaluations : counts them and keeps the best point
+    progress : is told of each
+    sizes : (n,) the units of the parameters, by which differences and steps are counted
+    """
+
+    progress: Silent = Silent()
+    _params: Any = None
+    _gather: Sequence[Any] = ()
+    #: Columns that stay the same.
+    _kept: Mapping[int, Array] = MappingProxyType({})
+
+    def __init__(self, problem: FitProblem, sizes: Sequence[float] = ()) -> None:
+        self.problem = problem
+        self.evaluations = Evaluations(len(problem.names))
+        self.sizes = sizes or [1.0] * len(problem.names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _OF_A_RUN}
+
+    def __call__(self, params: Any) -> Array:
+        """The residual (data - model) * weight over the window, flat; for lmfit."""
+        if params is not self._params:
+            self._params = params
+            self._gather = [params[name] for name in self.problem.names]
+        return self.residual(np.array([par.value for par in self._gather], dtype=np.float64))
+
+    def residual(self, theta: Array) -> Array:
+        """The residual at `theta`; keeps the best point. What is not finite is refused, or bad."""
+        evaluations = self.evaluations
+        evaluations.left()
+        evaluations.check_end()
+        residual: Array = self.problem.executor.residual(theta, self.problem.fixed)
+        evaluations.count += 1
+        # One pass: chi², and a look for NaN and inf. BLAS would start threads that idle after it.
+        chisqr = float(np.einsum("i,i", residual, residual))
+        is_best = evaluations.keep(chisqr, theta)
+        if not is_best and not np.isfinite(chisqr) and not np.isfinite(residual).all():
+            if not evaluations.may_leave:
+                self.refuse(theta)
+            residual.fill(OUTSIDE)
+        self.progress.update(evaluations.count, chisqr, evaluations.best)
+        return residual
+
+    def solve(self, solver: NativeSolver | Search, watch: Watch) -> None:
+        """Runs the solver of C: all of it there, or with evaluations from here where these need
+        Python. Every evaluation is watched where that is asked for, else one now and then."""
+        each = self.progress.each or self.evaluations.max_seconds is not None
+        if self.problem.in_memory:
+            with self.problem.in_parts() as parts:
+                solver.run_parts(parts, watch, each)
+            return
+        with self.sums(solver.bounds) as evaluate:
+            solver.run(evaluate, watch)
+
+    def judge(self, solver: NativeSolver) -> Settled:
+        """What C says of the ending of a solver that has settled, after a closer look."""
+        with self.problem.in_parts() as parts:
+            return solver.judge(parts, np.array(self.sizes, dtype=np.float64))
+
+    @contextmanager
+    def sums(
+        self, bounds: Bounds, *, each: bool = False
+    ) -> Iterator[Callable[[Array, str], Array]]:
+        """What gives the triangle of [J r], or chi² alone, at a point: (theta, form) → triangle;
+        valid inside of the `with` block. Where chi² is not finite it may be all there is. With
+        `each` it is that of the point alone, whatever was asked for before: the same bits for data
+        in memory, by reference and on a cluster."""
+        executor, fixed = self.problem.executor, self.problem.fixed
+        if not self.problem.in_c:
+            yield lambda theta, form: self._by_differences(bounds, theta, form)
+        elif executor.capabilities.in_parts:
+            with executor.parts(fixed) as parts:
+                yield parts.sum
+        else:
+            with each_by_itself(executor, fixed) if each else executor.sums(fixed) as sums:
+                yield sums
+
+    def _by_differences(self, bounds: Bounds, theta: Array, form: str) -> Array:
+        residual = self.problem.plain_residual(theta)
+        chisqr = np.array([np.einsum("i,i", residual, residual)])
+        if form == "value" or not np.isfinite(chisqr[0]):
+            return chisqr
+        columns = np.vstack([-self.derivatives(theta, bounds), residual])
+        if form == "factor":
+            return pack_triangle(np.asarray(np.linalg.qr(columns.T, mode="r")))
+        return pack_triangle(columns @ columns.T)
+
+    def slopes(self, theta: Array, bounds: Bounds, free: list[int]) -> Array:
+        """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
+        with counting statistics of the model over sqrt(variance); or a factor of these."""
+        problem = self.problem
+        if problem.in_c:
+            form = "fisher" if problem.is_poisson else "factor"
+            found = unpack(problem.executor.normal(theta, problem.fixed, form), problem.is_poisson)
+            return (root_of(found) if problem.is_poisson else found)[:, free]
+        if problem.shared is not None:
+            return self._by_file(theta, bounds, free)
+        if not problem.is_poisson:
+            return self.derivatives(theta, bounds)[free].T
+        self.evaluations.count += 2 * len(free)
+        slopes = jacobian(lambda at: problem.run(at).ravel(), theta, bounds, free, self.sizes)
+        slopes *= fisher_weight(problem.measurement, problem.run(theta)).reshape(-1, 1)
+        return slopes
+
+    def _by_file(self, theta: Array, bounds: Bounds, free: list[int]) -> Array:
+        """The same of several files, not all of which are evaluated in C."""
+        blocks = []
+        for k, (file, gather) in enumerate(
+            zip(self.problem.files, self.problem.gathers, strict=True)
+        ):
+            block = np.zeros((file.n_residuals, len(free)))
+            mine = [k for k, column in enumerate(free) if column in gather]
+            places = [int(np.flatnonzero(gather == free[k])[0]) for k in mine]
+            if mine:
+                alone = Objective(self.problem.alone(k), [self.sizes[j] for j in gather])
+                block[:, mine] = alone.slopes(theta[gather], [bounds[j] for j in gather], places)
+            blocks.append(block)
+        self.evaluations.count += 2 * len(free)
+        return np.concatenate(blocks)
+
+    def information(self, theta: Array, bounds: Bounds) -> tuple[Array, Array | None]:
+        """(n_free + 1, n_free + 1) triangular R with RᵀR = [J r]ᵀ[J r], and of counts the root of
+        the information, which is another than that of J."""
+        problem = self.problem
+        free = list(range(len(problem.names)))
+        if problem.in_c:
+            found = problem.executor.normal(theta, problem.fixed, "factor")
+            factor = unpack(found, symmetric=False)
+        else:
+            rows = (*-self.derivatives(theta, bounds), problem.plain_residual(theta))
+            factor = np.zeros((len(rows), len(rows)))
+            known = np.linalg.qr(np.stack(rows, axis=1), mode="r")
+            factor[: len(known)] = known
+        return factor, self.slopes(theta, bounds, free) if problem.is_poisson else None
+
+    def derivatives(self, theta: Array, bounds: Bounds) -> Array:
+        """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
+        by central differences elsewhere; constant ones of these are computed once."""
+        problem = self.problem
+        can = problem.executor.capabilities
+        columns, exact = list(range(len(problem.names))), None
+        if can.jacobian:
+            columns = sorted({*can.unknown_columns, *problem.switched_off})
+            exact = problem.executor.jacobian(theta, problem.fixed, known_only=True)
+            if not columns:
+                return exact
+        differences = self._differences(theta, bounds, columns)
+        if exact is None:
+            return differences
+        exact[columns] = differences
+        return exact
+
+    def _differences(self, theta: Array, bounds: Bounds, columns: list[int]) -> Array:
+        """Central differences of some columns. Constant ones are kept from the first step on."""
+        new = [k for k in columns if k not in self._kept]
+        found = dict(self._kept)
+        if new:
+            slopes = jacobian(self.problem.plain_residual, theta, bounds, new, self.sizes).T
+            self.evaluations.count += 2 * len(new)
+            found.update(zip(new, slopes, strict=True))
+            stay = [k for k in new if self._stays(k) and np.isfinite(found[k]).all()]
+            self._kept = {**self._kept, **{k: found[k] for k in stay}}
+        return np.stack([found[k] for k in columns])
+
+    def _stays(self, column: int) -> bool:
+        """Whether a column is the same at every step. Counting statistics scale columns by what
+        depends on the model, and none is."""
+        if "constant" in self.problem.without or self.problem.is_poisson:
+            return False
+        return self.problem.column_kinds[column] == "constant"
+
+    def refuse(self, theta: Array) -> NoReturn:
+        """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is
+        not, and why."""
+        problem, steep = self.problem, self._steep(theta)
+        what, why = ("a derivative", steep) if steep else ("the residual", problem.explain(theta))
+        known = self.evaluations.count, (what, why), problem.names, theta.tolist()
+        raise refusal(problem.label, *known)
+
+    def _steep(self, theta: Array) -> str:
+        """One sentence on derivatives that are not finite where the residual is, else ""."""
+        problem = self.problem
+        if type(problem.measurement.data) is not np.ndarray:
+            return ""
+        bounds = [(-np.inf, np.inf)] * len(problem.names)
+        with np.errstate(all="ignore"), suppress(PyspecError):
+            if np.isfinite(theta).all() and np.isfinite(problem.plain_residual(theta)).all():
+                return explain_slopes(problem.names, self.derivatives(theta, bounds))
+        return ""

@@ -1,0 +1,438 @@
+"""One model and its measurement as a fit sees them: alone, or as one file of several."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, PlanError
+from pyspec.executor import Executor, LinearExecutor, Part, executor_of
+from pyspec.executor.laid import Arrays, FitLayout, lay_out, layout_of
+from pyspec.fit.counts import negative
+from pyspec.fit.diagnose import explain_nonfinite
+from pyspec.fit.findings.bounds import at_the_bound
+from pyspec.fit.findings.caution import cautions
+from pyspec.fit.findings.coincide import coinciding
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.finished import doubts
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.refusals import check_registered
+from pyspec.fit.same_data import need_same
+from pyspec.fit.time_zero import beside
+from pyspec.model import Measurement, Par
+from pyspec.model.check import refuse_idle
+from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
+from pyspec.model.free import dispersed, single_valued
+from pyspec.model.measurement import square_of
+from pyspec.model.outline import Outline
+from pyspec.model.source import source_of
+from pyspec.model.windows import slice_of
+from pyspec.plan import compile_model
+from pyspec.plan.following import Followers, Following
+from pyspec.plan.places import Places
+from pyspec.plan.start import Start, start_parameters
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: What does not go into a pickle.
+_MADE_AGAIN = ("_executor", "laid")
+
+
+class FitPart:
+    """A compiled model, a measurement and a backend. Pickles without its executor, which is made
+    again on first use.
+
+    Attributes
+    ----------
+    compiled, measurement, fixed : as of :class:`pyspec.executor.Part`
+    model : that which was compiled; nobody changes it
+    names : the free parameters, the order of theta
+    data_checksum : of the data as they were when this was made: what is saved later must be what
+        was fitted
+    laid : how the structures of C are laid out, where an earlier fit has shown that, and the arrays
+        that they lead to: the loop then needs no executor
+    lays_out : whether the next fit to such data may find that, and this one looks for it
+    shares : the problem of all files, where this one shares free amplitudes with others
+    """
+
+    laid: tuple[FitLayout, Arrays] | None = None
+    shares: FitProblem | None = None
+
+    def __init__(
+        self,
+        given: Part,
+        backend: str,
+        executor: Executor | None = None,
+        checksum: int | None = None,
+        *,
+        lays_out: bool = False,
+    ) -> None:
+        self.compiled, self.measurement, self.fixed = given
+        self.model = self.compiled.model
+        self.backend, self._executor = backend, executor
+        self.lays_out = lays_out and backend == "compiled" and self.fixed is None
+        if self.lays_out and executor is None:
+            self.laid = layout_of(self.compiled, self.measurement)
+        laid = self.laid is not None
+        self.names: tuple[str, ...] = self.compiled.names if laid else self.executor.opt_param_names
+        # The executor has refused other shapes by now, before the data are read.
+        if checksum is not None:
+            self.data_checksum = checksum
+        elif laid:  # an array
+            self.data_checksum, self.data_square = checksum_and_square(self.measurement)
+        else:
+            self.data_checksum = checksum_of(self.measurement)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._executor = None
+        self.__dict__.update(state)
+
+    @property
+    def part(self) -> Part:
+        """What is fitted, as executors know it."""
+        return Part(self.compiled, self.measurement, self.fixed)
+
+    @property
+    def files(self) -> Sequence[FitPart]:
+        """This one, as problems have several."""
+        return (self,)
+
+    # who answers
+
+    @property
+    def executor(self) -> Executor:
+        """The executor that answers; where files share amplitudes, one that asks for those of
+        all."""
+        if self._executor is None:
+            if self.shares is None:
+                self.make_executor()
+            else:
+                self.shares.make_executors()
+            assert self._executor is not None
+        return self._executor
+
+    def make_executor(self) -> Executor:
+        """An executor of this file by itself, which answers from now on."""
+        if self.outline.calls_python:
+            check_registered(self.model, self.parameters)
+        self._executor = executor = executor_of(self.compiled, self.measurement, self.backend)
+        if self.lays_out:
+            lay_out(self.compiled, executor)
+        return executor
+
+    def use(self, executor: Executor | None) -> None:
+        """Takes another executor; None: it is made again when it is needed."""
+        self._executor, self.laid = executor, None
+
+    def rest(self) -> None:
+        """Frees what only a running fit needs; it is made again when it is needed."""
+        self.laid = None
+        if self._executor is not None:
+            self._executor.rest()
+
+    def compare(self, measurement: Measurement) -> None:
+        """Tells the data as they came, in place of which workers hold others, or chunks of them,
+        what is known of these."""
+        if self.measurement is measurement:
+            return
+        if source_of(measurement.data) is None:
+            self.data_checksum = checksum_of(measurement)
+        else:
+            measurement.__dict__["survey"] = self.measurement.survey
+            measurement.seen.update(self.measurement.seen)
+
+    # the model
+
+    @property
+    def label(self) -> str:
+        """How errors call it."""
+        return self.model.name
+
+    @property
+    def parameters(self) -> Mapping[str, Par]:
+        """All parameters by name, as they are when the fit begins."""
+        return self.compiled.parameters
+
+    @property
+    def outline(self) -> Outline:
+        """What the model has in common with others of its structure."""
+        outline = self.compiled.outline
+        assert outline is not None
+        return outline
+
+    @property
+    def followers(self) -> Followers:
+        """The expression parameters, as they are when the fit begins."""
+        return self.compiled.followers
+
+    @property
+    def column_kinds(self) -> tuple[str, ...]:
+        """The class of each Jacobian column, see :class:`pyspec.passes.Column`."""
+        return self.compiled.column_kinds
+
+    @property
+    def n_linear(self) -> int:
+        """Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`."""
+        return 0
+
+    def n_linear_at(self, theta: Array) -> int:
+        """The same, but for those that the data do not determine at `theta`, which are held at
+        0."""
+        return self.n_linear
+
+    def jumps(self) -> Mapping[str, Places]:
+        """Free parameters that move a jump over the samples → the values where they do."""
+        return self.compiled.jumps if self.fixed is None else self.compiled.jumps_at(self.fixed)
+
+    def jump_parameters(self) -> Collection[str]:
+        """All free parameters that move a jump, directly or through expressions."""
+        return self.compiled.jump_parameters
+
+    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
+        """Starts to other optima than that at `theta`; fewer of a file that moves `alone`."""
+        return []
+
+    # the measurement
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the noise is known: weights, or counting statistics."""
+        return self.measurement.weight is not None or self.is_poisson
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether the residual is a Poisson deviance."""
+        return self.measurement.loss == "poisson"
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether values against time are fitted: then there is no energy axis."""
+        return self.model.is_time_model
+
+    def axis(self, name: str) -> Array | None:
+        """(n,) the "energy" or "time" of the fit window; None where the data have none."""
+        is_energy = name == "energy"
+        values = self.model.energy if is_energy else self.model.time
+        if values is None or (is_energy and self.is_trace):
+            return None
+        given = self.measurement
+        return values[slice_of(given.columns if is_energy or self.is_trace else given.rows)]
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """Those of the window, as given."""
+        assert self.measurement.data is not None
+        return self.measurement.window(self.measurement.data)
+
+    @property
+    def n_residuals(self) -> int:
+        """Points of the window, masked ones included."""
+        return int(self.data.size)
+
+    @property
+    def n_points(self) -> int:
+        """Points of the window that count."""
+        given = self.measurement
+        if given.keep is not None or source_of(given.weight) is not None:
+            return count_kept(given)
+        return self.n_residuals if self.laid is None else self.laid[0].n_points
+
+    @cached_property
+    def data_square(self) -> float:
+        """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
+        return square_of(self.measurement)
+
+    # at values of the parameters
+
+    def theta_of(self, values: Mapping[str, float]) -> Array:
+        """The values of the free parameters, in the order of theta."""
+        return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
+
+    def start(self, seeds: Mapping[str, float] | None) -> tuple[Start, bool]:
+        """Where it starts, and whether fits of the same model begin there too: then it has its free
+        parameters in the order of theta."""
+        if self.outline.is_idle:
+            laws = [par.dynamics.components for par in self.parameters.values() if par.dynamics]
+            refuse_idle(self.model.components, *laws)
+        given = {**(self.fixed or {}), **(seeds or {})}
+        shared = None if given else self.compiled.start
+        if shared is not None:
+            return shared, True
+        known = self.model, self.parameters, given
+        return start_parameters(*known, self.measurement.glimpse), False
+
+    def run(self, theta: Array, *, whole: bool = False) -> Array:
+        """The model over the window at `theta`, or over the whole axes."""
+        executor = executor_of(self.compiled, None, self.backend) if whole else self.executor
+        return np.asarray(executor.run(theta, self.fixed))
+
+    def plain_residual(self, theta: Array) -> Array:
+        """The residual at `theta`."""
+        return np.array(self.executor.residual(theta, self.fixed))
+
+    def chisqr_at(self, theta: Array) -> float:
+        """chi² at a point; NaN where the model is not defined."""
+        return chisqr_of(self.executor, theta, self.fixed)
+
+    def cautions(self, values: Mapping[str, float]) -> list[Finding]:
+        """What may mislead at these values."""
+        return cautions(self, values)
+
+    def doubts(
+        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
+    ) -> list[Finding]:
+        """What to doubt in a finished fit; `sides` are the bounds that parameters ended at,
+        `chisqr` that of the fit, if it is known."""
+        return doubts(self, theta, values, sides, chisqr) + negative(self, theta)
+
+    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> Finding:
+        """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
+        return at_the_bound(name, self.model, side, limit, *gain)
+
+    def explain(self, theta: Array) -> str:
+        """One sentence on what is not finite at `theta`."""
+        return explain_nonfinite(self.model, theta)
+
+    def of_any_sign(self) -> Part:
+        """The same with free amplitudes that may be negative."""
+        return self.part
+
+
+def chisqr_of(executor: Executor, theta: Array, fixed: Mapping[str, float] | None) -> float:
+    """chi² at a point; NaN where the model is not defined."""
+    with np.errstate(all="ignore"):
+        if not executor.capabilities.in_parts:
+            return float(executor.normal(theta, fixed, "value")[0])
+        residual = np.array(executor.residual(theta, fixed))
+        return float(np.einsum("i,i", residual, residual))
+
+
+class FreePart(FitPart):
+    """A file whose amplitudes are free at each energy or each time; they are no parameters. The
+    optimizer sees the residual that remains once they are solved for (variable projection)."""
+
+    @property
+    def linear(self) -> LinearExecutor:
+        """The executor, which solves for the amplitudes."""
+        executor = self.executor
+        assert isinstance(executor, LinearExecutor)
+        return executor
+
+    @property
+    def is_trace(self) -> bool:
+        return False
+
+    @property
+    def n_linear(self) -> int:
+        return self.linear.n_linear
+
+    def n_linear_at(self, theta: Array) -> int:
+        if self.shares is not None:
+            return self.n_linear
+        with np.errstate(all="ignore"):
+            return self.n_linear - sum(self.linear.undetermined(theta, self.fixed).values())
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Par]:
+        """All parameters but the amplitudes that are free, and what depends on the energy."""
+        return single_valued(self.model.parameters)
+
+    @cached_property
+    def followers(self) -> Followers:
+        return Following.of(self.parameters, self.outline.followers)
+
+    @cached_property
+    def dispersed(self) -> frozenset[str]:
+        """Parameters that differ from energy to energy: they have no single value."""
+        return dispersed(self.model.parameters)
+
+    def jumps(self) -> Mapping[str, Places]:
+        if self.dispersed:
+            return {}
+        try:
+            return super().jumps()
+        except PlanError:
+            return {}
+
+    def jump_parameters(self) -> Collection[str]:
+        if self.dispersed:  # no plan says at which energies they are
+            return ()
+        try:
+            return super().jump_parameters()
+        except PlanError:
+            return ()
+
+    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
+        with np.errstate(all="ignore"):
+            return beside(self.linear.designer, theta, self.fixed, alone=alone)
+
+    def run(self, theta: Array, *, whole: bool = False) -> Array:
+        """The model over the window. Over the whole axes it is NaN where there are no data to
+        solve for amplitudes: outside of the window, along the axis of these."""
+        need_same(self)  # which the amplitudes are solved from
+        found = np.asarray(self.executor.run(theta, self.fixed))
+        if not whole:
+            return found
+        measured, model = self.measurement, self.model
+        assert model.time is not None
+        assert model.energy is not None
+        everywhere = np.full((model.time.size, model.energy.size), np.nan)
+        rows = slice_of(measured.rows)
+        everywhere[rows, slice_of(measured.columns)] = found
+        return everywhere
+
+    def doubts(
+        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
+    ) -> list[Finding]:
+        found = super().doubts(theta, values, sides, chisqr)
+        with np.errstate(all="ignore"):
+            lost = self.linear.undetermined(theta, self.fixed)
+            found += coinciding(self.linear.designer, theta, self.fixed)
+        axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
+        return found + [
+            Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
+            for name, count in lost.items()
+        ]
+
+    def explain(self, theta: Array) -> str:
+        if self.dispersed:
+            return "a parameter that depends on the energy leaves the domain of its function"
+        return super().explain(theta)
+
+    def of_any_sign(self) -> Part:
+        model = self.model.copy()
+        for par in model.parameters.values():
+            if par.free is not None and par.free.positive:
+                par.free = replace(par.free, positive=False)
+        return self.part._replace(compiled=compile_model(model))
+
+
+def part_of(
+    given: Part,
+    backend: str,
+    executor: Executor | None = None,
+    checksum: int | None = None,
+    *,
+    lays_out: bool = False,
+) -> FitPart:
+    """The part of a fit, with or without free amplitudes."""
+    compiled, measurement, _ = given
+    if compiled.outline is None or not compiled.outline.has_free:
+        return FitPart(given, backend, executor, checksum, lays_out=lays_out)
+    if measurement.data is not None and np.ndim(measurement.data) != 2:
+        raise FitError(
+            f"{compiled.model.name}: amplitudes that are free need data of times and energies, not "
+            f"{np.ndim(measurement.data)}D data"
+        )
+    return FreePart(given, backend, executor, checksum)
