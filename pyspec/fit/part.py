@@ -141,16 +141,16 @@ class FitPart:
         if self._executor is not None:
             self._executor.rest()
 
-    def compare(self, measurement: Measurement) -> None:
-        """Tells the data as they came, in place of which workers hold others, or chunks of them,
-        what is known of these."""
-        if self.measurement is measurement:
-            return
+    def give_back(self, measurement: Measurement) -> None:
+        """Refers to the data as they came, in place of those that workers hold, or of their
+        chunks."""
         if source_of(measurement.data) is None:
             self.data_checksum = checksum_of(measurement)
         else:
             measurement.__dict__["survey"] = self.measurement.survey
             measurement.seen.update(self.measurement.seen)
+        self.measurement = measurement
+        self.use(None)
 
     # the model
 

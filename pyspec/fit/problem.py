@@ -162,15 +162,8 @@ class FitProblem:
         """Refers to the data as they came, in place of those that workers hold, or of their
         chunks."""
         for file, measurement in zip(self.files, measurements, strict=True):
-            file.compare(measurement)
-        self.take(measurements)
-
-    def take(self, measurements: Sequence[Measurement]) -> None:
-        """Refers to other data from now on, which are the same, or to none."""
-        for file, measurement in zip(self.files, measurements, strict=True):
             if file.measurement is not measurement:
-                file.measurement = measurement
-                file.use(None)
+                file.give_back(measurement)
                 self._executor = None
         if self.shared is not None:
             self.shared = replace(self.shared, parts=tuple(file.part for file in self.files))

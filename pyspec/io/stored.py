@@ -193,7 +193,7 @@ class StoredFit(Stored):
     mcmc : samples of the posterior, an :class:`MCMCResult`; None where none were made
     intervals : of parameters that move a jump, see :class:`pyspec.FitResult`
     of_joint : whether other files were fitted together with this one
-    left : what all files leave undetermined, as :attr:`LinearProblem.left` has it; or None
+    left : what all files leave undetermined, as :attr:`Ending.left` has it; or None
     """
 
     free_names: tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -127,7 +127,7 @@ def best_of_pool(
     if number not in found_results:  # as good as that of its part but for rounding
         found_results[number] = job.fit(starts[number])
     result = found_results[number]
-    _fill(job.problem, result.problem)
+    result.problem = job.problem
     drawn = {"n_starts": n_starts, "seed": seed}
     if gone:
         result.success, result.message = False, gone
@@ -143,17 +143,6 @@ def _part(
         tries.run(start)
     if tries.result is None:
         return tries.ended, []
-    _bare(tries.result.problem)
+    # The problem is where it goes.
+    vars(tries.result).update(problem=None, _minimizer=None)
     return tries.ended, [(tries.number, tries.result)]
-
-
-def _bare(problem: FitProblem) -> None:
-    """Takes the data out of a problem, which are where it goes."""
-    if not problem.n_linear:
-        given = [one.measurement for one in problem.files]
-        problem.take([replace(one, data=None, weight=None, keep=None) for one in given])
-
-
-def _fill(given: FitProblem, problem: FitProblem) -> None:
-    """Puts the data of another problem into one that went without."""
-    problem.take([one.measurement for one in given.files])
