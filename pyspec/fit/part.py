@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, PlanError
-from pyspec.executor import Executor, LinearExecutor, Part, executor_of
+from pyspec.executor import Executor, Part, executor_of
 from pyspec.executor.laid import Arrays, FitLayout, lay_out, layout_of
 from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.findings.bounds import at_the_bound
 from pyspec.fit.findings.caution import cautions
-from pyspec.fit.findings.coincide import coinciding
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.finished import doubts
-from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.refusals import check_registered
-from pyspec.fit.same_data import need_same
-from pyspec.fit.time_zero import beside
 from pyspec.model import Measurement, Par
 from pyspec.model.check import refuse_idle
 from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
-from pyspec.model.free import dispersed, single_valued
 from pyspec.model.measurement import square_of
 from pyspec.model.outline import Outline
 from pyspec.model.source import source_of
 from pyspec.model.windows import slice_of
-from pyspec.plan import compile_model
-from pyspec.plan.following import Followers, Following
+from pyspec.plan.following import Followers
 from pyspec.plan.places import Places
 from pyspec.plan.start import Start, start_parameters
 
@@ -316,123 +308,3 @@ def chisqr_of(executor: Executor, theta: Array, fixed: Mapping[str, float] | Non
             return float(executor.normal(theta, fixed, "value")[0])
         residual = np.array(executor.residual(theta, fixed))
         return float(np.einsum("i,i", residual, residual))
-
-
-class FreePart(FitPart):
-    """A file whose amplitudes are free at each energy or each time; they are no parameters. The
-    optimizer sees the residual that remains once they are solved for (variable projection)."""
-
-    @property
-    def linear(self) -> LinearExecutor:
-        """The executor, which solves for the amplitudes."""
-        executor = self.executor
-        assert isinstance(executor, LinearExecutor)
-        return executor
-
-    @property
-    def is_trace(self) -> bool:
-        return False
-
-    @property
-    def n_linear(self) -> int:
-        return self.linear.n_linear
-
-    def n_linear_at(self, theta: Array) -> int:
-        if self.shares is not None:
-            return self.n_linear
-        with np.errstate(all="ignore"):
-            return self.n_linear - sum(self.linear.undetermined(theta, self.fixed).values())
-
-    @cached_property
-    def parameters(self) -> Mapping[str, Par]:
-        """All parameters but the amplitudes that are free, and what depends on the energy."""
-        return single_valued(self.model.parameters)
-
-    @cached_property
-    def followers(self) -> Followers:
-        return Following.of(self.parameters, self.outline.followers)
-
-    @cached_property
-    def dispersed(self) -> frozenset[str]:
-        """Parameters that differ from energy to energy: they have no single value."""
-        return dispersed(self.model.parameters)
-
-    def jumps(self) -> Mapping[str, Places]:
-        if self.dispersed:
-            return {}
-        try:
-            return super().jumps()
-        except PlanError:
-            return {}
-
-    def jump_parameters(self) -> Collection[str]:
-        if self.dispersed:  # no plan says at which energies they are
-            return ()
-        try:
-            return super().jump_parameters()
-        except PlanError:
-            return ()
-
-    def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
-        with np.errstate(all="ignore"):
-            return beside(self.linear.designer, theta, self.fixed, alone=alone)
-
-    def run(self, theta: Array, *, whole: bool = False) -> Array:
-        """The model over the window. Over the whole axes it is NaN where there are no data to
-        solve for amplitudes: outside of the window, along the axis of these."""
-        need_same(self)  # which the amplitudes are solved from
-        found = np.asarray(self.executor.run(theta, self.fixed))
-        if not whole:
-            return found
-        measured, model = self.measurement, self.model
-        assert model.time is not None
-        assert model.energy is not None
-        everywhere = np.full((model.time.size, model.energy.size), np.nan)
-        rows = slice_of(measured.rows)
-        everywhere[rows, slice_of(measured.columns)] = found
-        return everywhere
-
-    def doubts(
-        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[Finding]:
-        found = super().doubts(theta, values, sides, chisqr)
-        with np.errstate(all="ignore"):
-            lost = self.linear.undetermined(theta, self.fixed)
-            found += coinciding(self.linear.designer, theta, self.fixed)
-        axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
-        return found + [
-            Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
-            for name, count in lost.items()
-        ]
-
-    def explain(self, theta: Array) -> str:
-        if self.dispersed:
-            return "a parameter that depends on the energy leaves the domain of its function"
-        return super().explain(theta)
-
-    def of_any_sign(self) -> Part:
-        model = self.model.copy()
-        for par in model.parameters.values():
-            if par.free is not None and par.free.positive:
-                par.free = replace(par.free, positive=False)
-        return self.part._replace(compiled=compile_model(model))
-
-
-def part_of(
-    given: Part,
-    backend: str,
-    executor: Executor | None = None,
-    checksum: int | None = None,
-    *,
-    lays_out: bool = False,
-) -> FitPart:
-    """The part of a fit, with or without free amplitudes."""
-    compiled, measurement, _ = given
-    if compiled.outline is None or not compiled.outline.has_free:
-        return FitPart(given, backend, executor, checksum, lays_out=lays_out)
-    if measurement.data is not None and np.ndim(measurement.data) != 2:
-        raise FitError(
-            f"{compiled.model.name}: amplitudes that are free need data of times and energies, not "
-            f"{np.ndim(measurement.data)}D data"
-        )
-    return FreePart(given, backend, executor, checksum)

@@ -15,47 +15,23 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, Part, PartsExecutor, Problem
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.executor.team import threads_for
-from pyspec.fit.findings.finding import Finding, unique
-from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.followers import FollowersOfFiles, Spanning, local
+from pyspec.fit.files import Files
+from pyspec.fit.linear.part import FreePart, part_of
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.part import FitPart, FreePart, chisqr_of, part_of
+from pyspec.fit.part import FitPart, chisqr_of
 from pyspec.fit.solve.methods import checked_classes
-from pyspec.ir import build_graph
-from pyspec.model import Measurement, Model, Par
-from pyspec.model.outline import Outline
-from pyspec.passes.eliminate import choose, joined, slopes_of
+from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel
-from pyspec.plan.following import Followers
-from pyspec.plan.places import Places
 from pyspec.plan.start import Limits
 
 Array = npt.NDArray[np.float64]
 
 
-def _by_file(
-    found: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
-) -> list[Finding]:
-    """The findings of each file under the names of the project; those that all files have once."""
-    named = [
-        [one.renamed(full, index) for one in unique(own)]
-        for index, (own, full) in enumerate(zip(found, fulls, strict=True))
-    ]
-    whole = [replace(one, part=None) for own in named for one in own]
-    common = [one for one in unique(whole) if whole.count(one) == len(named)]
-    return common + [one for own in named for one in own if replace(one, part=None) not in common]
-
-
-class FitProblem:
+class FitProblem(Files):
     """One file, or several with parameters in common, which then have the names of a project.
 
     Attributes
     ----------
-    files : each with its model, axes, window, noise and loss
-    shared : where several are fitted together the names of all parameters, and where each file
-        finds its own; None of one file alone
-    names : the free parameters, the order of theta
-    only : the file that is fitted by itself; None where several are, under names of a project
     backend : which executors answer
     without : classes of Jacobian columns that are finite differences at every step, for comparison
     others : all starts that a fit of free amplitudes tries beside its optimum; None where these are
@@ -70,11 +46,9 @@ class FitProblem:
     def __init__(
         self, files: Sequence[FitPart], shared: Problem | None = None, without: Collection[str] = ()
     ) -> None:
-        self.files, self.shared = tuple(files), shared
-        self.only = self.files[0] if shared is None else None
+        super().__init__(files, shared)
         self.backend = self.files[0].backend
         self.without = checked_classes(without) if without else frozenset()
-        self.names = self.files[0].names if shared is None else shared.names
 
     @classmethod
     def of(cls, files: Sequence[tuple[Model, Measurement]], backend: str) -> FitProblem:
@@ -218,25 +192,6 @@ class FitProblem:
 
     # the files
 
-    @property
-    def gathers(self) -> Sequence[npt.NDArray[np.int64]]:
-        """Of each file, the places of its parameters in theta."""
-        if self.shared is None:
-            return (np.arange(len(self.names)),)
-        return self.shared.gather
-
-    @property
-    def full(self) -> Sequence[Mapping[str, str]]:
-        """Of each file, name of a parameter there → its name in the result."""
-        if self.shared is None:
-            return ({name: name for name in self.parameters},)
-        return self.shared.full
-
-    @property
-    def named_files(self) -> Sequence[tuple[FitPart, Mapping[str, str]]]:
-        """The files, each with the names that its parameters have in the result."""
-        return list(zip(self.files, self.full, strict=True))
-
     def files_at(self, theta: Array) -> Iterator[tuple[FitPart, Array]]:
         """The files, each with its part of theta; meanwhile each knows the theta of the others."""
         with self._settled(theta):
@@ -249,78 +204,6 @@ class FitProblem:
         whole = self.executor
         assert isinstance(whole, PartsExecutor)
         return whole.settled(theta)
-
-    @property
-    def label(self) -> str:
-        """How errors call it."""
-        if self.only is not None:
-            return self.only.label
-        return ", ".join(dict.fromkeys(file.label for file in self.files))
-
-    @property
-    def model(self) -> Model:
-        """That of the first file."""
-        return self.files[0].model
-
-    @property
-    def measurement(self) -> Measurement:
-        """That of the first file."""
-        return self.files[0].measurement
-
-    @property
-    def data_checksum(self) -> int:
-        """That of the first file."""
-        return self.files[0].data_checksum
-
-    @property
-    def compiled(self) -> CompiledModel:
-        """That of the first file."""
-        return self.files[0].compiled
-
-    @property
-    def outline(self) -> Outline:
-        """That of the first file."""
-        return self.files[0].outline
-
-    @property
-    def is_trace(self) -> bool:
-        """Whether values against time are fitted: then there is no energy axis."""
-        return self.files[0].is_trace
-
-    def axis(self, name: str) -> Array | None:
-        """(n,) the "energy" or "time" of the fit window; None where the data have none."""
-        return self.files[0].axis(name)
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether the noise is known: weights, or counting statistics."""
-        return self.files[0].is_weighted
-
-    @property
-    def is_poisson(self) -> bool:
-        """Whether a residual is a Poisson deviance."""
-        if self.only is not None:
-            return self.only.is_poisson
-        return any(file.is_poisson for file in self.files)
-
-    @property
-    def n_residuals(self) -> int:
-        """Points of the windows, masked ones included."""
-        return sum(file.n_residuals for file in self.files)
-
-    @property
-    def n_points(self) -> int:
-        """Points of the windows that count."""
-        if self.only is not None:
-            return self.only.n_points
-        return sum(file.n_points for file in self.files)
-
-    @property
-    def data_square(self) -> float:
-        """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
-        if self.only is not None:
-            return self.only.data_square
-        return sum(file.data_square for file in self.files)
 
     @property
     def n_linear(self) -> int:
@@ -343,54 +226,7 @@ class FitProblem:
         pairs = zip(self.files, self.gathers, strict=True)
         return sum(file.n_linear_at(theta[gather]) for file, gather in pairs)
 
-    def split(self, values: Array) -> list[Array]:
-        """One flat array of all points as one of the shape of its window for each file."""
-        parts, begin = [], 0
-        for file in self.files:
-            end = begin + file.n_residuals
-            parts.append(values[begin:end].reshape(file.data.shape))
-            begin = end
-        return parts
-
-    # the parameters
-
-    @cached_property
-    def parameters(self) -> Mapping[str, Par]:
-        """All parameters by name, as they are when the fit begins."""
-        if self.only is not None:
-            return self.only.parameters
-        found: dict[str, Par] = {}
-        for file, full in self.named_files:
-            for name, par in file.parameters.items():
-                found.setdefault(full[name], par)
-        for name, formula in self.spanning.formulas.items():
-            found[name] = Par(name, name, vary=False, formula=formula)
-        return found
-
-    @cached_property
-    def followers(self) -> Followers:
-        """The expression parameters, as they are when the fit begins."""
-        if self.only is not None:
-            return self.only.followers
-        files = [(file.followers, full) for file, full in self.named_files]
-        return FollowersOfFiles(files, self.spanning.formulas)
-
-    @cached_property
-    def spanning(self) -> Spanning:
-        """Quantities that take their values from several files."""
-        if self.shared is None:
-            return Spanning()
-        return Spanning.of(self.shared.models, self.full)
-
-    @cached_property
-    def column_kinds(self) -> tuple[str, ...]:
-        """The class of each Jacobian column, see :class:`pyspec.passes.Column`: constant where it
-        is so in every file that has it."""
-        found = ["constant"] * len(self.names)
-        for file, gather in zip(self.files, self.gathers, strict=True):
-            for place, kind in zip(gather.tolist(), file.column_kinds, strict=True):
-                found[place] = kind if found[place] == "constant" else found[place]
-        return tuple(found)
+    # at values of the parameters
 
     @cached_property
     def switched_off(self) -> list[int]:
@@ -398,31 +234,6 @@ class FitProblem:
         if not self.without:
             return []
         return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]
-
-    @cached_property
-    def linear_names(self) -> tuple[str, ...]:
-        """The free parameters in which all files together are linear."""
-        if self.only is not None:
-            return self.only.compiled.linear
-        files = [slopes_of(build_graph(file.model)) for file in self.files]
-        return choose(self.names, joined(list(zip(files, self.full, strict=True)))).names
-
-    def jumps(self) -> Mapping[str, Places]:
-        """Free parameters that move a jump over the samples → the values where they do."""
-        if self.only is not None:
-            return self.only.jumps()
-        found: dict[str, Places] = {}
-        for (file, full), gather in zip(self.named_files, self.gathers, strict=True):
-            for name, own in file.jumps().items():
-                places = own.of_file(gather.tolist())
-                before = found.get(full[name])
-                found[full[name]] = places if before is None else before.joined(places)
-        return found
-
-    def jump_parameters(self) -> Collection[str]:
-        """All free parameters that move a jump, directly or through expressions."""
-        files = self.named_files
-        return {full[name] for file, full in files for name in file.jump_parameters()}
 
     def theta_of(self, values: Mapping[str, float]) -> Array:
         """The values of the free parameters, in the order of theta."""
@@ -457,8 +268,6 @@ class FitProblem:
                         limits[full[name]] = own.limits[name]
         return FitParameters(dict(began), began, limits), tuple(dict.fromkeys(moved))
 
-    # at values of the parameters
-
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes; of several files flat."""
         if self.only is not None:
@@ -472,71 +281,6 @@ class FitProblem:
     def plain_residual(self, theta: Array) -> Array:
         """The residual at `theta`."""
         return np.array(self.executor.residual(theta, self.fixed))
-
-    def beside(self, theta: Array) -> list[Array]:
-        """Starts to other optima than that at `theta`: of several files all elsewhere together,
-        then each of them alone, whose own parameters are elsewhere, the others as they are."""
-        if self.others is not None:
-            return self.others
-        if self.only is not None:
-            return self.only.beside(theta)
-        together: list[Array] = []
-        single: list[Array] = []
-        for file, gather in zip(self.files, self.gathers, strict=True):
-            starts = file.beside(theta[gather])
-            together = together or [theta.copy() for _ in starts]
-            for start, all_files in zip(starts, together, strict=False):
-                all_files[gather] = start
-            for start in file.beside(theta[gather], alone=True):
-                single.append(theta.copy())
-                single[-1][gather] = start
-        found = {moved.tobytes(): moved for moved in (*together, *single)}
-        return list(found.values())
-
-    def cautions(self, values: Mapping[str, float]) -> list[Finding]:
-        """What may mislead at these values."""
-        if self.only is not None:
-            return self.only.cautions(values)
-        own = [file.cautions(local(values, self.full[k])) for k, file in enumerate(self.files)]
-        return [*self._apart(), *self.spanning.nowhere, *_by_file(own, self.full)]
-
-    def _apart(self) -> list[Finding]:
-        """Findings about parameters that some files share and that others have for themselves."""
-        shared: dict[str, int] = {}
-        for index, file in enumerate(self.files):
-            for name, par in file.parameters.items():
-                if par.scope == "project":
-                    shared.setdefault(name, index)
-        found = []
-        for index, file in enumerate(self.files):
-            for name, par in file.parameters.items():
-                if name in shared and par.scope != "project" and par.formula is None:
-                    own = "free" if par.vary else "fixed"
-                    numbers = {"shared_by": shared[name], "own_of": index, "own": own}
-                    found.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
-        return found
-
-    def doubts(
-        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float
-    ) -> list[Finding]:
-        """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
-        ended at."""
-        if self.only is not None:
-            return self.only.doubts(theta, values, sides, chisqr)
-        found: list[list[Finding]] = []
-        for index, (file, at) in enumerate(self.files_at(theta)):
-            full = self.full[index]
-            found.append(file.doubts(at, local(values, full), local(sides, full)))
-        return _by_file(found, self.full)
-
-    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> Finding:
-        """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
-        for file, full in self.named_files:
-            for own, whole in full.items():
-                if whole == name:
-                    found = file.at_the_bound(own, side, limit, *gain)
-                    return replace(found, places=(name,))
-        raise FitError(f"{self.label}: no parameter {name!r}")
 
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""

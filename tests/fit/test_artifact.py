@@ -13,6 +13,7 @@ import pytest
 from pyspec import File, Project, bootstrap
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.solve.other_optima import starts_beside
 from pyspec.functions import time as laws
 from pyspec.functions.response import expFun_gaussIRF
 from tests.support.findings import kinds
@@ -208,7 +209,7 @@ def test_one_time_zero_for_all_energies_is_not_turned(tmp_path: Path) -> None:
     data = simulated(np.random.default_rng(1))
     problem = file_of(Project(tmp_path, show_output=False), "one", data, TAU).fit_2d("art").problem
     assert problem.names == ("gaussIRF_SD", "expFun_01_tau", "expFun_02_tau", "onset")
-    found = problem.beside(np.array([0.1, 1.0, 30.0, 0.2]))
+    found = starts_beside(problem, np.array([0.1, 1.0, 30.0, 0.2]))
     assert np.allclose(np.array(found)[:, 0], [0.1, 0.1, 0.14])
     assert np.allclose(np.array(found)[:, 3], [0.05, 0.35, 0.2])
 

@@ -31,8 +31,8 @@ import numpy.typing as npt
 from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
+from pyspec.fit.linear.part import FreePart
 from pyspec.fit.objective import Objective
-from pyspec.fit.part import FreePart
 from pyspec.fit.same_data import is_at_hand
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent

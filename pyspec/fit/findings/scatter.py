@@ -30,7 +30,8 @@ from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
-from pyspec.fit.part import FitPart, FreePart
+from pyspec.fit.linear.part import FreePart
+from pyspec.fit.part import FitPart
 from pyspec.fit.same_data import is_at_hand, need_fitted
 
 Array = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ from pyspec.errors import FitError, several, suggest
 from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.joint.file import FileFit
-from pyspec.fit.part import FreePart
+from pyspec.fit.linear.part import FreePart
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
@@ -73,11 +73,12 @@ class JointFit(FitResult):
     @property
     def sigma(self) -> Array | None:
         """(n,) the declared standard deviations, None where no noise was declared."""
-        fits = self.problem.split(self.fit)
-        found = [
-            problem.measurement.sigma(fit)
-            for problem, fit in zip(self.problem.files, fits, strict=True)
-        ]
+        found, begin = [], 0
+        for file in self.problem.files:
+            end = begin + file.n_residuals
+            fit = np.asarray(self.fit[begin:end]).reshape(file.data.shape)
+            found.append(file.measurement.sigma(fit))
+            begin = end
         known = [sigma for sigma in found if sigma is not None]
         return self._of_files(known) if known else None
 

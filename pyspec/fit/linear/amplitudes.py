@@ -24,8 +24,8 @@ from pyspec.executor import PartsExecutor
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.gaps import unknown
+from pyspec.fit.linear.part import FreePart
 from pyspec.fit.linear.species import Associated, Kinetics
-from pyspec.fit.part import FreePart
 from pyspec.fit.table import need_xarray
 from pyspec.functions.losses import FLOOR
 from pyspec.model.kinetics import scheme_name, schemes_in, state_name

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.part import FreePart
+from pyspec.fit.linear.part import FreePart
 from pyspec.model.free import allowed
 from pyspec.model.windows import slice_of
 

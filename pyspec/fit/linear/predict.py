@@ -15,7 +15,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.executor.linear.design import Design
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.amplitudes import Amplitudes, Followed, solution_of
-from pyspec.fit.part import FreePart
+from pyspec.fit.linear.part import FreePart
 from pyspec.fit.predict import Prediction
 
 Array = npt.NDArray[np.float64]

@@ -17,6 +17,7 @@ from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.findings.of_files import at_the_bound_of, cautions_of, doubts_of
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
@@ -290,7 +291,7 @@ def _findings(
     if is_judged and math.isfinite(chisqr):
         said = ending.redchi, ending.n_free, run.scale_covar
         found += far_from_expected(problem, values, *said)
-    warned = problem.cautions(values)
+    warned = cautions_of(problem, values)
     if run.stopped or not math.isfinite(chisqr):
         return found, warned
     if math.isnan(ending.variance):
@@ -298,13 +299,13 @@ def _findings(
     for place, gain in ending.gains.items():
         name, (low, high, _) = names[place], run.params.limits[names[place]]
         at = name, sides[name], low if sides[name] == "min" else high
-        found.append(problem.at_the_bound(*at, gain, chisqr, _scale(run, ending)))
+        found.append(at_the_bound_of(problem, *at, gain, chisqr, _scale(run, ending)))
     if run.solver is not None and run.intervals:
         for name, ends in run.intervals.items():
             if name not in run.lost:
                 known = problem.bounds_of(run.params), ends, _scale(run, ending)
                 found += beyond(problem, run.solver, name, *known)
-    found += problem.doubts(ending.theta, values, sides, chisqr)
+    found += doubts_of(problem, ending.theta, values, sides, chisqr)
     return [*found, *warned], warned
 
 

@@ -14,7 +14,7 @@ from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch, root_of
-from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look
+from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look, starts_beside
 from pyspec.fit.solve.search import BACK, REDUCED, WAYS, Search
 from pyspec.plan.places import interval, number_of
 
@@ -81,7 +81,7 @@ class Descent:
             within = jumps.frozen(start)
             begin = self._eliminated(np.clip(start, *within), within, linear)
         if not jumps.places:
-            if problem.beside(begin):
+            if starts_beside(problem, begin):
                 return self._best_beside(begin, start, bounds)
             return self.freed(self.fit(begin, bounds), start, bounds)
         within = jumps.frozen(begin)

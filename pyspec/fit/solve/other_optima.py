@@ -17,6 +17,7 @@ from pyspec.fit.solve.native import NativeSolver
 
 if TYPE_CHECKING:
     from pyspec.fit.objective import Objective
+    from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +48,27 @@ ROUNDING = 1e-10
 
 #: Of their parameters so many are named at most.
 MOST_NAMED = 3
+
+
+def starts_beside(problem: FitProblem, theta: Array) -> list[Array]:
+    """Starts to other optima than that at `theta`: of several files all elsewhere together, then
+    each of them alone, whose own parameters are elsewhere, the others as they are."""
+    if problem.others is not None:
+        return problem.others
+    if problem.only is not None:
+        return problem.only.beside(theta)
+    together: list[Array] = []
+    single: list[Array] = []
+    for file, gather in zip(problem.files, problem.gathers, strict=True):
+        starts = file.beside(theta[gather])
+        together = together or [theta.copy() for _ in starts]
+        for start, all_files in zip(starts, together, strict=False):
+            all_files[gather] = start
+        for start in file.beside(theta[gather], alone=True):
+            single.append(theta.copy())
+            single[-1][gather] = start
+    found = {moved.tobytes(): moved for moved in (*together, *single)}
+    return list(found.values())
 
 
 class Look:
@@ -103,7 +125,7 @@ class Look:
 
     def _go_on(self) -> None:
         """To the best that trials lead to."""
-        starts, k, failed = self.problem.beside(self.found.theta.copy()), 0, 0
+        starts, k, failed = starts_beside(self.problem, self.found.theta.copy()), 0, 0
         while self._left and failed < len(starts):
             trial = self.trial(starts[k % len(starts)])
             if trial.end == "limit":
@@ -114,7 +136,7 @@ class Look:
             if trial.chisqr < self.found.chisqr - self._slight():
                 better = self.finish(trial.theta) if trial.end in ENDED else trial
                 self.found, trial = better, self.found
-                starts, failed = self.problem.beside(better.theta.copy()), 0
+                starts, failed = starts_beside(self.problem, better.theta.copy()), 0
                 self._left -= 1
             self._others.append(trial)
 

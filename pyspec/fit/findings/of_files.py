@@ -1,0 +1,78 @@
+"""Findings of a fit of one file, or of several under the names of a project: those of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.findings.finding import Finding, unique
+from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.followers import local
+from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+
+def cautions_of(problem: FitProblem, values: Mapping[str, float]) -> list[Finding]:
+    """What may mislead at these values."""
+    if problem.only is not None:
+        return problem.only.cautions(values)
+    own = [file.cautions(local(values, full)) for file, full in problem.named_files]
+    return [*_apart(problem), *problem.spanning.nowhere, *_by_file(own, problem.full)]
+
+
+def doubts_of(
+    problem: FitProblem, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float
+) -> list[Finding]:
+    """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
+    ended at."""
+    if problem.only is not None:
+        return problem.only.doubts(theta, values, sides, chisqr)
+    found = [
+        file.doubts(at, local(values, full), local(sides, full))
+        for (file, at), full in zip(problem.files_at(theta), problem.full, strict=True)
+    ]
+    return _by_file(found, problem.full)
+
+
+def at_the_bound_of(
+    problem: FitProblem, name: str, side: str, limit: float, *gain: float
+) -> Finding:
+    """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
+    known = ((file, own) for file, full in problem.named_files for own in full if full[own] == name)
+    file, own = next(known)
+    return replace(file.at_the_bound(own, side, limit, *gain), places=(name,))
+
+
+def _by_file(
+    found: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
+) -> list[Finding]:
+    """The findings of each file under the names of the project; those that all files have once."""
+    named = [
+        [one.renamed(full, index) for one in unique(own)]
+        for index, (own, full) in enumerate(zip(found, fulls, strict=True))
+    ]
+    whole = [replace(one, part=None) for own in named for one in own]
+    common = [one for one in unique(whole) if whole.count(one) == len(named)]
+    return common + [one for own in named for one in own if replace(one, part=None) not in common]
+
+
+def _apart(problem: FitProblem) -> list[Finding]:
+    """Findings about parameters that some files share and that others have for themselves."""
+    shared: dict[str, int] = {}
+    for index, file in enumerate(problem.files):
+        for name, par in file.parameters.items():
+            if par.scope == "project":
+                shared.setdefault(name, index)
+    found = []
+    for index, file in enumerate(problem.files):
+        for name, par in file.parameters.items():
+            if name in shared and par.scope != "project" and par.formula is None:
+                own = "free" if par.vary else "fixed"
+                numbers = {"shared_by": shared[name], "own_of": index, "own": own}
+                found.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
+    return found
