@@ -27,7 +27,7 @@ SumsAt = Callable[[Array, str], Array]
 def sums_at_points(problem: FitProblem, check: Callable[[], None]) -> Iterator[SumsAt]:
     """What gives the sums at several points in one call of C, for data in memory; valid inside of
     the `with` block. `check` is called now and then, and may raise to end it."""
-    with problem._parts() as parts:
+    with problem.in_parts() as parts:
         n = len(problem.names)
         most = max(1, int(PATIENCE / (parts.size * SECONDS)))
 
