@@ -19,6 +19,8 @@ from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.many.cases import Given
+from pyspec.fit.many.fit import ManyBatch
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, StagedOptions, check_options, need_pair
 from pyspec.fit.problem import FitProblem
@@ -203,6 +205,14 @@ class _Fits(FromStarts):
 
     def make_problem(self) -> FitProblem:
         return make_problem(self.compiled, self.measurement, self.backend, self.without)
+
+    def batch(self, starts: Sequence[Mapping[str, float]]) -> ManyBatch | None:
+        if self.without:
+            return None
+        cases = Given([self.measurement], starts)
+        batch = ManyBatch(self.compiled.model, cases, self.problem.backend, self.how)
+        batch._compiled = self.compiled  # with its values of fixed parameters
+        return batch
 
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -222,9 +222,14 @@ class Ended:
         final = {name: values[name] for name in names}
         ended = Start(start, final, result.chisqr, result.success, result.message)
         variance = result.redchi if result._scale_covar else 1.0
-        rounding = max(ROUNDING * result.chisqr, EXACT * result.problem.data_square)
-        tolerance = max(SAME * variance, rounding)
-        return cls(ended, tolerance, result.interrupted, result.nfev)
+        own = cls.at(ended, variance, result.problem.data_square, result.nfev)
+        return replace(own, interrupted=result.interrupted)
+
+    @classmethod
+    def at(cls, ended: Start, variance: float, data_square: float, nfev: int) -> Ended:
+        """Of a fit with that variance of a point."""
+        rounding = max(ROUNDING * ended.chisqr, EXACT * data_square)
+        return cls(ended, max(SAME * variance, rounding), nfev=nfev)
 
     @classmethod
     def failed(cls, given: Mapping[str, float], error: FitError) -> Ended:
@@ -252,6 +257,20 @@ class Tries(Generic[ResultT]):
     result: ResultT | None = None
     number: int = 0
 
+    #: How the fit of the result ended.
+    own: Ended | None = None
+
+    def take(self, own: Ended) -> None:
+        """A fit that has ended, of which there is no result."""
+        if own.is_better(self.best):
+            self.best, self.number = own, len(self.ended)
+        self.ended.append(own)
+
+    def finish(self) -> None:
+        """Repeats the best where there is no result of it."""
+        if self.best is not self.own:
+            self.result, self.own = self.fit(self.ended[self.number].start.start), self.best
+
     def run(self, start: Mapping[str, float]) -> ResultT | None:
         """The fit from one start; None where it could not be made."""
         try:
@@ -261,9 +280,14 @@ class Tries(Generic[ResultT]):
             return None
         own = Ended.of(result)
         if own.is_better(self.best):
-            self.best, self.result, self.number = own, result, len(self.ended)
+            self.best, self.number = own, len(self.ended)
+            self.result, self.own = result, own
         self.ended.append(own)
         return result
+
+
+#: Starts → how the fits of some of them ended, by their numbers.
+InC: TypeAlias = Callable[[Sequence[Mapping[str, float]]], Mapping[int, Ended]]
 
 
 def best_of(
@@ -272,15 +296,25 @@ def best_of(
     seeds: Mapping[str, float] | None,
     n_starts: int,
     seed: int,
+    in_c: InC | None = None,
 ) -> ResultT:
     """The fit of the lowest chi² from `n_starts` starts; its `starts` lists all of them, and its
-    findings say where they disagree.
+    findings say where they disagree. `in_c` makes those fits beside the first that C can make, of
+    all starts at once; the best of these is then repeated by itself.
 
     Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
     """
+    starts = list(drawn_starts(problem, seeds, n_starts, seed))
+    known: Mapping[int, Ended] = {}
     tries, interrupted = Tries(fit), False
-    for given in drawn_starts(problem, seeds, n_starts, seed):
+    for k, given in enumerate(starts):
+        if k == 1 and in_c is not None:
+            known = in_c(starts[1:])
+        if k - 1 in known:
+            tries.take(known[k - 1])
+            continue
         try:
+            current_hold().check()
             result = tries.run(given)
         except KeyboardInterrupt:
             if tries.result is None or current_hold().insists:
@@ -290,10 +324,12 @@ def best_of(
         interrupted = result is not None and result.interrupted
         if interrupted:
             break
-    if tries.result is None or tries.best is None:
+    if not interrupted and tries.best is not None:
+        tries.finish()
+    if tries.result is None or tries.own is None:
         raise first_error(tries.ended)
     drawn = {"n_starts": n_starts, "seed": seed}
-    return with_starts(tries.result, tries.ended, tries.best, drawn, interrupted)
+    return with_starts(tries.result, tries.ended, tries.own, drawn, interrupted)
 
 
 def first_error(ended: Sequence[Ended]) -> FitError:

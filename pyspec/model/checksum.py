@@ -40,6 +40,15 @@ def checksum_at(plain: npt.NDArray[Any], at: int) -> int:
     return _checksum(plain, at, 0)
 
 
+def checksums(rows: npt.NDArray[Any]) -> list[int]:
+    """The same of each row of an array; of short ones, in C order, without Python for each."""
+    width = rows[0].nbytes if len(rows) else 0
+    if not 0 < width < 8 * LINE or not rows.flags.c_contiguous:
+        return [checksum(row) for row in rows]
+    view = memoryview(rows).cast("B")
+    return [zlib.crc32(view[at : at + width]) for at in range(0, len(view), width)]
+
+
 def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int, float]:
     """The same, and the sum of the squares of the values, in one pass."""
     square = bytearray(8)

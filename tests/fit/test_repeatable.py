@@ -78,3 +78,22 @@ def test_the_first_of_two_stages_has_it_too(pair: tuple[Model, Measurement]) -> 
     assert fits[0].settings["seed"] == 3
     assert all(fit.success for fit in fits)
     assert bootstrap(fits[0], 2).success.all()
+
+
+def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own() -> None:
+    model = load_model("m:\n  Offset: {y0: [3, true]}\n", "m")
+    model.set_axes(energy=np.linspace(0, 1, 40))
+    data = 3 + np.random.default_rng(0).normal(size=40)
+    for columns, weight in ((None, None), ((5, 30), 2.0)):
+        measurement = Measurement(data, columns=columns, weight=weight)
+        result = fit_model(model, measurement, scale_covar=False if weight else None)
+        cases = bootstrap(result, 3, seed=7)._batch.cases
+        window = slice(*(columns or (0, 40)))
+        sigma = 0.5 if weight else np.sqrt(result.redchi)
+        stack, _ = cases.stack([0, 1, 2], result.problem.measurement, 2)
+        for k in range(3):
+            noise = np.random.default_rng([7, k]).normal(size=result.fit.shape)
+            drawn = cases.case(k)[0].data
+            assert np.array_equal(drawn[window], result.fit + sigma * noise)
+            assert np.array_equal(np.delete(drawn, np.r_[window]), np.delete(data, np.r_[window]))
+            assert np.array_equal(stack.data[k], drawn)

@@ -10,7 +10,7 @@ import pytest
 
 import pyspec.executor  # noqa: F401  (registers the evaluators)
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.checksum import LINE, LINES, checksum
+from pyspec.model.checksum import LINE, LINES, checksum, checksums
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 _MODEL = """
@@ -160,3 +160,11 @@ def test_a_checksum_notices_changes_and_exchanges(n: int, dtype: type) -> None:
 
 def test_a_checksum_of_nothing_is_a_number() -> None:
     assert checksum(np.zeros((0, 4))) == 0
+
+
+@pytest.mark.parametrize("kind", ["<f8", "<u2"])
+@pytest.mark.parametrize("shape", [(7, 100), (3, 700), (0, 4), (3, 0), (4, 5000)])
+def test_checksums_of_rows_are_those_of_each(shape: tuple[int, int], kind: str) -> None:
+    rows = np.random.default_rng(2).integers(0, 99, shape).astype(kind)
+    for given in (rows, rows[:, ::2], rows[::2]):
+        assert checksums(given) == [checksum(one) for one in given]

@@ -102,7 +102,7 @@ class Batch(ABC, Generic[Fit]):
     def columns(self, what: str, solved: Solved, made: Bools) -> Mapping[str, Any]:
         """Name → "values", "stderr" or "start" of the fits that C made."""
         if what == "stderr":
-            found = dict(zip(solved.names, solved.stderr[made].T, strict=True))
+            found = dict(zip(solved.names, solved.stderr(made).T, strict=True))
             return found | self._errors_of_followers(solved, made)
         free = solved.theta if what == "values" else solved.start
         known: dict[str, Any] = dict(zip(solved.names, free[made].T, strict=True))
@@ -119,7 +119,7 @@ class Batch(ABC, Generic[Fit]):
         if not self._compiled.followers.names:
             return found
         gradients = self._compiled.followers.gradients(self.columns("values", solved, made))
-        covariance = solved.covariance[made]
+        covariance = solved.covariance(made)
         has_error = np.isfinite(np.einsum("kii->ki", covariance))
         known = np.where(has_error[:, :, None] & has_error[:, None, :], covariance, 0.0)
         for name, slopes in gradients.items():

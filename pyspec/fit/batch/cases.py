@@ -42,9 +42,12 @@ class Cases(Protocol):
     def part(self, places: slice) -> Cases:
         """Those at some places."""
 
-    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+    def stack(
+        self, places: Sequence[int], like: Measurement, n_threads: int = 1
+    ) -> tuple[Stack, Bools]:
         """The arrays of cases that follow each other; nobody has looked at their values. And which
-        cases differ from a measurement in these alone; others have any values."""
+        cases differ from a measurement in these alone; others have any values. What takes long is
+        shared by so many threads."""
 
 
 def as_doubles(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from pyspec.fit.batch.batch import Batch
+from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.pools import GoneError, Pool, parts_of, run_parts, warn_lost
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.batch.solved import Solved
+from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import Ended, Tries, best_of, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, Start, Tries, best_of, drawn_starts, first_error, with_starts
 
 
 @dataclass
@@ -39,6 +43,39 @@ class FromStarts(ABC):
     @abstractmethod
     def make_problem(self) -> FitProblem:
         """Makes it."""
+
+    def batch(self, starts: Sequence[Mapping[str, float]]) -> Batch[Any] | None:
+        """The same fits as cases of a batch, where they are that."""
+        return None
+
+    def in_c(self, starts: Sequence[Mapping[str, float]]) -> dict[int, Ended]:
+        """How those fits ended that C makes, by their numbers, as of
+        :func:`pyspec.fit.starts.best_of`; where a signal comes those that have ended by then."""
+        batch = self.batch(starts)
+        made = None if batch is None else InC.of(batch)
+        found: dict[int, Ended] = {}
+        if batch is not None and made is not None:
+            with suppress(KeyboardInterrupt):
+                for k, is_made in made.run(current_hold().check, False, None):
+                    if is_made:
+                        found[k] = self._ended(batch, made.solved, k)
+        return found
+
+    def _ended(self, batch: Batch[Any], solved: Solved, k: int) -> Ended:
+        """How one that C made ended."""
+        own = solved.fitted[k]
+        start, values = (
+            dict(zip(solved.names, row[k].tolist(), strict=True))
+            for row in (solved.start, solved.theta)
+        )
+        chisqr, nfev = float(own["chisqr"]), int(own["nfev"])
+        variance = chisqr / int(solved.n_free[k]) if solved.is_scaled else 1.0
+        return Ended.at(
+            Start(start, values, chisqr, True, batch.said(k, solved, k)),
+            variance,
+            self.problem.data_square,
+            nfev,
+        )
 
     def fit(
         self,
@@ -68,7 +105,8 @@ def best_from_starts(
     def fit(start: Mapping[str, float] | None) -> FitResult:
         return job.fit(start, make_progress(progress, label))
 
-    return best_of(fit, job.problem, seeds, n_starts, seed)
+    in_c = job.in_c if progress in (None, False) else None  # which tells of each evaluation
+    return best_of(fit, job.problem, seeds, n_starts, seed, in_c)
 
 
 def best_of_pool(

@@ -133,7 +133,7 @@ class InC:
     ) -> Iterator[tuple[int, bool]]:
         batch, solved, begin = self.batch, self.solved, places[0]
         own = slice(begin, begin + len(places))
-        stack, alike = batch.cases.stack(places, self.like)
+        stack, alike = batch.cases.stack(places, self.like, len(slots.structs))
         able = alike & self._starts(places) & self._is_read(stack)
         if (found := batch.checksums(places)) is not None:
             solved.checksums[own] = found
@@ -222,6 +222,8 @@ class InC:
                 able[place - places[0]] = self._start_by_data(place, given)
                 continue
             for name, value in given.items():
+                if name not in columns:  # of a quantity that takes no part
+                    continue
                 array, k, (low, high) = columns[name]
                 array[place, k] = value
                 moves_jumps = array is solved.fixed and self.may_jump

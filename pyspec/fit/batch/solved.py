@@ -18,7 +18,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _RUNNING, _CONVERGED = CONSTANTS["END_RUNNING"], CONSTANTS["END_CONVERGED"]
-_CERTAIN, _WEAK, _AT_BOUND = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND"))
+_CERTAIN, _WEAK, _AT_BOUND, _WIDE = (
+    CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND", "WIDE")
+)
 
 
 class Solved:
@@ -88,7 +90,9 @@ class Solved:
     def made_of(self, places: slice) -> Bools:
         """The same of some of them."""
         one = self.fitted[places]
-        found = (one["end"] == _CONVERGED) & (one["flags"] & ~(_AT_BOUND | _WEAK) == _CERTAIN)
+        found = (one["end"] == _CONVERGED) & (
+            one["flags"] & ~(_AT_BOUND | _WEAK | _WIDE) == _CERTAIN
+        )
         return np.asarray(found & (one["distance"] <= self.needed) & np.isfinite(one["chisqr"]))
 
     def n_ended(self, begin: int, end: int) -> int:
@@ -101,17 +105,21 @@ class Solved:
         """(n, n_free) the best values."""
         return self.numbers[:, : len(self.names)]
 
-    @property
-    def covariance(self) -> Array:
-        """(n, n_free, n_free) of those that no bound holds, NaN of the others."""
+    def covariance(self, places: slice | Bools) -> Array:
+        """(k, n_free, n_free) of some of them, NaN of parameters that a bound holds, or whose error
+        is wider than the interval of their bounds."""
         n = len(self.names)
-        return self.numbers[:, 3 * n : (3 + n) * n].reshape(len(self), n, n)
+        found = self.numbers[places, 3 * n : (3 + n) * n].reshape(-1, n, n)
+        if (self.fitted["flags"][places] & _WIDE).any():
+            with np.errstate(invalid="ignore"):
+                wide = np.sqrt(np.einsum("kjj->kj", found)) > self.upper - self.lower
+            found = np.where(wide[:, :, None] | wide[:, None, :], np.nan, found)
+        return found
 
-    @property
-    def stderr(self) -> Array:
-        """(n, n_free) standard errors, NaN where there is none."""
+    def stderr(self, places: slice | Bools) -> Array:
+        """(k, n_free) standard errors of some of them, NaN where there is none."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(np.einsum("ijj->ij", self.covariance)))
+            return np.asarray(np.sqrt(np.einsum("kjj->kj", self.covariance(places))))
 
     @property
     def n_free(self) -> Ints:
@@ -130,7 +138,7 @@ class Solved:
         n, found = len(self.names), self.fitted[k]
         return Ending.of(
             theta=self.theta[k],
-            covariance=self.covariance[k],
+            covariance=self.covariance(slice(k, k + 1))[0],
             side=self.numbers[k, n : 2 * n].view(np.int64),
             chisqr=float(found["chisqr"]),
             n_points=int(found["n_points"]),

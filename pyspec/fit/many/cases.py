@@ -9,12 +9,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library.threads import Threads
 from pyspec.fit.batch.cases import Bools, Case, Stack, as_doubles
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]
 
 Item = TypeVar("Item")
+
+#: Numbers below which threads take longer to begin than to draw them.
+LEAST = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,9 @@ class Given:
     def given(self, k: int) -> Mapping[str, float]:
         return _at(self.seeds, k)
 
-    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+    def stack(
+        self, places: Sequence[int], like: Measurement, n_threads: int = 1
+    ) -> tuple[Stack, Bools]:
         if len(self.measurements) == 1:
             return _repeated(self.measurements[0], len(places)), np.ones(len(places), bool)
         given = [self.measurements[k] for k in places]
@@ -140,23 +146,52 @@ class Drawn:
     def given(self, k: int) -> Mapping[str, float]:
         return self.seeds
 
-    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
-        return Stack(np.stack([self._drawn(k) for k in places])), np.ones(len(places), bool)
+    def stack(
+        self, places: Sequence[int], like: Measurement, n_threads: int = 1
+    ) -> tuple[Stack, Bools]:
+        data = np.empty((len(places), *self._shape))
+
+        def draw(n: int) -> None:
+            self._draw(places[n], data[n])
+
+        if n_threads > 1 and data.size > LEAST:
+            with Threads(n_threads) as pool:
+                list(pool.map(draw, range(len(places))))
+        else:
+            list(map(draw, range(len(places))))
+        return Stack(data), np.ones(len(places), bool)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        assert self.measurement.data is not None
+        return self.measurement.data.shape
 
     def _drawn(self, k: int) -> Array:
+        data = np.empty(self._shape)
+        self._draw(k, data)
+        return data
+
+    def _draw(self, k: int, data: Array) -> None:
+        """Draws the k-th data into memory of its own."""
         generator = np.random.default_rng([self.seed, self.numbers[k]])
-        if self.residuals is not None:
-            assert self.sigma is not None
-            noise = generator.choice(self.residuals, self.expected.shape)
-            drawn = self.expected + self.sigma * noise
+        window = self.measurement.window(data)
+        if window.size < data.size:
+            data[...] = self.measurement.data
+        if self.residuals is None and self.sigma is not None and window.flags.c_contiguous:
+            drawn = window.reshape(self.expected.shape)
+            generator.standard_normal(out=drawn)
+        elif self.residuals is not None:
+            drawn = generator.choice(self.residuals, self.expected.shape)
         elif self.sigma is not None:
-            drawn = self.expected + self.sigma * generator.normal(size=self.expected.shape)
+            drawn = generator.standard_normal(self.expected.shape)
         else:
             scale = self.measurement.loss_scale
             drawn = generator.poisson(np.maximum(self.expected, 0.0) * scale) / scale
-        data = np.array(self.measurement.data, np.float64)
-        self.measurement.window(data)[...] = drawn.reshape(self.measurement.window(data).shape)
-        return data
+        if self.sigma is not None:
+            drawn *= self.sigma
+            drawn += self.expected
+        if not np.may_share_memory(drawn, data):
+            window[...] = drawn.reshape(window.shape)
 
     def part(self, places: slice) -> Drawn:
         """Those at some places."""

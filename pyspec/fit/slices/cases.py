@@ -15,7 +15,7 @@ from pyspec.fit.batch.solved import Solved
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Measurement
-from pyspec.model.checksum import checksum
+from pyspec.model.checksum import checksums
 from pyspec.model.measurement import row_of
 
 
@@ -36,7 +36,9 @@ class Slices:
     def given(self, place: int) -> Mapping[str, float]:
         return self.seeds[place] if self.seeds else {}
 
-    def stack(self, places: Sequence[int], like: Measurement) -> tuple[Stack, Bools]:
+    def stack(
+        self, places: Sequence[int], like: Measurement, n_threads: int = 1
+    ) -> tuple[Stack, Bools]:
         weight, keep = self.series.weight, self.series.keep
         if weight is not None:
             weight = self.rows_of(
@@ -83,7 +85,7 @@ class SliceBatch(Batch[SliceFit]):
 
     def checksums(self, places: range) -> Sequence[int]:
         assert isinstance(self.cases, Slices)
-        return [checksum(one) for one in self.cases.rows_of(places)]
+        return checksums(self.cases.rows_of(places))
 
     def made(self, number: int, solved: Solved, place: int) -> SliceFit:
         result = self.result_of(number, solved, place)

@@ -1,0 +1,176 @@
+"""What is made of many fits: ``python -m bench.batches --rounds 3``.
+
+Slices of data set 01 with one and five free parameters, started by the shift of their maximum;
+bootstraps of a measurement of 440 × 400; the intervals of data sets 01 to 03 at one, two and three
+standard deviations; steps of emcee on data set 01, and the widths of its samples; the starts of
+one fit; all spectra of `nano_xps.nc`, from the open file to their values and errors; and simulated
+spectra of 100 points from a file of uint16.
+
+Milliseconds of the processor, medians of interleaved rounds: of a slice, of the bootstrap of 1,000,
+of all intervals, of a step, of a start, of the map, of 1,000,000 spectra. Times of the processor
+count all threads; set ``PYSPEC_NUM_THREADS``.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.cases import SHARED, examples_folder, seed_task, set_task
+from bench.many import DOUBLET, Case
+from bench.measure import arguments_of, finish, print_rows
+from pyspec import Measurement, fit_model, fit_slices, load_model
+from pyspec.fit import MC, bootstrap
+from pyspec.workflow.seeds import shift_seeds
+
+#: Bootstraps, steps and starts of a round; spectra of the simulated series.
+DRAWN, STEPS, STARTS, SPECTRA = 50, 20, 50, 20_000
+
+#: What a round has milliseconds of, and the bar, where there is one.
+BARS = {
+    "slice, 1 free": 0.02,
+    "slice, 5 free": 0.05,
+    "bootstrap, amplitude": 1500.0,
+    "intervals, data_01": 15.0,
+    "intervals, data_02": 15.0,
+    "intervals, data_03": 15.0,
+    "nano_xps.nc": 200.0,
+    "1e6 spectra": 60_000.0,
+}
+
+Job = Callable[[], float]
+
+DOUBLET_4F = """\
+w4f:
+  LinBack: {m: [0, True, -1.0e+4, 1.0e+4], b: [500, True], xStart: [-40, False], xStop: [-28, False]}
+  GLP: {A: [500, True, 0, 1.0e+6], x0: [-32.6, True, -35, -30], F: [0.5, True, 0.1, 3], m: [0.3, False]}
+  GLP: {A: ["0.66 * GLP_01_A"], x0: ["GLP_01_x0 - 2.08"], F: ["GLP_01_F"], m: ["GLP_01_m"]}
+"""  # noqa: E501
+
+
+def slices(folder: Path) -> Iterator[tuple[str, Job]]:
+    """Those of data set 01, with the position free and with all but the shape."""
+    task = set_task("data_01", folder)
+    base = load_model(task.text, "base")
+    base.set_axes(energy=task.energy)
+    base.set_values({n: v for n, v in task.values.items() if n in base.parameters})
+    series = Measurement(task.data)
+    for n_free in (1, 5):
+        model = base.copy()
+        for name in base.opt_param_names:
+            vary = name == "GLP_01_x0" if n_free == 1 else name != "GLP_01_m"
+            model.set(name, vary=vary)
+        seeds: list[dict[str, float]] = [{} for _ in task.data]
+        shift_seeds(model, series, seeds)
+
+        def job(model: Any = model, seeds: Any = seeds) -> float:
+            return _read(fit_slices(model, series, seeds=seeds)) / len(task.data)
+
+        yield f"slice, {n_free} free", job
+
+
+def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
+    """All of them, by name."""
+    yield from slices(folder)
+    for what in ("amplitude", "position"):
+        case = seed_task(f"seed_{what}", 4).case()
+        result = fit_model(case.model, case.measurement)
+        yield (
+            f"bootstrap, {what}",
+            lambda result=result: _read(bootstrap(result, DRAWN)) * 1000 / DRAWN,
+        )
+    for name in ("data_01", "data_02", "data_03"):
+        case = set_task(name, folder).case()
+        result = fit_model(case.model, case.measurement)
+        yield f"intervals, {name}", lambda result=result: float(len(result.conf_interval()) > 0)
+    first = set_task("data_01", folder).case()
+    sampled = fit_model(first.model, first.measurement)
+
+    def sample() -> float:
+        sampled.sample(MC(steps=STEPS, seed=1))
+        return 1.0 / STEPS
+
+    yield "step of emcee", sample
+    doublet = Case(DOUBLET, 100)
+    model = doublet.model()
+    one = Measurement(doublet.data(model)[0])
+
+    def starts() -> float:
+        fit_model(model, one, n_starts=STARTS, seed=3)
+        return 1.0 / STARTS
+
+    yield "start", starts
+    path = SHARED / "xps_map" / "nano_xps.nc"
+    if path.is_file():
+        yield "nano_xps.nc", lambda: nano(path)
+    yield "1e6 spectra", lambda: _read(simulated(spectra)) * 1e6 / SPECTRA
+
+
+def nano(path: Path) -> float:
+    """All spectra of the map, which start at the fit of their mean."""
+    import xarray
+
+    with xarray.open_dataarray(path) as found:
+        data, energy = found.values.astype(np.float64), found.eV.values
+    model = load_model(DOUBLET_4F, "w4f")
+    model.set_axes(energy=energy)
+    rows = data.reshape(-1, data.shape[-1])
+    mean = fit_model(model, Measurement(rows.mean(axis=0)))
+    model.set_values({name: mean.values[name] for name in mean.free_names})
+    return _read(fit_slices(model, Measurement(rows)))
+
+
+def simulated(path: Path) -> Any:
+    """Spectra of a doublet as numbers of two bytes, from a file that is mapped into memory."""
+    size = "[20, True, 0, 500]", "[2000, True, 0, 50000]"
+    text = DOUBLET.replace(*size).replace("[0.1, True, -5, 5]", "[10, True, -500, 500]")
+    model = Case(text.replace("[2, True, -50, 50]", "[200, True, -5000, 5000]"), 100).model()
+    if not path.exists():
+        rng, clean = np.random.default_rng(1), model.evaluate()
+        drawn = clean + 30.0 * rng.normal(size=(SPECTRA, clean.size))
+        np.clip(np.round(drawn), 0, 65535).astype(np.uint16).tofile(path)
+    data = np.memmap(path, np.uint16, "r", shape=(SPECTRA, 100))
+    return fit_slices(model, Measurement(data))
+
+
+def _read(fits: Any) -> float:
+    """1, once values, errors and states were read."""
+    return 1.0 if fits.values and fits.stderr and len(fits.status) else np.nan
+
+
+def main() -> None:
+    """The command line."""
+    parser = arguments_of("batches", __doc__, data=True)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds; one more is not counted")
+    parser.add_argument("names", nargs="*", help="of which jobs, by words of their names")
+    given = parser.parse_args()
+    folder = examples_folder(given.data)
+    if folder is None:
+        parser.error("the reference data are needed: give --data")
+    found: dict[str, list[float]] = {}
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as own:
+        warnings.simplefilter("ignore")
+        every = jobs(folder, Path(own) / "spectra.u16")
+        chosen = [one for one in every if not given.names or any(w in one[0] for w in given.names)]
+        for turn in range(given.rounds + 1):
+            for name, job in chosen:
+                begin = time.process_time()
+                share = job()
+                if turn:
+                    spent = 1e3 * (time.process_time() - begin) * share
+                    found.setdefault(name, []).append(spent)
+    medians = {name: statistics.median(one) for name, one in found.items()}
+    rows = [[name, f"{ms:.4g}", f"{BARS.get(name, np.nan):g}"] for name, ms in medians.items()]
+    print_rows(["job", "ms", "bar"], rows)
+    finish(given.json, {"batches": medians})
+
+
+if __name__ == "__main__":
+    main()
