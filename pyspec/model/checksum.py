@@ -45,7 +45,7 @@ def checksums(rows: npt.NDArray[Any]) -> list[int]:
     width = rows[0].nbytes if len(rows) else 0
     if not 0 < width < 8 * LINE or not rows.flags.c_contiguous:
         return [checksum(row) for row in rows]
-    view = memoryview(rows).cast("B")
+    view = rows.data.cast("B")
     return [zlib.crc32(view[at : at + width]) for at in range(0, len(view), width)]
 
 

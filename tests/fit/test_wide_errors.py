@@ -28,9 +28,11 @@ def test_they_stay_in_the_arrays_without_an_error() -> None:
         known = {name: np.nan if e is None else e for name, e in alone.stderr.items()}
         found = {name: column[k] for name, column in slices.stderr.items()}
         assert found == pytest.approx(known, rel=1e-5, nan_ok=True)
+        made_alone = slices[k].result
+        assert made_alone is not None
         told, also = (
             [(one.kind, one.places) for one in result.findings if one.kind is KIND]
-            for result in (alone, slices[k].result)
+            for result in (alone, made_alone)
         )
         assert told == also
         wide += bool(told)
