@@ -326,14 +326,15 @@ class Desk:
         }
 
     def _now(self) -> _Drawn:
-        """The version with its frame, made once."""
-        session = self.session
+        """The version with its frame, made once: at all points where a page shows them."""
+        session, whole = self.session, any(page.has_map for page in list(self.pages))
         with session.lock:
             version, document = session.version, session.document
         drawn = self._drawn
-        if drawn is None or drawn.version != version:
+        is_short = whole and drawn is not None and not drawn.frame.model.size
+        if drawn is None or drawn.version != version or is_short:
             ground = session.grounds[document.file]
-            frame = frame_of(ground, document)
+            frame = frame_of(ground, document, whole=whole)
             components = components_of(ground, document, frame)
             drawn = self._drawn = _Drawn(version, document, frame, components)
         return drawn

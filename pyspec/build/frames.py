@@ -71,18 +71,18 @@ def drawn_frames(
 ) -> list[bytes]:
     """The frames of a version: what is drawn at the cursor, and the map last, where it is shown."""
     row, column = document.cursor
-    data, model = _seen(ground), frame.model
+    data = _seen(ground)
     found = []
     if ground.kind == "series":
-        spectrum = {"data": data[row], "sum": model[row]} | _named(frame.spectrum)
-        trace = {"data": data[:, column], "sum": model[:, column]} | _named(frame.trace)
+        spectrum = {"data": data[row], "sum": narrow(frame.row)} | _named(frame.spectrum)
+        trace = {"data": data[:, column], "sum": narrow(frame.column)} | _named(frame.trace)
         spectrum |= _band(document.result, ground, row=row)
         trace |= _band(document.result, ground, column=column)
         found = [("spectrum", spectrum), ("trace", trace), ("free", _free(document, frame))]
         if with_map:
-            found.append(("map", {"fit": model}))
+            found.append(("map", {"fit": frame.model}))
     else:
-        one = {"data": data, "sum": model} | _named(frame.spectrum)
+        one = {"data": data, "sum": frame.model} | _named(frame.spectrum)
         one |= _band(document.result, ground)
         found = [("trace" if ground.kind == "trace" else "spectrum", one)]
     end = len(found) - 1

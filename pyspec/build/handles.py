@@ -146,7 +146,7 @@ def components_of(ground: Ground, document: Document, frame: Frame) -> list[dict
     if model is None:
         return []
     found = []
-    total = _total(ground, document, frame)
+    total = frame.row if np.isfinite(frame.row).any() else None
     for one in model.components:
         handles = []
         if ground.kind == "trace" or one.op.domain == "TIME":
@@ -183,9 +183,3 @@ def _component(
         "parameters": [par.name for par in one.parameters],
         "handles": handles,
     }
-
-
-def _total(ground: Ground, document: Document, frame: Frame) -> Array | None:
-    whole = np.asarray(frame.model, dtype=np.float64)
-    total = whole[document.cursor[0]] if whole.ndim == 2 else whole
-    return total if np.isfinite(total).any() else None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.executor import executor_of
+from pyspec.executor import Executor, executor_of
 from pyspec.executor.linear.columns import part_of
 from pyspec.executor.linear.executor import LinearExecutor
 from pyspec.model import Component, Measurement, Model
@@ -33,7 +33,9 @@ class Frame:
 
     Attributes
     ----------
-    model : (n_time, n_energy) or the shape of the data, float32; NaN where there is none
+    model : (n_time, n_energy) or the shape of the data, float32; NaN where there is none; empty
+        where it was not asked for
+    row, column : the model at the row of the cursor, (n_energy,), and at its column, (n_time,)
     spectrum, trace : name of a component → what it adds at the row of the cursor, (n_energy,), and
         at its column, (n_time,), in file order
     chisqr : Σ ((data − model) weight)² over the window, NaN where it is not known
@@ -45,6 +47,8 @@ class Frame:
     """
 
     model: npt.NDArray[np.float32]
+    row: Array
+    column: Array
     spectrum: dict[str, Array] = field(default_factory=dict)
     trace: dict[str, Array] = field(default_factory=dict)
     problem: str = ""
@@ -53,27 +57,40 @@ class Frame:
     dispersed: dict[str, Array] = field(default_factory=dict)
 
 
-def frame_of(ground: Ground, document: Document) -> Frame:
-    """Evaluates the model of a document; what it cannot is NaN, and says why."""
+def frame_of(ground: Ground, document: Document, *, whole: bool = True) -> Frame:
+    """Evaluates the model of a document at the cursor and, if `whole`, at all points; what it
+    cannot is NaN, and says why."""
     model = document.model
     if model is None:
-        return Frame(np.zeros(ground.data.shape, np.float32))
+        return _even(ground, 0.0)
     try:
         with np.errstate(all="ignore"):
             if free_parameters(model.parameters):
                 return _solved_frame(ground, document)
-            whole = _whole(ground, document)
-            problem = "" if np.isfinite(whole).any() else NOT_FINITE
-            row, column = document.cursor
-            spectrum = trace = dict[str, Array]()
+            spectrum, trace = dict[str, Array](), dict[str, Array]()
+            at, is_series = document.cursor, ground.kind == "series"
+            found = np.zeros((0, 0))
+            if whole or not is_series:
+                found = _whole(ground, document)
             if ground.energy is not None:
-                at = (row, row + 1) if ground.data.ndim == 2 else None
-                spectrum = _parts(ground, document, rows=at)
-            if ground.data.ndim == 2:
-                trace = _parts(ground, document, columns=(column, column + 1))
+                rows = (at[0], at[0] + 1) if is_series else None
+                spectrum = _parts(ground, document, rows=rows)
+            if is_series:
+                trace = _parts(ground, document, columns=(at[1], at[1] + 1))
+            row = spectrum.pop("", np.zeros(0))
+            column = trace.pop("", np.zeros(0) if ground.energy is not None else found)
     except PyspecError as error:
-        return Frame(np.full(ground.data.shape, np.nan, np.float32), problem=str(error))
-    return Frame(whole.astype(np.float32), spectrum, trace, problem)
+        return replace(_even(ground, np.nan), problem=str(error))
+    problem = "" if np.isfinite(row).any() or np.isfinite(column).any() else NOT_FINITE
+    return Frame(found.astype(np.float32), row, column, spectrum, trace, problem)
+
+
+def _even(ground: Ground, value: float) -> Frame:
+    """The frame of a model that is the same everywhere."""
+    row, column = (
+        np.full(0 if axis is None else axis.size, value) for axis in (ground.energy, ground.time)
+    )
+    return Frame(np.full(ground.data.shape, value, np.float32), row, column)
 
 
 def _whole(ground: Ground, document: Document) -> npt.NDArray[Any]:
@@ -126,7 +143,9 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
         moved[name] = np.full(size, np.nan)
         moved[name][columns] = known[name][0]
     problem = "" if np.isfinite(inside).any() else NOT_FINITE
-    return Frame(whole.astype(np.float32), spectrum, trace, problem, designer.axis, free, moved)
+    sums = whole[row], whole[:, column]
+    given = *sums, spectrum, trace, problem, designer.axis, free, moved
+    return Frame(whole.astype(np.float32), *given)
 
 
 #: One component as a sum of models: each its sign and what it is compiled to.
@@ -137,7 +156,8 @@ _KEPT: dict[Hashable, dict[str, _Terms]] = {}
 
 
 def _terms(model: Model) -> dict[str, _Terms]:
-    """The components of a model in file order, compiled once for all models of its structure.
+    """The components of a model in file order, compiled once for all models of its structure, and
+    before them, called "", the model itself.
 
     One that reads the spectrum is what it adds: the model from it on without the model after it.
     """
@@ -145,7 +165,7 @@ def _terms(model: Model) -> dict[str, _Terms]:
     if key not in _KEPT:
         if len(_KEPT) >= 50:
             _KEPT.clear()
-        found: dict[str, _Terms] = {}
+        found: dict[str, _Terms] = {"": [(1.0, compile_model(model))]}
         for index, component in enumerate(model.components):
             if component.op.kind == "RESOLUTION":
                 continue
@@ -163,6 +183,31 @@ def _terms(model: Model) -> dict[str, _Terms]:
     return _KEPT[key]
 
 
+#: One component as a sum of executors.
+_Made = dict[str, list[tuple[float, Executor]]]
+
+#: Executors of components at a row or a column, which stay while a value is dragged, behind what
+#: they were made of.
+_MADE: dict[Hashable, tuple[object, object, _Made]] = {}
+
+
+def _executors(ground: Ground, document: Document, **window: Any) -> _Made:
+    """The executors of :func:`_terms` in a window."""
+    assert document.model is not None
+    terms, given = _terms(document.model), ground.measurement(document)
+    key = id(terms), id(given), *window.items()
+    if key not in _MADE:
+        if len(_MADE) >= 20:
+            _MADE.clear()
+        seen = replace(given.without_data(), ends=given.ends or given.columns, **window)
+        made = {
+            name: [(sign, executor_of(compiled, seen)) for sign, compiled in parts]
+            for name, parts in terms.items()
+        }
+        _MADE[key] = terms, given, made
+    return _MADE[key][2]
+
+
 def _compiled(model: Model, components: list[Component]) -> CompiledModel:
     """Some components of a model as one of their own."""
     part = part_of(model, components, {})
@@ -175,15 +220,12 @@ def _compiled(model: Model, components: list[Component]) -> CompiledModel:
 def _parts(ground: Ground, document: Document, **window: Any) -> dict[str, Array]:
     model = document.model
     assert model is not None
-    given, values = ground.measurement(document), model.values
-    seen = replace(given.without_data(), ends=given.ends or given.columns, **window)
+    values, found = model.values, {}
     size = model.energy if "columns" not in window else model.time
     n = 1 if size is None else size.size
-    found = {}
-    for name, parts in _terms(model).items():
+    for name, parts in _executors(ground, document, **window).items():
         total = np.zeros(n)
-        for sign, compiled in parts:
-            executor = executor_of(compiled, seen)
+        for sign, executor in parts:
             theta, fixed = (
                 np.array([values[one] for one in names], np.float64)
                 for names in (executor.opt_param_names, executor.fixed_names)

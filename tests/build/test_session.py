@@ -31,10 +31,15 @@ def is_loaded(found: Session) -> None:
 @pytest.mark.sweep(100)
 @pytest.mark.parametrize("seed", range(1000))
 def test_random_sequences_load_and_lead_back(seed: int) -> None:
+    """All thousand: pytest tests/build/test_session.py -k random -m "slow or not slow"."""
     rng = np.random.default_rng(seed)
-    found = session(TEXT if seed % 4 else None)
+    files = 2 if seed % 3 == 1 else 1
+    found = session(TEXT if seed % 4 else None, files=files)
     seen, made = [bits(found)], 0
     for _ in range(50):
+        if files > 1 and rng.random() < 0.2:  # no step: it changes the one that is shown
+            assert found.choose(1 - found.document.file)
+            seen[-1] = bits(found)
         before = bits(found)
         answer = found.edit(random_edit(found, rng))
         if isinstance(answer, Refusal):

@@ -59,9 +59,10 @@ def small_file(name: str = "scan") -> File:
     return File(data=data, energy=ENERGY, time=TIME, name=name)
 
 
-def session(text: str | None = TEXT) -> Session:
-    """A session on these data."""
-    return Session(small_file(), text)
+def session(text: str | None = TEXT, *, files: int = 1) -> Session:
+    """A session on these data, or on several files with them."""
+    names = ["scan", "other", "third"][:files]
+    return Session([small_file(name) for name in names], text)
 
 
 def random_edit(found: Session, rng: np.random.Generator) -> Edit:
@@ -93,7 +94,8 @@ def random_edit(found: Session, rng: np.random.Generator) -> Edit:
         Window(energy=(low, high)),
         Window(energy=None, time=(low - 2.0, high)),
         Exclude("energy", low, high),
-        Include("energy", low, high),
+        Exclude("time", low - 2.0, min(high, low + 3.0) - 2.0),
+        Include(str(rng.choice(["energy", "time"])), low, high),
         NewModel(f"m{int(rng.integers(4))}", found.document.name if model is not None else None),
         ChooseModel(str(rng.choice(found.models))),
         RemoveModel(found.document.name),
@@ -112,4 +114,5 @@ def bits(found: Session) -> Any:
         pars = model.parameters.values()
         numbers = [(p.name, repr(p.value), repr(p.min), repr(p.max), p.vary, p.expr) for p in pars]
     window = document.energy_limits, document.time_limits, document.excluded
-    return document.text, document.name, numbers, window
+    others = {number: (one.values, one.excluded) for number, one in document.others.items()}
+    return document.text, document.name, numbers, window, document.file, repr(others)

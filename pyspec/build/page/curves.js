@@ -2,7 +2,7 @@
 
 import { h, digits } from "./dom.js";
 import { FIT, colourOf } from "./colours.js";
-import { Handles, Marks, axis, delayAxis, delays, follow, labelOf, plot, replace, theme, zoomable } from "./plots.js";
+import { Handles, Marks, axis, delayAxis, delays, follow, labelOf, plot, replace, sizeOf, theme, zoomable } from "./plots.js";
 import { handlesOf } from "./handles.js";
 
 const GROUNDS = ["BACKGROUND", "SPECTRUM_FED", "ROW_FED"]; // kinds that peaks stand on
@@ -29,7 +29,6 @@ export class Curves {
       this.host,
     );
     link.on([`frame:${this.frame}`], () => this.draw());
-    link.on(["components"], () => this.overlay());
     link.on(["window", "excluded", "cursor"], () => this.overlay());
   }
 
@@ -234,7 +233,7 @@ export class Curves {
   overlay() {
     if (!this.plot || !this.drawn) return;
     const u = this.plot.made;
-    const { clientWidth: width, clientHeight: height } = u.over;
+    const { width, height } = sizeOf(u);
     const across = this.along === "energy" ? "time" : "energy";
     const at = this.tools.at;
     const hasOther = this.axes[across].length > 1;

@@ -1,6 +1,7 @@
 // Where the handles of components are, and which parameters a drag changes.
 
 import { colourOf } from "./colours.js";
+import { sizeOf } from "./plots.js";
 
 const EDGE = 7; // pixels, so that a handle at the end of an axis is seen whole
 const TINY = 1e-3; // of a width, below which a drag does not go
@@ -31,6 +32,7 @@ function handle(view, u, rows, component, spec, top, place) {
   const at = { x: spec.x, y: spec.y ?? level(u, type, place) };
   const [x, y] = [u.valToPos(at.x, "x"), u.valToPos(at.y, "y")];
   if (!Number.isFinite(x) || !Number.isFinite(y)) return null;
+  const { width, height } = sizeOf(u);
   const clip = (value, most) => Math.min(Math.max(value, EDGE), most - EDGE);
   const says = names.map((name) => `${name} = ${rows.get(name)?.value ?? "?"}`).join(", ");
   const isFixed = names.every((name) => locked.includes(name));
@@ -54,8 +56,8 @@ function handle(view, u, rows, component, spec, top, place) {
     kind: type,
     colour,
     isFixed,
-    x: clip(x, u.over.clientWidth),
-    y: clip(y, u.over.clientHeight),
+    x: clip(x, width),
+    y: clip(y, height),
     begin: () => drag(view, u, rows, { x, y }, edits, locked),
   };
 }

@@ -2,7 +2,7 @@
 
 import { h, digits, number } from "./dom.js";
 import { ONE_SIDED, TWO_SIDED, rangeOf } from "./colours.js";
-import { Marks, axis, delayAxis, delays, follow, labelOf, plot, replace } from "./plots.js";
+import { Marks, axis, delayAxis, delays, follow, labelOf, plot, replace, sizeOf } from "./plots.js";
 
 const SIGNED = 0.15; // below this share of the highest value the data count as two-sided
 
@@ -233,7 +233,7 @@ export class MapView {
     const values = this.values();
     const { axes, colours } = this;
     const n = axes.energy.length;
-    const ratio = wide / u.over.clientWidth || 1;
+    const ratio = devicePixelRatio;
     const column = new Int32Array(wide);
     for (let i = 0; i < wide; i++) {
       column[i] = axes.index("energy", axes.nearest("energy", u.posToVal((i + 0.5) / ratio, "x")));
@@ -266,7 +266,7 @@ export class MapView {
   place() {
     if (!this.plot) return;
     const u = this.plot.made;
-    const { clientWidth: width, clientHeight: height } = u.over;
+    const { width, height } = sizeOf(u);
     const at = this.tools.at;
     const x = u.valToPos(at.energy, "x");
     const y = u.valToPos(at.time, "y");

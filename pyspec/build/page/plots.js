@@ -73,6 +73,11 @@ function rank(size) {
   return "152".indexOf(size.toExponential()[0]);
 }
 
+// The size of the area that is drawn on, in pixels of the page: known without a layout of the page.
+export function sizeOf(u) {
+  return { width: u.bbox.width / devicePixelRatio, height: u.bbox.height / devicePixelRatio };
+}
+
 // A plot that fills its element. `options` are uPlot's; the range of each scale is a function.
 export function plot(host, options, data) {
   const size = () => ({
