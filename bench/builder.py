@@ -13,10 +13,14 @@ delays the one and not the other.
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from argparse import SUPPRESS
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,28 +120,49 @@ def browser_rows(shape: tuple[int, int], drags: int) -> list[dict[str, Any]]:
         path = None
     if path is None:
         return []
-    session, rows = session_of(shape), []
+    rows = []
+    with served_apart(shape) as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(address)
+        page.locator(".handle.top").first.wait_for()
+        for live in (False, True):
+            if live:
+                page.keyboard.press("l")
+            rows.append({"shape": shape, "what": f"drag{' + refit' * live}",
+                         "wall": dragged(page, drags), "processor": None})  # fmt: skip
+        browser.close()
+    return rows
+
+
+@contextmanager
+def served_apart(shape: tuple[int, int]) -> Iterator[str]:
+    """The address of a server in a process of its own, as it has where people use it: what drives
+    the browser does not take time from it."""
+    command = [sys.executable, "-m", "bench.builder", "--serve", *map(str, shape)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.stdin.close()  # at which it ends
+        process.wait(20)
+        process.stdout.close()
+
+
+def serve_until_closed(shape: tuple[int, int]) -> None:
+    """Serves a fitted session, and prints the address, until the input is closed."""
+    session = session_of(shape)
     assert session.fit()
     with tempfile.TemporaryDirectory() as folder:
         server = serve(Desk(session, Path(folder) / "out"))
         thread = threading.Thread(target=server.run)
         thread.start()
-        try:
-            with sync_playwright() as driver:
-                browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-                page = browser.new_page(viewport={"width": 1440, "height": 900})
-                page.goto(server.address)
-                page.locator(".handle.top").first.wait_for()
-                for live in (False, True):
-                    if live:
-                        page.keyboard.press("l")
-                    rows.append({"shape": shape, "what": f"drag{' + refit' * live}",
-                                 "wall": dragged(page, drags), "processor": None})  # fmt: skip
-                browser.close()
-        finally:
-            server.stop()
-            thread.join()
-    return rows
+        print(server.address, flush=True)
+        sys.stdin.read()
+        server.stop()
+        thread.join()
 
 
 def dragged(page: Any, drags: int) -> tuple[float, float, float]:
@@ -162,7 +187,11 @@ def main() -> None:
     parser = arguments_of("builder", __doc__)
     parser.add_argument("--edits", type=int, default=1000, help="random edits of a session")
     parser.add_argument("--drags", type=int, default=300, help="moves of the pointer")
+    parser.add_argument("--serve", type=int, nargs=2, help=SUPPRESS)
     given = parser.parse_args()
+    if given.serve:
+        serve_until_closed(tuple(given.serve))
+        return
     rows: list[dict[str, Any]] = []
     for shape in SHAPES:
         few = max(given.edits // (1 if shape[0] * shape[1] < 1e6 else 20), 1)
