@@ -33,6 +33,7 @@ from pyspec.build.state import (
     slices_of,
 )
 from pyspec.errors import ModelError, PyspecError
+from pyspec.fit import SliceResults
 from pyspec.workflow.document import Diff, Document, Refusal
 from pyspec.workflow.drawn import Frame, frame_of
 from pyspec.workflow.session import Session
@@ -98,7 +99,8 @@ class Desk:
         self._library = json.dumps(library_state(session.ground))
         self._files = [json.dumps(file_state(ground)) for ground in session.grounds]
         self._drawn: _Drawn | None = None
-        self._slices: dict[str, Any] | None = None
+        #: The last fits of single spectra of each file.
+        self._slices: dict[int, dict[str, Any]] = {}
 
     # pages
 
@@ -296,7 +298,8 @@ class Desk:
         except Exception as error:
             found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
         self.fit = ended(what, found, monotonic() - started)
-        self._slices = slices_of(found)
+        if isinstance(found, SliceResults):
+            self._slices[self.session.document.file] = slices_of(found)
         try:
             self._worker.submit(self._show)
         except RuntimeError:
@@ -315,7 +318,7 @@ class Desk:
             "yaml": {"text": document.text, "error": self.yaml_error},
             **document_state(session),
             "fit": {**self.fit, "live": self.live},
-            "slices": self._slices,
+            "slices": self._slices.get(document.file),
             "findings": findings_state(document.result),
             "history": history_state(session),
             "models": models_state(session),

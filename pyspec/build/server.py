@@ -1,8 +1,9 @@
 """A server for one desk, on this machine alone.
 
 It listens on the loopback address. Its address has a token in the path, which every request and
-every socket needs; a page of another origin, or a name that is not of this machine, is refused. It
-hands out the page, and nothing of the file system.
+every socket needs; a page of another origin, or a name that is not of this machine, is refused. A
+proxy, as that of Jupyter, hands on the name that the browser has asked for: such a name is
+allowed by itself. The page hands out nothing of the file system.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hmac
 import secrets
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,14 +57,16 @@ def _need_extra() -> None:
 class Server:
     """Serves a desk on ``127.0.0.1``.
 
+    `hosts` are further names under which it is reached, through a proxy.
+
     Attributes
     ----------
     address : of the page, with the token
     """
 
-    def __init__(self, desk: Desk, port: int = 0) -> None:
+    def __init__(self, desk: Desk, port: int = 0, hosts: Sequence[str] = ()) -> None:
         _need_extra()
-        self.desk = desk
+        self.desk, self.hosts = desk, tuple(hosts)
         self.token = secrets.token_urlsafe(24)
         # asyncio sends at once only on sockets that are TCP by name; others wait 40 ms for the page
         # to acknowledge the answer before the frames go.
@@ -85,7 +88,7 @@ class Server:
         import uvicorn
 
         config = uvicorn.Config(
-            application(self.desk, self.token),
+            application(self.desk, self.token, self.hosts),
             log_level="error",
             access_log=False,
             lifespan="off",
@@ -111,23 +114,35 @@ class Server:
         self._server.should_exit = True
 
 
-def serve(desk: Desk, port: int = 0) -> Server:
-    """A server for a desk, which listens but does not run yet. Raises :class:`DataError` where the
-    packages of the extra ``ui`` are missing, or the port is taken."""
-    return Server(desk, port)
+def serve(desk: Desk, port: int = 0, hosts: Sequence[str] = ()) -> Server:
+    """A server for a desk, which listens but does not run yet; `hosts` are names of a proxy before
+    it. Raises :class:`DataError` where the packages of the extra ``ui`` are missing, or the port is
+    taken."""
+    return Server(desk, port, hosts)
 
 
-def is_of_this_machine(host: str | None) -> bool:
-    """Whether a header Host names this machine: a page elsewhere whose name leads here does not."""
-    return urlsplit(f"//{host or ''}").hostname in LOOPBACK
+def is_known(host: str | None, hosts: Sequence[str] = ()) -> bool:
+    """Whether a header Host names this machine or a proxy in `hosts`: a page elsewhere whose name
+    leads here does not."""
+    return _name(f"//{host or ''}") in (*LOOPBACK, *hosts)
 
 
-def is_same_origin(origin: str | None, host: str | None) -> bool:
-    """Whether a page may ask: it has no origin, as a program, or that of the address itself."""
-    return origin is None or urlsplit(origin).netloc == host
+def is_same_origin(origin: str | None, host: str | None, hosts: Sequence[str] = ()) -> bool:
+    """Whether a page may ask: it has no origin, as a program, or that of the address itself. A
+    proxy may tell its own name in Origin and that of this machine in Host."""
+    if origin is None:
+        return True
+    return origin.partition("://")[2] == host or _name(origin) in hosts
 
 
-def application(desk: Desk, token: str) -> Any:
+def _name(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Any:
     """The ASGI application: the page, its script and its style, and the socket."""
     from starlette.applications import Starlette
     from starlette.requests import Request
@@ -144,8 +159,8 @@ def application(desk: Desk, token: str) -> Any:
     def may(connection: Any) -> bool:
         given = connection.path_params.get("token", "")
         host, origin = connection.headers.get("host"), connection.headers.get("origin")
-        is_known = hmac.compare_digest(given.encode(), token.encode())
-        return is_known and is_of_this_machine(host) and is_same_origin(origin, host)
+        has_token = hmac.compare_digest(given.encode(), token.encode())
+        return has_token and is_known(host, hosts) and is_same_origin(origin, host, hosts)
 
     async def file(request: Request) -> Response:
         if not may(request):

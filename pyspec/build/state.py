@@ -228,11 +228,8 @@ def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
     return {**ended, "message": found.message, "success": False}
 
 
-def slices_of(found: Any) -> dict[str, Any] | None:
-    """The parameters of single spectra over time: {time, parameters: {name: {value, stderr}}}; None
-    where no slices were fitted."""
-    if not isinstance(found, SliceResults):
-        return None
+def slices_of(found: SliceResults) -> dict[str, Any]:
+    """The parameters of single spectra over time: {time, parameters: {name: {value, stderr}}}."""
     told = found.to_dict()
     columns = {
         name: {"value": values, "stderr": told["stderr"].get(name)}

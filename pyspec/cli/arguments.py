@@ -179,6 +179,8 @@ def _add_build(commands: Any) -> None:
     build.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
     build.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
     build.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where Save writes to")
+    proxy = "a name under which a proxy, as of JupyterHub, reaches this server"
+    build.add_argument("--proxy", action="append", metavar="HOST", help=proxy)
     _add_reading(build)
 
 

@@ -26,7 +26,8 @@ def run(given: Namespace) -> int:
     session = session_of(given)
     folder = given.output or Path(f"{Path(given.path).stem}_build")
     desk = Desk(session, folder, state_path(session.ground))
-    server = serve(desk, given.port)
+    hosts = [name.lower() for name in given.proxy or ()]
+    server = serve(desk, given.port, hosts)
     given.facts.update(address=server.address, port=server.port)
     said(f"The builder is at {server.address}\nEnd it with Ctrl-C.")
     if not given.no_browser:

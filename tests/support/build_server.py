@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -19,9 +19,11 @@ from pyspec.workflow.session import Session
 
 
 @contextmanager
-def served(session: Session, folder: Path, state: Path | None = None) -> Iterator[Server]:
-    """A server of a session while it is needed."""
-    server = serve(Desk(session, folder, state))
+def served(
+    session: Session, folder: Path, state: Path | None = None, hosts: Sequence[str] = ()
+) -> Iterator[Server]:
+    """A server of a session while it is needed, also behind proxies called `hosts`."""
+    server = serve(Desk(session, folder, state), hosts=hosts)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
