@@ -157,7 +157,8 @@ def _need(document: Document) -> Model:
 
 @dataclass(frozen=True)
 class Add(Edit):
-    """A further component, at a place {"energy", "height", "width"} or with start values."""
+    """A further component, at a place {"energy", "height", "width"} or with start values. One that
+    reads the spectrum below it, as a Shirley, brings a line to an empty model."""
 
     function: str
     at: Mapping[str, float] = field(default_factory=dict)
@@ -166,6 +167,10 @@ class Add(Edit):
     def apply(self, ground: Ground, document: Document) -> Merge:
         op = _function(document, self.function)
         above = op.kind not in ("PEAK",) and op.domain == "ENERGY"
+        if document.model is None and op.kind in _FED:
+            line = Add(_LINE, {key: one for key, one in self.at.items() if key != "height"})
+            text = line.apply(ground, document).document.text
+            document = replace(document, text=text, model=ground.model(text, document.name))
         entries = entries_of(op, ground, document, None, self.at, self.values)
         text = with_component(document.text, document.name, op.name, entries, above=above)
         after = replace(document, text=text)
@@ -174,6 +179,10 @@ class Add(Edit):
         names = [] if model is None else [one.name for one in model.components]
         new = next((name for name in names if name not in before), op.name)
         return Merge(replace(after, model=model), f"add {new}", new)
+
+
+#: Kinds of components that read what is below them, and the line that they find at first.
+_FED, _LINE = ("SPECTRUM_FED", "ROW_FED", "RESOLUTION"), "GLP"
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,19 @@ def test_structure_keeps_comments_and_names() -> None:
     assert found.text.rstrip() == TEXT.rstrip()
 
 
+def test_a_shirley_brings_a_line_to_an_empty_model() -> None:
+    found = session(None)
+    added = found.edit(Add("Shirley"))
+    assert isinstance(added, Diff)
+    assert found.model is not None
+    assert [one.name for one in found.model.components] == ["Shirley", "GLP_01"]
+    assert added.name == "Shirley"
+    assert found.fit()
+    assert found.undo()
+    assert found.undo()
+    assert found.model is None
+
+
 def test_names_move_up_where_a_component_goes() -> None:
     found = session()
     assert found.edit(Add("GLP"), Add("GLP"), Set("GLP_03_x0", "expr", "GLP_02_x0 + 1"))

@@ -1,6 +1,7 @@
 // A menu at an element, and what can be done with one parameter.
 
 import { h, digits } from "./dom.js";
+import { card } from "./cards.js";
 
 let open = null;
 
@@ -96,7 +97,7 @@ export function parameterMenu(anchor, link, name) {
     content.push(h("h4", {}, "Let it change with time"));
     const add = (item) => link.ask({ do: "law", parameter: name, function: item.name });
     content.push(
-      h("div", { class: "grid" }, ...laws.map((item) => choice(item.name, () => add(item), item.formula))),
+      h("div", { class: "cards laws" }, ...laws.map((item) => card(item, (one) => (closeMenu(), add(one))))),
     );
   }
   for (const law of row.law ?? []) {
