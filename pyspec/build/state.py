@@ -12,6 +12,7 @@ from pyspec.fit.statistics import criteria_of
 from pyspec.formula import rows
 from pyspec.formula.scheme import sides
 from pyspec.model import Model
+from pyspec.model.free import AXES
 from pyspec.model.kinetics import schemes_in, state_name
 from pyspec.model.units import parameter_units
 from pyspec.workflow.document import Document, Refusal
@@ -76,10 +77,21 @@ def parameters_state(ground: Ground, document: Document) -> list[dict[str, Any]]
                 "of": of,
                 "start": None if result is None else number(result.start.get(name)),
                 "free": par.free is not None,
+                "frees": _axis_to_free(ground, model, name),
                 "at_bound": "" if result is None else result.at_bound.get(name, ""),
             }
         )
     return found
+
+
+def _axis_to_free(ground: Ground, model: Model, name: str) -> str:
+    """The axis at each point of which an amplitude may be free; "" for any other parameter."""
+    for component in model.components if ground.kind == "series" else ():
+        op = component.op
+        linear = () if op.spectrum_fed else op.linear
+        if any(par.name == name and par.argument in linear for par in component.parameters):
+            return AXES.get(op.domain, "")
+    return ""
 
 
 def schemes_state(model: Model | None) -> list[dict[str, Any]]:

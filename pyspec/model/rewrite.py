@@ -35,7 +35,7 @@ from pyspec.model.tree import Dynamics, Par
 #: One parameter and its entry, "[1.0, True]".
 Entries = Sequence[tuple[str, str]]
 
-FIELDS = ("value", "vary", "min", "max", "expr")
+FIELDS = ("value", "vary", "min", "max", "expr", "free")
 
 
 # values
@@ -79,9 +79,13 @@ def _line(where: str) -> int:
 def _entry(text: str, par: Par, spot: Spot, fields: Mapping[str, object]) -> list[Change]:
     """What makes the entry say the new fields; words that stay are not touched."""
     whole = Change(spot.begin, spot.end, "")
-    expr = fields.get("expr")
+    expr, free = fields.get("expr"), fields.get("free")
+    if free:
+        return [Change(whole.begin, whole.end, f"{{free: {free}}}")]
     if expr:
         return [Change(whole.begin, whole.end, f"[{quoted(str(expr))}]")]
+    if free is not None and par.free is not None:
+        return [Change(whole.begin, whole.end, f"[{_word('value', fields['value'])}, True]")]
     if par.formula is not None:
         if expr is None or "value" not in fields:
             raise ModelError(

@@ -77,7 +77,7 @@ def entries_of(
     return found
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """Four digits: start values are read by people."""
     return float(f"{value:.4g}")
 
@@ -99,17 +99,17 @@ def _of_energy(ground: Ground, document: Document, at: Mapping[str, float]) -> A
         if name == "pShirley":
             total = float((values - low).sum()) or 1.0
             step = abs(float(values[:5].mean() - values[-5:].mean())) or 0.02 * (high - low)
-            return _rounded(min(step / total, 0.1)), 0.0, 1.0
+            return rounded(min(step / total, 0.1)), 0.0, 1.0
         if name in ("x0", "xStart", "xStop") and unit == "x":
             where = {"xStart": ends[0], "xStop": ends[1]}.get(name, place)
-            return _rounded(where) if name == "x0" else where, *ends
+            return rounded(where) if name == "x0" else where, *ends
         if unit == "x":
             full = width * (SD_OF_FWHM if name in ("SD", "w") else 1.0)
-            return _rounded(full), _rounded(full / 50), _rounded(span)
+            return rounded(full), rounded(full / 50), rounded(span)
         if unit == "y":
             if op.kind == "PEAK" or op.name.endswith("Step"):
-                return _rounded(height), *((0.0, np.inf) if height > 0 else free)
-            return _rounded(low), *free
+                return rounded(height), *((0.0, np.inf) if height > 0 else free)
+            return rounded(low), *free
         if unit == "x^2":
             return {"B": 300.0, "C": 1600.0}.get(name, 500.0), 0.0, np.inf
         if unit == "K":
@@ -117,8 +117,8 @@ def _of_energy(ground: Ground, document: Document, at: Mapping[str, float]) -> A
         if unit == "1" and name in _PLAIN:
             return _PLAIN[name]
         if unit == "1/x":
-            return _rounded(1.0 / span) if name == "k" else 0.0, *free
-        return (_rounded(height) if unit == "?" else 0.0), *free
+            return rounded(1.0 / span) if name == "k" else 0.0, *free
+        return (rounded(height) if unit == "?" else 0.0), *free
 
     return begin
 
@@ -145,17 +145,17 @@ def _of_time(ground: Ground, document: Document, target: str | None) -> Any:
     def begin(op: OpDef, name: str, unit: str) -> tuple[float, float, float]:
         free = -np.inf, np.inf
         if name == "t0":
-            return _rounded(onset), *ends
+            return rounded(onset), *ends
         if unit == "x":
             is_width = op.kind in ("KERNEL", "IRF") or name == "SD"
             value = 2.0 * step if is_width else 0.1 * span
-            return _rounded(value), _rounded(min(0.2 * step, value / 50)), _rounded(10 * span)
+            return rounded(value), rounded(min(0.2 * step, value / 50)), rounded(10 * span)
         if unit == "1/x":
-            return _rounded(2.0 / span), 0.0, _rounded(0.5 / step)
+            return rounded(2.0 / span), 0.0, rounded(0.5 / step)
         if unit == "y/x":
-            return _rounded(size / span), *free
+            return rounded(size / span), *free
         if unit == "y":
-            return _rounded(size), *free
+            return rounded(size), *free
         return (0.0 if unit == "rad" else 1.0), *free
 
     return begin

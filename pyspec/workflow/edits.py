@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.formula import rows
 from pyspec.model import Model
@@ -19,7 +21,7 @@ from pyspec.model.rewrite import (
     without_law,
 )
 from pyspec.model.sections import model_names, with_copy, without_model
-from pyspec.workflow.beginnings import entries_of
+from pyspec.workflow.beginnings import entries_of, rounded
 from pyspec.workflow.document import Document, Limits, Other
 from pyspec.workflow.ground import Ground
 from pyspec.workflow.several import own_values, seen_from, set_fields
@@ -101,7 +103,8 @@ def _grouped(edits: Sequence[Edit]) -> list[Edit]:
 @dataclass(frozen=True)
 class Set(Edit):
     """One field of a parameter: "value", "min", "max" (None is no bound), "vary" (True, False or
-    "project") or "expr" ("" gives it a value of its own again)."""
+    "project"), "expr" ("" gives it a value of its own again) or "free" (of an amplitude: "energy"
+    or "time" free it at each point of that axis, "" gives it one value again)."""
 
     name: str
     field: str
@@ -137,6 +140,10 @@ class _Fields(Edit):
                 )
             if own.get("expr") == "" and known[name].formula is not None and "value" not in own:
                 own["value"] = _value_now(model, name)
+            if own.get("free", "") not in ("", "energy", "time"):
+                raise ModelError(f"{name}: free is {own['free']!r}; give 'energy', 'time' or ''")
+            if own.get("free") == "" and "value" not in own:
+                own["value"] = rounded(0.5 * float(np.ptp(np.nan_to_num(ground.data))) or 1.0)
             if own.get("vary") not in (None, True, False, "project"):
                 raise ModelError(f"{name}: vary is {own['vary']!r}; give true, false or 'project'")
         text = set_fields(ground, document.text, model, fields)

@@ -139,6 +139,28 @@ def test_free_spectra_are_shown(tmp_path: Path) -> None:
     assert "text of the model" in refused.message
 
 
+def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
+    heights = 1.0 + 0.5 * np.cos(TIME)
+    data = heights[:, None] * LINE + 0.01 * NOISE
+    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"))
+    assert session.edit(Add("Gauss", {"energy": 4.0, "height": 8.0, "width": 2.0}), Add("Offset"))
+    desk = Desk(session, tmp_path)
+    rows = {row["name"]: row["frees"] for row in desk.state()["parameters"]}
+    assert rows == {"Offset_y0": "time", "Gauss_01_A": "time", "Gauss_01_x0": "", "Gauss_01_SD": ""}
+    assert session.edit(Set("Gauss_01_A", "free", "time"), Set("Offset_y0", "free", "time"))
+    assert "A: {free: time}" in session.text
+    assert session.fit()
+    np.testing.assert_allclose(session.frame().free["Gauss_01_A"], 8 * heights, atol=0.05)
+    desk.close()
+    assert session.edit(Set("Gauss_01_A", "free", ""))
+    assert session.model is not None
+    assert session.model.parameters["Gauss_01_A"].free is None
+    refused = session.edit(Set("Gauss_01_x0", "free", "time"))
+    assert isinstance(refused, Refusal)
+    assert session.undo()
+    assert "A: {free: time}" in session.text
+
+
 def test_onsets_and_other_components_beside_free_spectra() -> None:
     text = (
         "parameters: {c0: [0.1, True], c1: [0.02, True]}\n"

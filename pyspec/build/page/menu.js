@@ -121,6 +121,9 @@ export function parameterMenu(anchor, link, name) {
     select.addEventListener("change", () => select.value && askTie(anchor, link, name, select.value));
     content.push(h("label", {}, "Follow ", select));
   }
+  const free = (axis) => link.ask({ do: "set", name, field: "free", value: axis });
+  if (row.free) content.push(choice("One value again", () => free("")));
+  else if (row.frees && !row.expr && !row.law?.length) content.push(choice(`Free it at each ${row.frees}`, () => free(row.frees), "A fit then solves for it there: no shape, no law"));
   content.push(choice("Open its bounds", () => {
     const edits = ["min", "max"].map((field) => ({ name, field, value: null }));
     link.ask({ do: "set", edits });
