@@ -189,6 +189,7 @@ def models_state(session: Session) -> dict[str, Any]:
         if result is not None:
             row |= {"redchi": number(result.redchi), "n_free": result.n_free}
             row |= {"findings": len(result.findings), "bic": number(criteria_of(result)[1])}
+            row["n_data"] = result.n_data
         found.append(row)
     return {"all": found, "chosen": document.name}
 

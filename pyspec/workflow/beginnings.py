@@ -10,6 +10,7 @@ import numpy as np
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError, suggest
+from pyspec.model import Model
 from pyspec.model.sections import number_text
 from pyspec.workflow.document import Document
 from pyspec.workflow.ground import Ground
@@ -65,6 +66,11 @@ def entries_of(
     for number, name in enumerate(op.params):
         if number >= op.n_required and name not in values:
             continue
+        if target is None and op.domain == "TIME" and ground.kind == "series":
+            shared = "" if document.model is None else _onset(document.model)
+            if name in op.linear or (name == "t0" and shared):
+                found.append((name, f'["{shared}"]' if name == "t0" else "{free: energy}"))
+                continue
         unit = op.units[number] if number < len(op.units) else "?"
         value, low, high = begin(op, name, unit)
         value = float(values.get(name, value))
@@ -75,6 +81,12 @@ def entries_of(
             own += [number_text(low), number_text(high)]
         found.append((name, f"[{', '.join(own)}]"))
     return found
+
+
+def _onset(model: Model) -> str:
+    """The onset of the first law of a model; "" of one without."""
+    pars = [par for one in model.components for par in one.parameters]
+    return next((par.name for par in pars if par.argument == "t0"), "")
 
 
 def rounded(value: float) -> float:

@@ -165,7 +165,8 @@ def _need(document: Document) -> Model:
 @dataclass(frozen=True)
 class Add(Edit):
     """A further component, at a place {"energy", "height", "width"} or with start values. One that
-    reads the spectrum below it, as a Shirley, brings a line to an empty model."""
+    reads the spectrum below it, as a Shirley, brings a line to an empty model. A law of time has a
+    spectrum that is free in a series, and the onset of the law before it."""
 
     function: str
     at: Mapping[str, float] = field(default_factory=dict)
@@ -173,7 +174,7 @@ class Add(Edit):
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         op = _function(document, self.function)
-        above = op.kind not in ("PEAK",) and op.domain == "ENERGY"
+        above = op.kind in _KERNELS if op.domain == "TIME" else op.kind != "PEAK"
         if document.model is None and op.kind in _FED:
             line = Add(_LINE, {key: one for key, one in self.at.items() if key != "height"})
             text = line.apply(ground, document).document.text
@@ -187,6 +188,9 @@ class Add(Edit):
         new = next((name for name in names if name not in before), op.name)
         return Merge(replace(after, model=model), f"add {new}", new)
 
+
+#: Kinds of components that act on the laws below them.
+_KERNELS = ("KERNEL", "IRF")
 
 #: Kinds of components that read what is below them, and the line that they find at first.
 _FED, _LINE = ("SPECTRUM_FED", "ROW_FED", "RESOLUTION"), "GLP"

@@ -161,6 +161,18 @@ def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
     assert "A: {free: time}" in session.text
 
 
+def test_laws_with_free_spectra_are_added(tmp_path: Path) -> None:
+    decays = sum(np.where(TIME >= 0, np.exp(-TIME / tau), 0.0)[:, None] for tau in (0.5, 5.0))
+    session = Session(File(data=decays * LINE, energy=ENERGY, time=TIME, name="tr"))
+    assert session.edit(Add("expFun"), Add("expFun"), Add("gaussIRF"))
+    assert "A: {free: energy}" in session.text
+    assert session.model is not None
+    assert [one.name for one in session.model.components] == ["gaussIRF", "expFun_01", "expFun_02"]
+    assert session.model.parameters["expFun_02_t0"].expr == "expFun_01_t0"
+    refused = session.edit(Add("GLP"))
+    assert isinstance(refused, Refusal)
+
+
 def test_onsets_and_other_components_beside_free_spectra() -> None:
     text = (
         "parameters: {c0: [0.1, True], c1: [0.02, True]}\n"
@@ -209,6 +221,7 @@ def test_several_models_have_their_own_fits(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in desk.state()["models"]["all"]}
     assert rows["two"]["n_free"] == 7
     assert rows["model"]["n_free"] == 4
+    assert rows["model"]["n_data"] == rows["two"]["n_data"] == 81
     assert rows["model"]["bic"] < rows["two"]["bic"]
     desk.close()
     assert session.edit(Remove("Gauss_02"))

@@ -87,8 +87,12 @@ export class Bar {
   }
 
   add() {
-    const where = (this.link.state.file?.kind ?? "series") === "trace" ? "time" : "energy";
-    choose(this.component, this.link.state.library ?? [], where, (item) => this.tools.add(item.name));
+    const { file, components = [], library = [] } = this.link.state;
+    const own = components.filter((one) => !one.of).map((one) => one.where);
+    const isTrace = file?.kind === "trace";
+    // A series has lines, or laws of time with a spectrum that is free.
+    const kinds = isTrace ? ["time"] : ["energy", "time"].filter((where) => own.every((one) => one === where));
+    choose(this.component, library, kinds, isTrace, (item) => this.tools.add(item.name));
   }
 
   turn() {

@@ -4,17 +4,18 @@ import { h } from "./dom.js";
 import { card } from "./cards.js";
 import { closeMenu, showMenu } from "./menu.js";
 
-// Opens the chooser below `anchor`; `take(item)` gets what is chosen.
-export function choose(anchor, library, where, take) {
+// Opens the chooser below `anchor` for functions of energy or time; `take(item)` gets what is chosen.
+export function choose(anchor, library, kinds, isTrace, take) {
   const search = h("input", { type: "text", placeholder: "find…", "aria-label": "find a function" });
   const groups = h("div");
   const fill = () => {
     const wanted = search.value.toLowerCase();
     const has = (item) => `${item.name} ${item.formula}`.toLowerCase().includes(wanted);
     groups.replaceChildren(
-      ...library.flatMap(({ group, items }) => {
+      ...kinds.flatMap((where) => library.map((one) => ({ ...one, where }))).flatMap(({ group, items, where }) => {
         const some = items.filter((item) => item.where === where && has(item));
-        return some.length ? [h("h4", {}, group), h("div", { class: "cards" }, ...some.map((item) => card(item, act)))] : [];
+        const title = where === "time" && !isTrace ? `${group}: each with a free spectrum` : group;
+        return some.length ? [h("h4", {}, title), h("div", { class: "cards" }, ...some.map((item) => card(item, act)))] : [];
       }),
     );
   };
@@ -29,5 +30,5 @@ export function choose(anchor, library, where, take) {
     groups.querySelector("button")?.click();
   });
   fill();
-  showMenu(anchor, where === "time" ? "Add a law" : "Add a component", [search, groups]);
+  showMenu(anchor, isTrace ? "Add a law" : "Add a component", [search, groups]);
 }

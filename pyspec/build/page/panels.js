@@ -40,7 +40,9 @@ export function models(link) {
   const table = h("table", { class: "list" }, h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", {}, text)))), body);
   link.on(["models"], () => {
     const { all = [], chosen } = link.state.models ?? {};
-    const bics = all.map((model) => model.bic).filter((bic) => bic !== null && bic !== undefined);
+    const fitted = all.filter((model) => model.bic !== null && model.bic !== undefined);
+    // Fits of different data cannot be compared.
+    const bics = fitted.every((model) => model.n_data === fitted[0].n_data) ? fitted.map((model) => model.bic) : [];
     const best = Math.min(...bics);
     body.replaceChildren(
       ...all.map((model) => {
