@@ -107,16 +107,16 @@ def test_after_a_fit_every_view_shows_it(chromium: Any, tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, shown(chromium, server) as screen:
         screen.press("f")
         screen.until("s.fit.chisqr && !s.fit.running")
-        screen.page.wait_for_timeout(300)
+        screen.settle()
         for view in ("spectrum", "trace"):
-            assert screen.pixels(view, FIT) > 100, view
-        assert screen.pixels("spectrum", SECOND) > 50
+            screen.eventually(lambda view=view: screen.pixels(view, FIT) > 100)
+        screen.eventually(lambda: screen.pixels("spectrum", SECOND) > 50)
         assert screen.colours("map") > 50
         shown_data = screen.colours("map")
         screen.press("m", "m")
-        screen.page.wait_for_timeout(500)
+        screen.settle()
         assert screen.page.locator(".map select").input_value() == "residual"
-        assert screen.colours("map") > 20
+        screen.eventually(lambda: screen.colours("map") > 20)
         assert shown_data > 50
         for name, value in screen.values().items():
             field = screen.page.locator(f'.row[data-name="{name}"] input[data-field="value"]')
@@ -149,7 +149,7 @@ def test_handles_move_what_they_stand_for(chromium: Any, tmp_path: Path) -> None
         step = screen.places("spectrum", 1.0, 2.0)
         screen.drag((x, y), (x + (step[1] - step[0]), y - 30))
         screen.until("s.history.steps.length === 2")
-        screen.page.wait_for_timeout(300)
+        screen.settle()
         now = screen.values()
         assert now["GLP_01_x0"] == pytest.approx(start["GLP_01_x0"] + 1.0, abs=0.02)
         assert now["GLP_01_A"] > start["GLP_01_A"]
@@ -157,13 +157,13 @@ def test_handles_move_what_they_stand_for(chromium: Any, tmp_path: Path) -> None
         x, y = screen.middle('.spectrum .handle[aria-label^="GLP_01 flank"]')
         screen.drag((x, y), (x + 40, y))
         screen.until("s.history.steps.length === 3")
-        screen.page.wait_for_timeout(300)
+        screen.settle()
         assert screen.values()["GLP_01_F"] > now["GLP_01_F"]
         assert screen.values()["GLP_01_x0"] == now["GLP_01_x0"]
         x, y = screen.middle('.trace .handle[aria-label^="GLP_01_x0_expFun_01 tau"]')
         screen.drag((x, y), (x + 30, y))
         screen.until("s.history.steps.length === 4")
-        screen.page.wait_for_timeout(300)
+        screen.settle()
         assert screen.values()["GLP_01_x0_expFun_01_tau"] > start["GLP_01_x0_expFun_01_tau"]
 
 
@@ -185,7 +185,8 @@ def test_the_keyboard_alone_is_enough(chromium: Any, tmp_path: Path) -> None:
         before = screen.values()
         screen.press("ArrowRight", "ArrowRight", "ArrowUp")
         screen.until("s.history.steps.length === 4")
-        screen.page.wait_for_timeout(800)
+        screen.eventually(lambda: screen.page.evaluate("!document.activeElement.keys"))
+        screen.settle()
         assert screen.values()["GLP_01_x0"] != before["GLP_01_x0"]
         assert screen.state("s.history.steps.length") == 4  # presses in a row are one step
         field = screen.page.locator('input[aria-label="value of GLP_01_F"]')
@@ -284,8 +285,7 @@ def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path
         assert screen.page.locator(".trace .instead").is_visible()
         choice.select_option("")
         assert not screen.page.locator(".trace .instead").is_visible()
-        screen.page.wait_for_timeout(200)
-        assert screen.pixels("trace", FIT) > 50
+        screen.eventually(lambda: screen.pixels("trace", FIT) > 50)
 
 
 def test_names_with_html_are_text(chromium: Any, tmp_path: Path) -> None:
@@ -334,6 +334,5 @@ def test_data_of_one_axis(chromium: Any, tmp_path: Path, kind: str) -> None:
         screen.page.keyboard.type("glp" if kind == "spectrum" else "expfun")
         screen.press("Enter")
         screen.until("s.components.length === 1")
-        screen.page.wait_for_timeout(300)
-        assert screen.pixels(kind, FIT) > 50
+        screen.eventually(lambda: screen.pixels(kind, FIT) > 50)
         assert screen.page.locator(f".{kind} .handle").count() >= 2

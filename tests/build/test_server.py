@@ -270,7 +270,8 @@ def test_a_text_reads_no_file_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_many_messages_are_answered_or_refused(tmp_path: Path, n: int) -> None:
-    with served(session(), tmp_path) as server, opened(server) as page:
+    """The client does not ask whether the server lives: its question would stand in the queue."""
+    with served(session(), tmp_path) as server, opened(server, ping_interval=None) as page:
         page.until(lambda one: "trace" in one.frames)
 
         def send() -> None:

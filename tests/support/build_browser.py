@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -52,6 +52,21 @@ class Screen:
         while not self.state(words):
             assert monotonic() < end, (words, self.said(), self.faults)
             self.page.wait_for_timeout(20)
+
+    def eventually(self, check: Callable[[], Any], seconds: float = 60.0) -> None:
+        """Waits until a check of the page holds: as long as a machine under load needs."""
+        end = monotonic() + seconds
+        while not check():
+            assert monotonic() < end, (self.said(), self.faults)
+            self.page.wait_for_timeout(20)
+
+    def settle(self) -> None:
+        """Waits until Python has done all that the page asked for, and the page has drawn it."""
+        words = f"() => {{ const l = {ROOT}.link; return !l.isBusy && !l.pending; }}"
+        self.eventually(lambda: self.page.evaluate(words))
+        self.page.evaluate(f"() => {ROOT}.link.ask({{ do: 'get', what: 'inspect' }})")
+        frame = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.page.evaluate(f"() => {frame}")
 
     def said(self) -> str:
         """The line below the bar."""
@@ -139,6 +154,7 @@ def shown(found: Any, server: Server, **options: Any) -> Iterator[Screen]:
     """The page of a server on a screen of 1280 x 800 pixels, without a fault to its end."""
     context = found.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
     try:
+        context.set_default_timeout(90_000)
         screen = Screen(context.new_page())
         screen.page.goto(server.address)
         screen.page.wait_for_selector(".u-over")
