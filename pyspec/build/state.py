@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pyspec.build.pictures import picture
-from pyspec.fit import FitResult, JointResult, SliceResults
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.joint.file import FileFit
 from pyspec.fit.statistics import criteria_of
 from pyspec.formula import rows
@@ -228,7 +228,6 @@ def refused(refusal: Refusal) -> dict[str, Any]:
 
 def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
     """How a fit ended, for the page."""
-    found = found.joint if isinstance(found, JointResult) else found
     ended: dict[str, Any] = {"running": False, "what": what, "seconds": seconds}
     if isinstance(found, FitResult):
         numbers = {"chisqr": number(found.chisqr), "redchi": number(found.redchi)}

@@ -64,11 +64,13 @@ class FitProblem(Files):
         if isinstance(whole := made.executor, PartsExecutor) and whole.stack is not None:
             for file in made.files:
                 file.shares = made
-        if len({file.is_weighted for file in made.files}) > 1:
+        known = [k for k, file in enumerate(made.files) if file.is_weighted]
+        if 0 < len(known) < len(made.files):
+            which = ", ".join(f"file {k}" for k in known)
             raise FitError(
-                f"{made.label}: the noise of some files is known and that of others is not, so "
-                "their residuals cannot be weighed against each other; call set_noise for all or "
-                "none"
+                f"{made.label}: the noise of some files is known ({which}) and that of others is "
+                "not, so their residuals cannot be weighed against each other; call set_noise for "
+                "all or none"
             )
         return made
 

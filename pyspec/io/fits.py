@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
-from pyspec.fit import FitResult, OneFit, SliceResults
+from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
 from pyspec.fit.same_data import changed
 from pyspec.io.addresses import references_of
 from pyspec.io.archive import read_archive, save_archive
@@ -59,14 +59,14 @@ def save_fit(
             f"save_fit: the first argument is the path, not {type(path).__name__}; write "
             "save_fit('fits.h5', fits)"
         )
-    single = isinstance(results, (FitResult, SliceResults))
+    single = isinstance(results, (FitResult, SliceResults)) and not isinstance(results, JointResult)
     fits: list[Any] = [results] if single else list(results)  # type: ignore[arg-type]
     if not fits:
         raise DataError("there is no fit to save yet; fit first")
     contents, arrays = [], {}
     digests: dict[int, tuple[int, str]] = {}
     for fit in fits:
-        if isinstance(fit, FitResult):
+        if isinstance(fit, FitResult) and not isinstance(fit, JointResult):
             data, then = fit.problem.measurement.data, fit.problem.data_checksum
             contents.append(fit_contents(fit))
         elif isinstance(fit, SliceResults):

@@ -57,7 +57,7 @@ def refit_joint(
         names=given.pop("names", names),
         **given,
     )
-    joint.joint.started_from = REFIT_FROM[start]
+    joint.started_from = REFIT_FROM[start]
     gone = {
         name
         for one, part in zip(parts, joint, strict=True)
@@ -65,7 +65,7 @@ def refit_joint(
     }
     if gone:
         told = Finding(Kind.MOVED, tuple(sorted(gone)))
-        joint.joint._findings = (*joint.joint._findings, told)
+        joint._findings = (*joint._findings, told)
     return joint
 
 

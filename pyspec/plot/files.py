@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyspec.fit import FitResult, JointResult
+from pyspec.fit import FitResult
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 
@@ -16,7 +16,7 @@ COLUMNS = 2
 def files_of(given: object) -> tuple[FitResult, ...]:
     """The files of a joint fit, of the whole or of its fit of all; () of any other object."""
     files: tuple[FitResult, ...] = getattr(given, "files", ())
-    return files if isinstance(given, (JointResult, FitResult)) else ()
+    return files if isinstance(given, FitResult) else ()
 
 
 def draw_files(

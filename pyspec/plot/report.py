@@ -65,7 +65,7 @@ def report(
         where the file cannot be written. Without matplotlib the page has no pictures, and
         says so.
     """
-    fit = getattr(result, "joint", result) if files_of(result) else fit_of(result, "report")
+    fit = result if files_of(result) else fit_of(result, "report")
     if not (fit.level or getattr(fit, "_of_many", False)):
         fit = fit.diagnose()
     config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))

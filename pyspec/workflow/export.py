@@ -87,11 +87,11 @@ def export_joint(
 ) -> Path:
     """Writes a joint fit to ``root/joint/<model>/<handle>``: what holds for all files, and a
     folder ``files/<file>`` for each of them."""
-    target = root / "joint" / file_name(joint.model_name) / handle_of(joint.joint)[:SHORT]
+    target = root / "joint" / file_name(joint.model_name) / handle_of(joint)[:SHORT]
 
     def write(folder: Folder) -> None:
-        _write_numbers(joint.joint, folder)
-        _write_info(joint.joint, folder, "joint")
+        _write_numbers(joint, folder)
+        _write_info(joint, folder, "joint")
         for part in joint:
             write_fit(part, folder.below("files").below(part.file_name))
 

@@ -382,18 +382,18 @@ def fit_together(
     with Hold(until_return=not asks) as hold:
         joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
         origins = [origin for _, _, origin in prepared]
-        joint.joint.started_from = ", ".join(dict.fromkeys(origins))
-        stamp(joint.joint)
+        joint.started_from = ", ".join(dict.fromkeys(origins))
+        stamp(joint)
         for file, result, origin in zip(files, joint, origins, strict=True):
             result.started_from = origin
             file.store_values(result)
             stamp(result)
             file.results.append(result)
         kept.append(joint)
-        for result in (joint.joint, *joint):
+        for result in (joint, *joint):
             hold.mark(result)
         if project.show_output:
             say(joint)
     if asks:
-        sampled(joint.joint, options, project.show_output)
+        sampled(joint, options, project.show_output)
     return joint

@@ -278,7 +278,7 @@ class ProjectOutput:
             gone = [fit for fit in self._all() if handle_of(fit) == handle]
             for whole in self.joint:
                 if any(part is fit for part in whole for fit in gone):
-                    name = handle_of(whole.joint)[:SHORT]
+                    name = handle_of(whole)[:SHORT]
                     raise FitError(
                         f"{ref!r} is one file's part of a joint fit, which goes as a whole: "
                         f"drop_fits({name!r})"
@@ -293,9 +293,7 @@ class ProjectOutput:
 
     def _find(self, ref: str, find: Callable[[Sequence[Any], str], Any] = find_fit) -> Any:
         """The fit of a label or handle; a joint fit as a whole where it is that of all files."""
-        wholes = [joint.joint for joint in self.joint]
-        found = find([*self._all(), *wholes], ref)
-        return next((joint for joint in self.joint if joint.joint is found), found)
+        return find([*self._all(), *self.joint], ref)
 
     def describe(self, detail: int = 0) -> str:
         """Prints and returns a summary of the project and its files; with `detail` the models

@@ -331,7 +331,7 @@ class FitResults(list[Any]):
     ) -> Any:
         """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
         joint = self.get_joint(model=model, files=files)
-        return draw_samples(joint.joint, given_look(options, self.config, show_plot))
+        return draw_samples(joint, given_look(options, self.config, show_plot))
 
     def _drawn(
         self, options: dict[str, Any], of_values: bool = False

@@ -55,7 +55,7 @@ def rounds(ground: Ground, document: Document, what: str, progress: Any) -> tupl
         if stopped[0] or monotonic() > end:
             break
         again = fitted(ground, after, what)
-        for one in (again.joint, *again) if isinstance(again, JointResult) else (again,):
+        for one in (again, *again) if isinstance(again, JointResult) else (again,):
             one.nfev, one.seconds = one.nfev + result.nfev, one.seconds + result.seconds
         result, after = again, with_result(ground, after, again)
         if result.values in seen:

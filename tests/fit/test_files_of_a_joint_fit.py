@@ -24,9 +24,16 @@ from pyspec import (
     load_model,
 )
 from pyspec.components import Gauss, Offset, fixed
+from pyspec.executor import Problem
 from pyspec.fit import FitResult
 from pyspec.fit.findings.found import of_end, of_residual
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.linear.part import part_of
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent
+from pyspec.fit.solve.conclude import result_of
+from pyspec.fit.solve.methods import NATIVE, How
+from pyspec.fit.solve.stages import run_fit
 from pyspec.io import load_fits, save_fit
 from tests.support.findings import kinds
 
@@ -206,7 +213,7 @@ def test_editors_complete_what_a_joint_fit_has() -> None:
     joint = fit_joint([(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)])
     found = dir(joint)
     assert {"success", "findings", "redchi", "statistics", "names", "values"} <= set(found)
-    assert not {"energy", "residual", "fit"} & set(found)
+    assert {"files", "diagnose", "sample"} <= set(found)
 
 
 def test_one_expression_under_two_names_is_no_share_of_two_models() -> None:
@@ -297,3 +304,39 @@ m:
     assert kinds(file).count(Kind.FAINT_LINE) == 1
     assert file.findings == fit_model(*part).findings
     assert len(joint.findings) == len(file.findings)
+
+
+def shares_its_place() -> Model:
+    model = spectrum()
+    model.parameters["Gauss_01_x0"].scope = "project"
+    return model
+
+
+def test_a_file_on_another_backend_slows_down_and_changes_nothing() -> None:
+    pairs = [(shares_its_place(), measured(spectrum(), seed)) for seed in (0, 1, 2)]
+    shared = Problem.of(pairs)
+    backends = ("compiled", "tree", "interpreted")
+    files = [part_of(part, own) for part, own in zip(shared.parts, backends, strict=True)]
+    mixed = result_of(run_fit(FitProblem(files, shared), How((NATIVE,), {}), Silent()))
+    joint = fit_joint(pairs)
+    assert mixed.success
+    assert mixed.free_names == joint.free_names
+    for name, error in joint.stderr.items():
+        assert error is not None
+        assert mixed.values[name] == pytest.approx(joint.values[name], abs=1e-3 * error)
+        assert mixed.stderr[name] == pytest.approx(error, rel=1e-4)
+
+
+def test_files_may_count_otherwise_or_the_refusal_says_which() -> None:
+    rng = np.random.default_rng(3)
+    clean = spectrum().evaluate()
+    counted = Measurement(data=rng.poisson(clean).astype(float), loss="poisson")
+    weighed = Measurement(data=rng.normal(clean, 0.5), weight=np.full(clean.shape, 2.0))
+    joint = fit_joint([(shares_its_place(), counted), (shares_its_place(), weighed)])
+    assert joint.success
+    assert joint.chisqr == pytest.approx(sum(file.chisqr for file in joint), rel=1e-12)
+    error = joint.stderr["Gauss_01_x0"]
+    assert error is not None
+    assert abs(joint.values["Gauss_01_x0"] - 84) < 4 * error
+    with pytest.raises(FitError, match=r"noise of some files is known \(file 0, file 2\)"):
+        fit_joint([(spectrum(), one) for one in (weighed, measured(spectrum(), 1), counted)])

@@ -189,8 +189,11 @@ class Stack(LinearExecutor):
         amplitudes."""
         members = [one for one in executors if isinstance(one, LinearExecutor)]
         if len(members) < len(executors):
+            none = [k for k, one in enumerate(executors) if not isinstance(one, LinearExecutor)]
+            which = ", ".join(f"file {k}" for k in none)
             raise ModelError(
-                "some files share amplitudes that are free, others have none; fit these apart"
+                f"some files share amplitudes that are free, others have none ({which}); fit these "
+                "apart"
             )
         return cls(members, problem)
 

@@ -17,7 +17,7 @@ from pyspec.fit.findings.caution import warn
 from pyspec.fit.followers import local
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.file import FileFit, message_of_file, of_file
-from pyspec.fit.joint.result import JointFit, JointResult
+from pyspec.fit.joint.result import JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.parameters import FitParameters
@@ -103,7 +103,7 @@ def fit_joint(
         else:
             pool = make_pool(label, client, n_workers) if apart else None
             joint = best_from_starts(fits, None, n_starts, seed, pool, hold, progress)
-        assert isinstance(joint, JointFit)
+        assert isinstance(joint, JointResult)
         problem = joint.problem
         problem.settle(joint.theta)
         kinds = {_fit_type(one) for one in problem.files}
@@ -120,7 +120,7 @@ def fit_joint(
         joint.spent = spent
         for result in (joint, *files):
             hold.mark(result)
-        return JointResult(joint, files)
+        return joint.of_files(files)
 
 
 @dataclass
@@ -130,7 +130,7 @@ class _Fits(FromStarts):
     parts: list[tuple[Model, Measurement]]
     backend: str
 
-    kind: ClassVar[type[FitResult]] = JointFit
+    kind: ClassVar[type[FitResult]] = JointResult
 
     def make_problem(self) -> FitProblem:
         return FitProblem.of(self.parts, self.backend)

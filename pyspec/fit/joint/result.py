@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from html import escape
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,9 @@ from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
 from pyspec.model import Model
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Array = npt.NDArray[np.float64]
 
 
@@ -28,11 +30,55 @@ Array = npt.NDArray[np.float64]
 MOST_NAMES = 20
 
 
-class JointFit(FitResult):
-    """The fit of all files as one: arrays are those of the files, flat, one after the other."""
+class JointResult(FitResult, Sequence[FitResult]):
+    """A joint fit, under the names of the project: ``joint[0]`` is the FitResult of the first file,
+    under its own. Arrays are those of the files, flat, one after the other.
 
-    #: Those of the files, which have their part of the samples.
+    Attributes
+    ----------
+    files : one FitResult a file; their chisqr is that of the file, their standard errors are
+        those of the joint fit; ``joint["scan"]`` is that of the file of this name. The redchi of a
+        file takes off all of its parameters, shared ones too, as if it were alone: of k files of n
+        points that share p parameters it is (n - p / k) / (n - p) of the variance on average, a
+        little too large; `redchi` of all files has no such bias
+    names : what the files are called
+    """
+
     files: tuple[FitResult, ...] = ()
+
+    def of_files(self, files: Sequence[FitResult]) -> Self:
+        """Takes the results of the files."""
+        self.files = tuple(files)
+        self.share_samples()
+        return self
+
+    @property
+    def joint(self) -> Self:
+        """This result, which is that of all files."""
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(file.file_name or f"file{k:02d}" for k, file in enumerate(self.files))
+
+    @overload
+    def __getitem__(self, key: int | str) -> FitResult: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[FitResult, ...]: ...
+    def __getitem__(self, key: int | slice | str) -> Any:
+        if isinstance(key, str):
+            if key not in self.names:
+                known = ", ".join(self.names)
+                raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {known}")
+            return self.files[self.names.index(key)]
+        try:
+            return self.files[key]
+        except (IndexError, TypeError):
+            raise no_item(key, len(self.files), "file") from None
+
+    def __len__(self) -> int:
+        return len(self.files)
 
     def sample(self, settings: MC | None = None, **options: Any) -> MCMCResult:
         """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
@@ -121,93 +167,24 @@ class JointFit(FitResult):
         if any(isinstance(problem, FreePart) for problem in self.problem.files):
             raise _asked_of_all("free amplitudes", "linear")
 
+    def diagnose(self, deep: bool = False) -> Self:
+        """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
+        found = super().diagnose(deep)
+        files = [one.diagnosed_with(found) for one in self.files if isinstance(one, FileFit)]
+        return found.of_files(files)
+
+    def _lines(self) -> list[str]:
+        head, *rest = super()._lines()
+        found = [f"file{k:02d}_ is {one.file_name}" for k, one in enumerate(self) if one.file_name]
+        more = ["…"] if len(found) > MOST_NAMES else []
+        return [head, *filter(None, [", ".join([*found[:MOST_NAMES], *more])]), *rest]
+
+    def _repr_html_(self) -> str:
+        return f"<b>{len(self)} files together</b><br>{super()._repr_html_()}"
+
+    def __repr__(self) -> str:
+        return f"<JointResult of {several(self.names, MOST_NAMES)}: {super().__repr__()}>"
+
 
 def _asked_of_all(what: str, call: str) -> FitError:
     return FitError(f"{what} belong to one file; ask it: joint[0].{call}")
-
-
-#: What a JointResult does not have from its fit of all files, though that has it.
-OWN = ("joint", "files", "data", "fit", "residual", "energy")
-
-
-def _is_shared(name: str) -> bool:
-    return not name.startswith("_") and name not in OWN
-
-
-class JointResult(Sequence[FitResult]):
-    """A joint fit: ``joint[0]`` is the FitResult of the first file, under its own names.
-
-    Attributes
-    ----------
-    joint : the FitResult of all, under the project's names; its `values`, `stderr`, `table`,
-        `correlations`, `redchi`, `success`, … are those of this object
-    files : one FitResult a file; their chisqr is that of the file, their standard errors are
-        those of the joint fit; ``joint["scan"]`` is that of the file of this name. The redchi of a
-        file takes off all of its parameters, shared ones too, as if it were alone: of k files of n
-        points that share p parameters it is (n - p / k) / (n - p) of the variance on average, a
-        little too large; `redchi` of all files has no such bias
-    names : what the files are called
-    """
-
-    def __init__(self, joint: FitResult, files: Sequence[FitResult]) -> None:
-        self.joint = joint
-        self.files = tuple(files)
-        if isinstance(joint, JointFit):
-            joint.files = self.files
-            joint.share_samples()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the files."""
-        return tuple(file.file_name or f"file{k:02d}" for k, file in enumerate(self.files))
-
-    @overload
-    def __getitem__(self, key: int | str) -> FitResult: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[FitResult, ...]: ...
-    def __getitem__(self, key: int | slice | str) -> Any:
-        if isinstance(key, str):
-            if key not in self.names:
-                known = ", ".join(self.names)
-                raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {known}")
-            return self.files[self.names.index(key)]
-        try:
-            return self.files[key]
-        except (IndexError, TypeError):
-            raise no_item(key, len(self.files), "file") from None
-
-    def __len__(self) -> int:
-        return len(self.files)
-
-    def __getattr__(self, name: str) -> Any:
-        if not _is_shared(name):
-            raise AttributeError(f"a JointResult has no {name!r}; its files may: joint[0].{name}")
-        return getattr(self.joint, name)
-
-    def __dir__(self) -> list[str]:
-        """Its own names and those that it takes from `joint`, so that editors complete them."""
-        own = list(super().__dir__())
-        return sorted({*own, *(name for name in dir(self.joint) if _is_shared(name))})
-
-    def diagnose(self, deep: bool = False) -> JointResult:
-        """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
-        joint = self.joint.diagnose(deep)
-        files = [one.diagnosed_with(joint) for one in self.files if isinstance(one, FileFit)]
-        return JointResult(joint, files)
-
-    def __str__(self) -> str:
-        head, _, rest = str(self.joint).partition("\n")
-        return "\n".join(filter(None, (head, self._names(), rest)))
-
-    def _names(self) -> str:
-        """Which file a name of a parameter begins with."""
-        found = [f"file{k:02d}_ is {one.file_name}" for k, one in enumerate(self) if one.file_name]
-        more = ["…"] if len(found) > MOST_NAMES else []
-        return ", ".join([*found[:MOST_NAMES], *more])
-
-    def __repr__(self) -> str:
-        return f"<JointResult of {several(self.names, MOST_NAMES)}: {self.joint!r}>"
-
-    def _repr_html_(self) -> str:
-        names = f"{len(self)} files together: {self._names()}".rstrip(": ")
-        return f"<b>{escape(names)}</b><br>{self.joint._repr_html_()}"
