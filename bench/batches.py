@@ -107,7 +107,7 @@ def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
         return 1.0 / STARTS
 
     yield "start", starts
-    path = SHARED / "xps_map" / "nano_xps.nc"
+    path = SHARED / "data" / "xps_map" / "nano_xps.nc"
     if path.is_file():
         yield "nano_xps.nc", lambda: nano(path)
     yield "1e6 spectra", lambda: _read(simulated(spectra)) * 1e6 / SPECTRA
