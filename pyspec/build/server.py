@@ -95,6 +95,7 @@ class Server:
             ws="websockets-sansio",
             ws_max_size=MOST_BYTES,
             ws_per_message_deflate=False,
+            ws_ping_timeout=None,  # its answer stands behind what a page has sent: that is no death
             server_header=False,
             timeout_graceful_shutdown=1,
         )

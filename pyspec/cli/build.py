@@ -63,7 +63,8 @@ def session_of(given: Namespace) -> Session:
     session = Session(files, models[0] if models else None, given.model)
     folder = models[0].parent if models else Path.cwd()
     for ground, origin in zip(session.grounds, origins, strict=True):
-        ground.origin, ground.folders = origin, (folder.resolve(),)
+        ground.origin = origin
+        ground.allow(folder, session.text)
     return session
 
 
@@ -87,6 +88,6 @@ def _of_jobs(paths: list[Path], given: Namespace, folder: Path) -> Session:
         homes.append(job.models.parent.resolve())
     session = Session(files, models, given.model or names[0])
     for ground in session.grounds:
-        ground.folders = (homes[0],)
+        ground.allow(homes[0], session.text)
     session.open(folder)
     return session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from pyspec.io import Dataset
 from pyspec.model import Measurement, Model, load_models, load_time_model
 from pyspec.model.inputs import own_inputs
 from pyspec.model.measurement import row_of
-from pyspec.model.positions import positions
+from pyspec.model.positions import Spot, positions
 from pyspec.model.reader import Source
 from pyspec.model.sections import model_names
 from pyspec.model.windows import excluded, index_range
@@ -95,20 +95,25 @@ class Ground:
     def check_paths(self, text: str) -> None:
         """Raises :class:`ModelError` where a text reads files outside of the folders that may be
         read; without `folders` all may."""
-        if self.folders is None:
-            return
+        for key, spot, path in self._named(text) if self.folders is not None else ():
+            if not any(path.is_relative_to(one) for one in self.folders or ()):
+                raise ModelError(
+                    f"<text>:{spot.line}: {key}: {spot.word!r} lies outside of the folder "
+                    "that was opened; copy it beside the model file"
+                )
+
+    def allow(self, folder: Path, text: str) -> None:
+        """Lets texts read files of a folder, and of those whose files a text that was opened by
+        hand names; no others."""
+        named = [path.parent for _, _, path in self._named(text)] if text.strip() else []
+        self.folders = (folder.resolve(), *named)
+
+    def _named(self, text: str) -> Iterator[tuple[str, Spot, Path]]:
+        """The files that a text names: the word before each, where it stands, and its path."""
         for key, value in positions(text).walk():
-            if key.word not in ("include", "file"):
-                continue
-            for spot in (value, *value.items):
-                if spot.kind != "word":
-                    continue
-                path = (self.folder / spot.word).resolve()
-                if not any(path.is_relative_to(one) for one in self.folders):
-                    raise ModelError(
-                        f"<text>:{spot.line}: {key.word}: {spot.word!r} lies outside of the folder "
-                        "that was opened; copy it beside the model file"
-                    )
+            for spot in (value, *value.items) if key.word in ("include", "file") else ():
+                if spot.kind == "word":
+                    yield key.word, spot, (self.folder / spot.word).resolve()
 
     def models(self, text: str, *, some: bool = False) -> dict[str, Model]:
         """All models of a text that can be chosen: none where it holds laws that move parameters

@@ -230,3 +230,37 @@ def test_several_models_have_their_own_fits(tmp_path: Path) -> None:
     assert session.models == ("model", "two", "empty")
     assert isinstance(session.fit(), Refusal)
     assert not session.frame().model.any()
+
+
+def test_files_that_a_model_names_are_found_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They used to be looked for in the working folder."""
+    home = tmp_path / "models"
+    home.mkdir()
+    (home / "ours.yaml").write_text(
+        "functions:\n  Line: {formula: A / (1 + ((x - x0) / w) ** 2)}\n"
+    )
+    (home / "models.yaml").write_text(
+        "include: ours.yaml  # our shapes\n"
+        "m:\n  Line: {A: [8, True], x0: [4, True, 2, 6], w: [0.8, True, 0.1, 3]}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    session = Session(spectrum(), home / "models.yaml")
+    session.ground.folders = (home.resolve(),)
+    assert session.edit(Set("Line_01_A", "value", 7.5))
+    assert session.edit(Yaml(session.text + "# seen\n"))
+    refused = session.edit(Yaml(session.text.replace("ours.yaml", "../ours.yaml")))
+    assert isinstance(refused, Refusal)
+    assert "outside of the folder" in refused.message
+    assert session.fit()
+    saved = session.save(tmp_path / "out")
+    assert 'include: "../models/ours.yaml"  # our shapes' in (saved / "models.yaml").read_text()
+    monkeypatch.chdir(home)
+    again = session_of(build_parser().parse_args(["build", str(saved / "job.yaml")]))
+    assert again.model is not None
+    assert session.model is not None
+    assert again.model.values == pytest.approx(session.model.values)
+    assert again.edit(Yaml(again.text + "# again\n"))
+    refused = again.edit(Yaml(again.text.replace("../models/ours.yaml", "/etc/passwd")))
+    assert isinstance(refused, Refusal)
