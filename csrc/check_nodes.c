@@ -141,6 +141,14 @@ static int is_own_law(int64_t op)
     return op == PYSPEC_OP_FORMULA || op == PYSPEC_OP_SCHEME || op == PYSPEC_OP_MEASURED;
 }
 
+/* Whether an op may run over the abscissae of a spectrum: in a turned plan these are times, and laws do. */
+static int is_shape(const op_row *op)
+{
+    if (op->domain == DOMAIN_ENERGY)
+        return op->kind != KIND_RESOLUTION;
+    return op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE;
+}
+
 /* Whether the program of a node is sound; `at` is the word of a fault. */
 static int is_sound(const pyspec_node *n, const int64_t *program, int64_t *at)
 {
@@ -315,10 +323,10 @@ int pyspec_check_component(const checker *c)
         REQUIRE_NODE(n->source >= 0, SLOT, source);
         return STATUS_OK;
     }
-    REQUIRE_NODE(n->op == PYSPEC_OP_FORMULA || in_range(n->op, 0, N_OPS), OP, op);
+    REQUIRE_NODE(is_own_law(n->op) || in_range(n->op, 0, N_OPS), OP, op);
     const op_row *op = n->op < 0 ? NULL : &pyspec_op_table[n->op];
     int fed = op_is_fed(n->op);
-    REQUIRE_NODE(n->op < 0 || (op->domain == DOMAIN_ENERGY && op->kind != KIND_RESOLUTION), OP, op);
+    REQUIRE_NODE(n->op < 0 || is_shape(op), OP, op);
     REQUIRE_NODE(fed || n->source == -1, SLOT, source);
     REQUIRE_NODE(!fed || !(n->flags & PYSPEC_FLAG_STATIC), STEP, flags);
     const int has_height = op ? pyspec_has_height(op) : n->n_params > 0;

@@ -1,7 +1,7 @@
 /* operands.c: what a node reads: its parameters in the lanes of a tile, and its bounds. */
 #include "measured.h"
 #include "run.h"
-#include "scheme.h"
+#include "scheme_kept.h"
 
 _Alignas(64) const double pyspec_zeros[BLOCK * L] = {0.0};
 
@@ -58,6 +58,17 @@ static const double *input_of(const run *r, const pyspec_node *node, int64_t k)
                                              : q->x_inputs + place * q->n_x;
 }
 
+/* What a component that is a state of a scheme keeps from block to block, or NULL. */
+static kept_scheme *kept_of(const run *r, const pyspec_node *node)
+{
+    int64_t k = 0;
+    if (!r->kept)
+        return NULL;
+    for (const pyspec_node *other = r->nodes + r->plan->n_resolve; other < node; other++)
+        k += other->step == PYSPEC_STEP_COMPONENT && other->op == PYSPEC_OP_SCHEME;
+    return r->kept + k;
+}
+
 void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
                        const double *params, double *value, double *const *partials)
 {
@@ -75,8 +86,10 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
             inputs[k] = input_of(r, node, k) + b->first;
         own.inputs = inputs;
     }
-    if (node->op == PYSPEC_OP_SCHEME)
+    if (node->op == PYSPEC_OP_SCHEME && node->step == PYSPEC_STEP_LAW)
         pyspec_run_scheme(&own, r->call->isa, params, value, partials);
+    else if (node->op == PYSPEC_OP_SCHEME)
+        pyspec_run_kept_scheme(&own, r->call->isa, params, value, partials, kept_of(r, node));
     else if (node->op == PYSPEC_OP_MEASURED)
         k_measured(&own, params, value, partials);
     else

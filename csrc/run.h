@@ -56,6 +56,7 @@ typedef struct run {
     int64_t buffer;  /* doubles of a spectrum: those of a block or, with cuts, of a row */
     int64_t cut;     /* first node behind the last that reads whole rows         */
     const fits_beside *beside; /* lanes are fits; NULL: rows or abscissae of one */
+    struct kept_scheme *kept; /* of each component that is a state of a scheme, or NULL */
 } run;
 
 /* The lanes of a tile, and the block of abscissae at hand. */

@@ -1,6 +1,6 @@
 /* scheme.c: the population of a state of a kinetic scheme in time, value and partial derivatives
  * together. The definition stands in pyspec/functions/kinetics.py, the way in scheme.h. */
-#include "scheme.h"
+#include "scheme_kept.h"
 #include "status.h"
 
 #if PYSPEC_X86
@@ -14,10 +14,10 @@ static scheme_times *const BUILDS[N_ISA] = {pyspec_scheme_times, pyspec_scheme_t
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
 /* Whether two lanes have the same rates, populations and width. */
-static int is_alike(const scheme *s, const double *a, const double *b, int64_t stride)
+static int is_alike(const scheme *s, const double *a, int64_t a_stride, const double *b, int64_t stride)
 {
     for (int64_t k = 1; k < s->n_params; k++)
-        if (k != s->n_params - 1 - s->under && !(a[k * stride] == b[k * stride]))
+        if (k != s->n_params - 1 - s->under && !(a[k * a_stride] == b[k * stride]))
             return 0;
     return 1;
 }
@@ -52,26 +52,46 @@ static void run_row(prepared_scheme *p, int64_t isa, double height, double onset
     }
 }
 
-void pyspec_run_scheme(const pyspec_block *b, int64_t isa, const double *params, double *value,
-                       double *const *partials)
+/* The scheme at the parameters of a lane; where it is kept, those of the block before may do. */
+static void prepare_lane(const pyspec_block *b, const double *params, int slopes, prepared_scheme *p,
+                         kept_scheme *kept)
+{
+    const scheme *s = scheme_head(b->program);
+    if (kept && kept->is_known && is_alike(s, kept->params, 1, params, L))
+        return;
+    pyspec_prepare_scheme(p, b->program, params, L, slopes);
+    for (int64_t k = 0; kept && k < s->n_params; k++)
+        kept->params[k] = params[k * L];
+    if (kept)
+        kept->is_known = 1;
+}
+
+void pyspec_run_kept_scheme(const pyspec_block *b, int64_t isa, const double *params, double *value,
+                            double *const *partials, kept_scheme *kept)
 {
     const scheme *s = scheme_head(b->program);
     const int64_t onset = s->n_params - 1 - s->under;
-    prepared_scheme p;
+    prepared_scheme own, *p = kept ? &kept->at : &own;
     int is_same = b->across != 0;
     for (int l = 1; is_same && l < L; l++)
-        is_same = is_alike(s, params, params + l, L) && params[l] == params[0] &&
+        is_same = is_alike(s, params, L, params + l, L) && params[l] == params[0] &&
                   params[onset * L + l] == params[onset * L];
     for (int l = 0; l < (is_same ? 1 : L); l++) {
-        if (l == 0 || !is_alike(s, params + l, params + l - 1, L))
-            pyspec_prepare_scheme(&p, b->program, params + l, L, partials != NULL);
+        if (l == 0 || !is_alike(s, params + l, L, params + l - 1, L))
+            prepare_lane(b, params + l, partials != NULL, p, kept);
         const double height = params[l], start = params[onset * L + l];
         if (is_same)
-            run_row(&p, isa, height, start, b->x, 1, b->n * L, 0, 1, value, partials);
+            run_row(p, isa, height, start, b->x, 1, b->n * L, 0, 1, value, partials);
         else
-            run_row(&p, isa, height, start, b->across ? b->x + l : b->x, b->across ? L : 1, b->n, l, L,
+            run_row(p, isa, height, start, b->across ? b->x + l : b->x, b->across ? L : 1, b->n, l, L,
                     value, partials);
     }
+}
+
+void pyspec_run_scheme(const pyspec_block *b, int64_t isa, const double *params, double *value,
+                       double *const *partials)
+{
+    pyspec_run_kept_scheme(b, isa, params, value, partials, NULL);
 }
 
 int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows, int64_t n_x,
@@ -91,7 +111,7 @@ int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t 
     const int64_t onset = s->n_params - 1 - s->under;
     prepared_scheme p;
     for (int64_t row = 0; row < n_rows; row++) {
-        if (row == 0 || !is_alike(s, params + row, params + row - 1, n_rows))
+        if (row == 0 || !is_alike(s, params + row, n_rows, params + row - 1, n_rows))
             pyspec_prepare_scheme(&p, program, params + row, n_rows, partials != NULL);
         run_row(&p, isa, params[row], params[onset * n_rows + row], x, 1, n_x, row * n_x, 1, value,
                 partials);

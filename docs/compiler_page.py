@@ -10,12 +10,15 @@ import numpy as np
 
 from bench.memory import built_in
 from docs.markdown import block, table
+from pyspec._library import CONSTANTS
 from pyspec.formula.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.passes import PASSES, Pace, run
-from pyspec.passes.expand import expand
+from pyspec.passes.basis import basis, parts_of, turned
+from pyspec.passes.expand import expand, expanded
 from pyspec.plan import can_lower_2d
+from pyspec.plan.basis import BasisPlan, basis_plans
 from pyspec.plan.memory import CHOICES, registers
 from pyspec.simulate import problem
 
@@ -89,8 +92,9 @@ SEED = "A doublet whose first height decays: `seed_amplitude` of the benchmarks.
 
 FREE = """
 A FREE_VECTOR is an amplitude that a fit solves for at each energy, or each time; an AXIS is the
-energy itself, which expressions may read. A fit takes such a graph as it takes its model file, in
-parts; there is no plan of the whole, and `can_lower_2d` names each node that stands against it.
+energy itself, which expressions may read. There is no plan of the whole, and `can_lower_2d` names
+each node that stands against it. A fit has plans of the functions that the amplitudes are
+multiplied with, each plan for several of them, found in one walk.
 """
 
 CHIRPED = """\
@@ -103,12 +107,28 @@ chirped:
   expFun: {A: {free: energy, min: 0}, tau: [2, True, 0.1, 30], t0: ["seen"]}
 """
 
+TURNED = """
+`pyspec/passes/basis.py` makes a result of each amplitude: the model with that amplitude 1 and all
+others 0. Functions of time that are the same at all energies are traces of one plan, through
+whatever kernels stand above them. What depends on the energy is *turned*: a row is an energy, the
+abscissae are times, the law under its instrument is a component, and the energy itself a trace that
+expressions read row by row. Kernels on the samples, sub-cycles, functions in Python and formulas
+with inputs cannot be turned, and are refused by name. The graph above becomes
+"""
+
+NODES = """
+and its plan has these nodes, which C runs over the rows:
+"""
+
 BACK = """
 `model_of(graph)` leads back to a model, whose YAML loads to an equal graph; `fit_model` and
 `fit_joint` take graphs in place of models. A parameter that two functions of a graph share becomes
 a quantity that theirs are tied to. What no model file can say is refused, with what differs in the
 one that comes near.
 """
+
+#: Steps of a plan.
+STEPS = ("LAW", "BASE", "EXPRESSION", "COMPONENT", "ADD", "CONVOLVE", "PROFILE", "EXTERNAL")
 
 TIED = """\
 doublet:
@@ -158,8 +178,27 @@ def pages() -> dict[str, str]:
     graph = build_graph(model)
     parts += [f"## A free spectrum with a chirp\n\n{FREE.strip()}", f"```yaml\n{CHIRPED}```"]
     parts += [block(print_graph(graph)), block(str(can_lower_2d(graph)))]
+    split = expanded(basis(graph, parts_of(graph), "energy"))
+    parts += [TURNED.strip(), block(print_graph(turned(split))), NODES.strip()]
+    (plan,) = basis_plans(graph)
+    parts.append(table(("node", "of", "stage"), _nodes(plan)))
     parts.append(f"## And back\n\n{BACK.strip()}")
     return {"compiler.md": "\n\n".join(parts)}
+
+
+def _nodes(plan: BasisPlan) -> list[tuple[str, str, str]]:
+    """The nodes of a packed plan."""
+    steps = {CONSTANTS[f"STEP_{one}"]: one.lower() for one in STEPS}
+    stages = {CONSTANTS[f"STAGE_{one}"]: one.lower() for one in ("PROBLEM", "AXIS", "ROW")}
+    n_resolve = int(plan.packed.header["n_resolve"])
+    return [
+        (
+            steps[int(node["step"])],
+            plan.packed.labels[int(node["label"])],
+            stages[int(node["stage"])] if k < n_resolve else "walk",
+        )
+        for k, node in enumerate(plan.packed.nodes())
+    ]
 
 
 def _about(work: Callable[..., Any]) -> str:

@@ -59,6 +59,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_sum_points": (ctypes.c_int, [_PTR, *[_I64] * 3, _PTR, _PTR, _I64, _I64, _PTR]),
     "pyspec_project_size": (_I64, [_PTR]),
     "pyspec_project": (ctypes.c_int, [_PTR]),
+    "pyspec_results_size": (_I64, [_PTR]),
+    "pyspec_run_results": (ctypes.c_int, [_PTR, _PTR, _PTR]),
     "pyspec_team_size": (_I64, []),
     "pyspec_team_begin": (ctypes.c_int, [_PTR]),
     "pyspec_help": (ctypes.c_int, [_PTR]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,8 +113,7 @@ def executor_of(
         _check_source(model, measurement, backend)
         if compiled.outline.has_free:
             check_backend(model, backend)
-            make = partial(make_executor, backend=backend)
-            return LinearExecutor(model, measurement, make, backend == "compiled")
+            return LinearExecutor(compiled, measurement, backend)
     if backend == "tree":
         return TreeExecutor(compiled.model, measurement)
     plan = compiled.plan

@@ -67,9 +67,22 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         with np.errstate(all="ignore"):
             traces = self._resolve(free, given)
             if plan.is_trace:
-                trace = traces[plan.result_row, self.window.row_begin : self.window.row_end]
-                return np.ascontiguousarray(trace)
-            return self._spectrum(traces, given)
+                return self._trace(traces, plan.result_row)
+            return self._cut(self._spectra(traces, given)[plan.result_slot])
+
+    def results(self, theta: Values, fixed: Values = None) -> list[Array]:
+        """All results of a plan with several, each as :meth:`run` gives one."""
+        plan = self.plan
+        given = plan.values(fixed, "fixed")
+        with np.errstate(all="ignore"):
+            traces = self._resolve(plan.values(theta, "free"), given)
+            if plan.is_trace:
+                return [self._trace(traces, row) for row in plan.results.tolist()]
+            slots = self._spectra(traces, given)
+            return [self._cut(slots[slot]) for slot in plan.results.tolist()]
+
+    def _trace(self, traces: Array, row: int) -> Array:
+        return np.ascontiguousarray(traces[row, self.window.row_begin : self.window.row_end])
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self._data is None:
@@ -257,7 +270,8 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
             self._kept[index] = self._average(index, op, traces, read)
         return self._kept[index]
 
-    def _spectrum(self, traces: Array, fixed: Array) -> Array:
+    def _spectra(self, traces: Array, fixed: Array) -> list[Array | None]:
+        """What is in each slot when all ops have run."""
         plan, window = self.plan, self.window
         if self._kept_fixed != fixed.tobytes():
             self._kept.clear()
@@ -275,7 +289,11 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
                 np.add(held, value, out=held)
             else:
                 slots[target] = held + value
-        result = slots[plan.result_slot]
+        return slots
+
+    def _cut(self, result: Array | None) -> Array:
+        """The window of a spectrum."""
+        window = self.window
         columns = window.x_end - window.x_begin
         begin = self._first
         line = np.zeros(columns) if result is None else result[..., begin : begin + columns]

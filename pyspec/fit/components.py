@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
-from pyspec.executor.linear.columns import part_of
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.handed import hand_in
 from pyspec.model.inputs import function_of
+from pyspec.model.portion import part_of
 from pyspec.model.resolved import as_seen, resolution_of
 from pyspec.model.windows import slice_of
 

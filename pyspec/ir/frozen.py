@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+NO_ARRAYS: Mapping[str, Array] = MappingProxyType({})
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
@@ -52,3 +60,24 @@ def plain_bounds(low: float, high: float) -> list[Any]:
     open_ends = low == -math.inf, high == math.inf
     ends = map(plain_numbers, (float(low), float(high)))
     return [None if is_open else end for is_open, end in zip(open_ends, ends, strict=True)]
+
+
+def own_arrays(arrays: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Arrays by name that nobody else can write to."""
+    if arrays is NO_ARRAYS or not arrays:
+        return NO_ARRAYS
+    return MappingProxyType({name: read_only(array) for name, array in arrays.items()})
+
+
+def digest_of(data: Any) -> str:
+    """SHA-256 over plain data."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
+    """Key → the items that have it, in their order."""
+    found: dict[Key, list[Item]] = {}
+    for one in items:
+        found.setdefault(key(one), []).append(one)
+    return {one: tuple(of_one) for one, of_one in found.items()}

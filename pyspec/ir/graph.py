@@ -6,21 +6,27 @@ transformation makes a new graph.
 
 from __future__ import annotations
 
-import hashlib
 import heapq
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pyspec.formula import Formula, parse
-from pyspec.ir.frozen import Array, Frozen, plain_bounds, plain_numbers, read_only
-
-Key = TypeVar("Key")
+from pyspec.ir.frozen import (
+    NO_ARRAYS,
+    Array,
+    Frozen,
+    digest_of,
+    grouped,
+    own_arrays,
+    plain_bounds,
+    plain_numbers,
+    read_only,
+)
 
 
 class NodeKind(IntEnum):
@@ -45,6 +51,7 @@ class NodeKind(IntEnum):
     FREE_VECTOR = 200
     EXTERNAL = 201
     AXIS = 202
+    RESULTS = 203
 
 
 #: Nodes whose value is one number, or one number for each time.
@@ -87,6 +94,7 @@ class EdgeKind(IntEnum):
     SPECTRUM_INPUT = 4
     EXPR_REF = 5
     KERNEL_INPUT = 6
+    RESULT = 7
 
 
 class DomainKind(IntEnum):
@@ -112,8 +120,6 @@ _ALONG: dict[str | None, int] = {"time": TIME, "energy": ENERGY}
 #: The axes of a graph, in the order of its text.
 AXES = ("energy", "time", "aux", "aux_weights")
 
-_NO_ARRAYS: Mapping[str, Array] = MappingProxyType({})
-
 _parsed = lru_cache(maxsize=4096)(parse)
 
 
@@ -136,7 +142,7 @@ class GraphNode(Frozen):
 
     A FREE_VECTOR is a number for each point of its `axis`, "energy" or "time", which a fit solves
     for; it is not below 0 where it is `positive`, and 0 in the ranges `zero` of that axis. An AXIS
-    is the energy, or the time, itself.
+    is the energy, or the time, itself. RESULTS list the spectra, or traces, that one walk gives.
     """
 
     id: int
@@ -149,7 +155,7 @@ class GraphNode(Frozen):
     expr_string: str | None = None
     vary: bool = False
     bounds: tuple[float, float] | None = None
-    arrays: Mapping[str, Array] = field(default_factory=lambda: _NO_ARRAYS)
+    arrays: Mapping[str, Array] = field(default_factory=lambda: NO_ARRAYS)
     cycle: Cycle | None = None
     axis: str | None = None
     positive: bool = False
@@ -158,7 +164,7 @@ class GraphNode(Frozen):
     where: str = ""
 
     def __post_init__(self) -> None:
-        self._freeze(arrays=_own(self.arrays))
+        self._freeze(arrays=own_arrays(self.arrays))
         if self.bounds is not None and type(self.bounds) is not tuple:
             self._freeze(bounds=tuple(self.bounds))
         if self.zero:
@@ -220,10 +226,10 @@ class GraphIR(Frozen):
     name: str = ""
     aux: Array | None = None
     aux_weights: Array | None = None
-    arrays: Mapping[str, Array] = field(default_factory=lambda: _NO_ARRAYS)
+    arrays: Mapping[str, Array] = field(default_factory=lambda: NO_ARRAYS)
 
     def __post_init__(self) -> None:
-        self._freeze(arrays=_own(self.arrays))
+        self._freeze(arrays=own_arrays(self.arrays))
         for name in AXES:
             axis = getattr(self, name)
             if axis is not None:
@@ -243,15 +249,15 @@ class GraphIR(Frozen):
 
     @cached_property
     def _by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
-        return _grouped(sorted(self.edges), lambda edge: (edge.target, edge.kind))
+        return grouped(sorted(self.edges), lambda edge: (edge.target, edge.kind))
 
     @cached_property
     def _outputs(self) -> dict[int, tuple[GraphEdge, ...]]:
-        return _grouped(self.edges, lambda edge: edge.source)
+        return grouped(self.edges, lambda edge: edge.source)
 
     @cached_property
     def _all_inputs(self) -> dict[int, tuple[GraphEdge, ...]]:
-        return _grouped(self.edges, lambda edge: edge.target)
+        return grouped(self.edges, lambda edge: edge.target)
 
     def all_inputs(self, node: int) -> tuple[GraphEdge, ...]:
         """Edges of all kinds into a node, by kind and position."""
@@ -321,15 +327,28 @@ class GraphIR(Frozen):
     @cached_property
     def is_of_laws(self) -> bool:
         """Whether the whole is a sum of laws of time, alone or each times a spectrum."""
+        if lists := self.of_kind(NodeKind.RESULTS):
+            return self.nodes[self.sources(lists[0].id)[0]].kind is NodeKind.PARAM_PLUS_TRACE
         spectra = any(node.axis == "energy" for node in self.of_kind(NodeKind.FREE_VECTOR))
         return self.domain is DomainKind.TIME_1D or spectra
 
     @cached_property
     def result(self) -> GraphNode | None:
-        """The spectrum, of laws the trace, that nothing else consumes."""
+        """The spectrum, of laws the trace, that nothing else consumes; where there are several, the
+        node of RESULTS that lists them."""
+        if lists := self.of_kind(NodeKind.RESULTS):
+            return lists[0]
         kinds = frozenset({NodeKind.PARAM_PLUS_TRACE}) if self.is_of_laws else SPECTRUM_KINDS
         ends = [n for n in self.nodes if n.kind in kinds and not self.outputs(n.id)]
         return ends[0] if len(ends) == 1 else None
+
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """Ids of the spectra, or traces, that a walk is for: what RESULTS list, else the one."""
+        if self.result is None:
+            return ()
+        listed = self.inputs(self.result.id, EdgeKind.RESULT)
+        return tuple([edge.source for edge in listed]) or (self.result.id,)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain, deterministically ordered data, which strict JSON can hold."""
@@ -349,7 +368,7 @@ class GraphIR(Frozen):
     def fingerprint(self) -> str:
         """SHA-256 over everything but where it is written."""
         nodes = [node.without("where") for node in self.nodes]
-        return _digest({**self.as_dict(), "nodes": nodes})
+        return digest_of({**self.as_dict(), "nodes": nodes})
 
     @cached_property
     def structure(self) -> str:
@@ -357,7 +376,7 @@ class GraphIR(Frozen):
         graphs that share it share a plan. It covers the number of auxiliary points, which are rows
         of the plan, and which sub-cycle each time belongs to."""
         cycles = any(node.cycle is not None for node in self.nodes)
-        return _digest(
+        return digest_of(
             {
                 "domain": self.domain.name,
                 "n_aux": None if self.aux is None else self.aux.size,
@@ -372,25 +391,3 @@ class GraphIR(Frozen):
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
-
-
-def _grouped(
-    edges: Iterable[GraphEdge], key: Callable[[GraphEdge], Key]
-) -> dict[Key, tuple[GraphEdge, ...]]:
-    """Key → the edges that have it, in their order."""
-    found: dict[Key, list[GraphEdge]] = {}
-    for edge in edges:
-        found.setdefault(key(edge), []).append(edge)
-    return {one: tuple(of_one) for one, of_one in found.items()}
-
-
-def _own(arrays: Mapping[str, Array]) -> Mapping[str, Array]:
-    """Arrays by name that nobody else can write to."""
-    if arrays is _NO_ARRAYS or not arrays:
-        return _NO_ARRAYS
-    return MappingProxyType({name: read_only(array) for name, array in arrays.items()})
-
-
-def _digest(data: Any) -> str:
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -23,7 +23,7 @@ class Violation:
 
 #: Nodes that call a function, and the kinds of op that they may call.
 FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
-    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND", "RESOLVED"),
+    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND", "RESOLVED", "DYNAMICS", "RESPONSE"),
     NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED", "ROW_FED"),
     NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
     NodeKind.CONVOLUTION: ("KERNEL", "IRF", "RESOLUTION"),
@@ -59,6 +59,10 @@ EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
     EdgeKind.KERNEL_INPUT: (
         frozenset({NodeKind.CONVOLUTION}),
         frozenset({NodeKind.COMPONENT_EVAL}),
+    ),
+    EdgeKind.RESULT: (
+        frozenset({NodeKind.SUM, NodeKind.PARAM_PLUS_TRACE}),
+        frozenset({NodeKind.RESULTS}),
     ),
 }
 
@@ -100,7 +104,7 @@ def _unused(kind: NodeKind) -> tuple[tuple[str, ...], attrgetter[Any], tuple[Any
 UNUSED = {kind: _unused(kind) for kind in NodeKind}
 
 #: Edges whose positions count from 0 without gaps.
-IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
+IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND, EdgeKind.RESULT)
 
 #: The array of a node of a sub-cycle.
 ARRAYS = {NodeKind.SUBCYCLE_MASK: "time_n_sub", NodeKind.SUBCYCLE_REMAP: "time_norm"}

@@ -328,7 +328,7 @@ def _along_axes(graph: GraphIR) -> Iterator[Violation]:
             yield Violation(node.name, rule, "it is 'energy' or 'time'")
         if any(not begin < end for begin, end in node.zero):
             yield Violation(node.name, f"0 in {node.zero}", "give ranges that rise")
-        if node.kind is NodeKind.AXIS and not graph.is_of_laws:
+        if node.kind is NodeKind.AXIS and node.axis == "energy" and not graph.is_of_laws:
             rule = "no amplitude is free along the energy"
             yield Violation(node.name, rule, "only what stands beside one may depend on it")
     for edge in graph.edges:

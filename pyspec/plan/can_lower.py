@@ -58,9 +58,8 @@ def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
         elif node.kind is NodeKind.EXPRESSION and graph.axes[node.id] & ENERGY:
             rule = "depends on the energy, and has a value for each"
             reasons.append(Violation(node.name, rule, _SOLVED))
-        elif node.kind is NodeKind.AXIS and node.axis != "energy":
-            rule = f"is the {node.axis} itself, which no plan reads"
-            reasons.append(Violation(node.name, rule, "use a law of time"))
+        elif node.kind is NodeKind.AXIS and node.axis == "time" and graph.time is None:
+            reasons.append(Violation(node.name, "is the time, without an axis", "give one"))
         elif node.function_name is not None and find_op(node.function_name) is None:
             reasons.append(
                 Violation(

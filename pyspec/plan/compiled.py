@@ -27,6 +27,7 @@ from pyspec.model.state import State, state_of
 from pyspec.passes import Jumps, classify_columns, linear_parameters
 from pyspec.passes.held import held
 from pyspec.passes.sequence import VARIABLE
+from pyspec.plan.basis import BasisPlan, basis_plans
 from pyspec.plan.following import Following
 from pyspec.plan.pack import PackedPlan, pack
 from pyspec.plan.pinned import PinnedAxes, pin_axes
@@ -105,6 +106,11 @@ class CompiledModel:
         return pin_axes(self.plan)
 
     @cached_property
+    def basis(self) -> tuple[BasisPlan, ...]:
+        """The plans of a model with free amplitudes. Raises as :attr:`plan` does."""
+        return basis_plans(self.graph)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The free parameters, in the order of theta."""
         return self.plan.opt_param_names
@@ -169,6 +175,8 @@ class CompiledModel:
         made = replace(self, parameters=parameters, tree=tree, lowered=lowered, layouts=layouts)
         shared = ("_discontinuities", "pinned") if is_alike else ("_discontinuities",)
         made.__dict__.update({name: one for name in shared if (one := vars(self).get(name))})
+        if plans := vars(self).get("basis"):
+            made.__dict__["basis"] = tuple([one.placed(tree, parameters) for one in plans])
         return made
 
 

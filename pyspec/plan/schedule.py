@@ -32,7 +32,7 @@ from pyspec.plan.scheduled import (
     ScheduledPlan1D,
     ScheduledPlan2D,
 )
-from pyspec.plan.slots import assign_slots
+from pyspec.plan.slots import SlotPlan, assign_slots
 
 
 @answered
@@ -105,6 +105,13 @@ def _distinct(lines: list[Any], dtype: Any, size: int) -> tuple[Any, list[int]]:
     return np.array(found, dtype=dtype).reshape(len(found), size), index
 
 
+#: Nodes that resolve a row of the trace matrix.
+_COMPUTED = (NodeKind.EXPRESSION, NodeKind.PARAM_PLUS_TRACE, NodeKind.AXIS)
+
+#: The law whose value is the abscissa.
+_ITSELF = "time Itself(): t"
+
+
 class _Substep(NamedTuple):
     """A law, on its own axis and mask where it belongs to a sub-cycle, or a kernel."""
 
@@ -130,9 +137,7 @@ class _Scheduler:
         self.free = graph.free
         fixed = graph.of_kind(NodeKind.STATIC_PARAM)
         self.fixed = sorted(fixed, key=lambda node: node.source_order)
-        computed = [
-            n for n in self.order if n.kind in (NodeKind.EXPRESSION, NodeKind.PARAM_PLUS_TRACE)
-        ]
+        computed = [n for n in self.order if n.kind in _COMPUTED]
         single = [n for n in computed if not self._is_sampled(n)]
         blocks = [n for n in computed if self._is_sampled(n)]
         self.n_aux = 0 if graph.aux is None else graph.aux.size
@@ -174,7 +179,9 @@ class _Scheduler:
         """All fields of the plan."""
         graph = self.graph
         is_trace = graph.domain is DomainKind.TIME_1D
-        assert graph.result is not None
+        rows = [self.row_of[one] for one in graph.results] if is_trace else []
+        slots = assign_slots(self.graph, self.memory)
+        results = _ints(rows or slots.results)
         return {
             "name": graph.name,
             "energy": np.zeros(1) if graph.energy is None else graph.energy.copy(),
@@ -184,7 +191,8 @@ class _Scheduler:
             "input_names": self._input_names(),
             **dict.fromkeys(INPUT_FIELDS),
             "samples": self.samples,
-            "result_row": self.row_of[graph.result.id] if is_trace else -1,
+            "result_row": rows[0] if is_trace else -1,
+            "results": results if graph.of_kind(NodeKind.RESULTS) else _ints([]),
             "row_names": self._row_names(),
             "opt_param_names": tuple(node.name for node in self.free),
             "fixed_names": tuple(node.name for node in self.fixed),
@@ -195,7 +203,7 @@ class _Scheduler:
             **self._profiles(),
             **self._expressions(),
             **self._resolution(),
-            **self._ops(),
+            **self._ops(slots),
             "external_names": tuple(self.external_names),
             "formulas": tuple(self.formulas),
             **self._dependencies(),
@@ -234,12 +242,12 @@ class _Scheduler:
         return [
             node
             for node in self.order
-            if node.kind is NodeKind.PARAM_PLUS_TRACE and self._is_profile(node) == profiles
+            if node.kind in _COMPUTED[1:] and self._is_profile(node) == profiles
         ]
 
     def _is_profile(self, group: GraphNode) -> bool:
         edges = self.graph.inputs(group.id, EdgeKind.TRACE_INPUT)
-        return self.graph.nodes[edges[0].source].kind is NodeKind.PROFILE_SAMPLE
+        return bool(edges) and self.graph.nodes[edges[0].source].kind is NodeKind.PROFILE_SAMPLE
 
     def _base_row(self, group: GraphNode) -> int:
         edges = self.graph.inputs(group.id, EdgeKind.BASE_INPUT)
@@ -247,6 +255,8 @@ class _Scheduler:
 
     def _substeps(self, node: GraphNode) -> list[_Substep]:
         """Laws and kernels of a sum of traces in order: a kernel acts on all before it."""
+        if node.kind is NodeKind.AXIS:
+            return [_Substep(op_of(_ITSELF), [])]
         steps: list[_Substep] = []
         for edge in self.graph.inputs(node.id, EdgeKind.TRACE_INPUT):
             steps += self._trace_steps(self.graph.nodes[edge.source])
@@ -345,19 +355,17 @@ class _Scheduler:
         kinds, indices = [], []
         seen = {RESOLVE_DYNAMICS: 0, RESOLVE_EXPRESSION: 0, RESOLVE_PROFILE: 0}
         for node in self.order:
+            if node.kind not in _COMPUTED:
+                continue
+            kind = RESOLVE_PROFILE if self._is_profile(node) else RESOLVE_DYNAMICS
             if node.kind is NodeKind.EXPRESSION:
                 kind = RESOLVE_EXPRESSION
-            elif node.kind is NodeKind.PARAM_PLUS_TRACE:
-                kind = RESOLVE_PROFILE if self._is_profile(node) else RESOLVE_DYNAMICS
-            else:
-                continue
             kinds.append(kind)
             indices.append(seen[kind])
             seen[kind] += 1
         return {"resolution_kinds": _ints(kinds), "resolution_indices": _ints(indices)}
 
-    def _ops(self) -> dict[str, Any]:
-        slots = assign_slots(self.graph, self.memory)
+    def _ops(self, slots: SlotPlan) -> dict[str, Any]:
         kinds, indptr, indices = [], [0], []
         paces, depends, sampled = [], [], []
         for op in slots.ops:
@@ -387,5 +395,5 @@ class _Scheduler:
             "op_sampled": np.array(sampled, dtype=bool),
             "separable": self.facts.separable,
             "n_slots": max(slots.n_slots, 1),
-            "result_slot": slots.result,
+            "result_slot": slots.results[0] if slots.results else 0,
         }

@@ -32,11 +32,11 @@ class SlotOp:
 
 @dataclass
 class SlotPlan:
-    """Ops in order of execution, and where the finished spectrum lies."""
+    """Ops in order of execution, and where the finished spectra lie."""
 
     ops: list[SlotOp] = field(default_factory=list)
     n_slots: int = 0
-    result: int = 0
+    results: list[int] = field(default_factory=list)
 
 
 def assign_slots(graph: GraphIR, choice: Choice | None = None) -> SlotPlan:
@@ -55,8 +55,7 @@ class _Assignment:
         self.ops: list[SlotOp] = []
 
     def plan(self, choice: Choice | None) -> SlotPlan:
-        result = self.graph.result
-        kept = [] if result is None or result.id not in self.step_of else [self.step_of[result.id]]
+        kept = [self.step_of[one] for one in self.graph.results if one in self.step_of]
         memory = plan_memory(self.steps, kept, choice)
         slot = {self.numbers[step]: memory.offset(step) for step in memory.order}
         for step in memory.order:
@@ -65,7 +64,7 @@ class _Assignment:
                 self._sum(node, slot, memory.is_in_place(step))
             else:
                 self._emit(node, slot, slot[node.id], True)
-        return SlotPlan(self.ops, memory.size, slot[self.numbers[kept[0]]] if kept else 0)
+        return SlotPlan(self.ops, memory.size, [slot[self.numbers[step]] for step in kept])
 
     # ---- what has a slot, and what it reads --------------------------------------------
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor, executor_of
-from pyspec.executor.linear.columns import part_of
 from pyspec.executor.linear.executor import LinearExecutor
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.free import dispersed, free_parameters
+from pyspec.model.portion import part_of
 from pyspec.model.resolved import resolution_of
 from pyspec.model.state import state_of
 from pyspec.model.windows import slice_of

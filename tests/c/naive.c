@@ -91,6 +91,12 @@ static double law_op(int op, double t, const double *p)
     }
 }
 
+/* A component: over energies, or a law over times. */
+static double shape_op(int op, double x, const double *p)
+{
+    return pyspec_op_table[op].domain == DOMAIN_ENERGY ? energy_op(op, x, p) : law_op(op, x, p);
+}
+
 static double profile_op(int op, double x, const double *p)
 {
     switch (op) {
@@ -391,7 +397,7 @@ static double component(const reading *r, const pyspec_node *node, int64_t row, 
         return of_height(r, node, row, x);
     for (int64_t aux = 0; aux < node->repeat; aux++) {
         int bad = read_params(r, node, aux, moves ? row : 0, p);
-        double value = node->op == OP_Shirley ? p[0] * sum : energy_op(node->op, x, p);
+        double value = node->op == OP_Shirley ? p[0] * sum : shape_op(node->op, x, p);
         value = bad ? (double)NAN : value;
         mean += node->repeat > 1 ? value * r->problem->aux_weight[aux] : value;
     }

@@ -63,9 +63,9 @@ static int random_op(rng *r, int step)
         const op_row *row = &pyspec_op_table[op];
         if (row->kind == KIND_RESOLVED && !chance(r, 5))
             continue;
-        if (step == PYSPEC_STEP_COMPONENT ? row->domain == DOMAIN_ENERGY &&
-                                                row->kind != KIND_RESOLUTION
-                                          : row->kind == (step ? kinds[step] : law))
+        const int is_shape = row->domain == DOMAIN_ENERGY ? row->kind != KIND_RESOLUTION
+                                                          : row->kind == law && chance(r, 10);
+        if (step == PYSPEC_STEP_COMPONENT ? is_shape : row->kind == (step ? kinds[step] : law))
             return op;
     }
 }

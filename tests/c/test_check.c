@@ -200,7 +200,8 @@ static int status_with_op(int node, int op)
     return status;
 }
 
-/* For every row: a law runs what moves in time, a component what stands over energies. */
+/* For every row: a law runs what moves in time, a component what stands over energies or, in a turned plan,
+ * over times. */
 static void refuses_an_op_of_another_kind(void)
 {
     for (int op = 0; op < N_OPS; op++) {
@@ -209,7 +210,7 @@ static void refuses_an_op_of_another_kind(void)
         int component = row->kind == KIND_PEAK || row->kind == KIND_BACKGROUND ||
                         row->kind == KIND_RESOLVED || is_fed(row);
         CHECK_INT(status_with_op(LAW, op) != STATUS_OP, law);
-        CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component);
+        CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component || law);
         CHECK_INT(row->domain == DOMAIN_ENERGY, component || row->kind == KIND_RESOLUTION);
         CHECK_INT(row->domain == DOMAIN_AUX, row->kind == KIND_PROFILE);
     }

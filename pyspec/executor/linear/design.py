@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError
-from pyspec.executor.linear.columns import (
-    Column,
-    Direct,
-    Make,
-    Planned,
-    is_direct,
-    numbers_for,
-    operators,
-    rest_of,
-)
-from pyspec.executor.linear.several import Several
+from pyspec.executor.linear.basis import Basis, InC, bases_of, in_plans
 from pyspec.executor.linear.values import Known, ParameterValues
-from pyspec.model import Component, Measurement, Model, Par
+from pyspec.executor.team import Team, at_work, threads_for
+from pyspec.model import Measurement
 from pyspec.model.free import allowed, free_parameters
 from pyspec.model.windows import slice_of
+from pyspec.plan import CompiledModel
+from pyspec.plan.basis import REST, is_pointwise, rest_plans
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -80,10 +72,12 @@ class Design:
 
 
 class Designer:
-    """Evaluates the basis functions of a model over the window of a measurement."""
+    """Evaluates the basis functions of a model over the window of a measurement, in one of the
+    backends."""
 
-    def __init__(self, model: Model, measurement: Measurement, make: Make, direct: bool) -> None:
-        self.model = model
+    def __init__(self, compiled: CompiledModel, measurement: Measurement, backend: str) -> None:
+        self.compiled, self.model, self.backend = compiled, compiled.model, backend
+        model = self.model
         parameters = model.parameters
         self.free = free_parameters(parameters)
         #: One for all: what a model is made of are functions of energy, or of time.
@@ -105,9 +99,8 @@ class Designer:
         self.along, self.x = (energy, time) if self.axis == "energy" else (time, energy)
         self._values = ParameterValues(parameters, self.along if self.axis == "energy" else None)
         self.names = tuple(self._values.place)
-        self._measurement, self.make, self._direct = measurement, make, direct
-        self.columns: list[Column] = [self._column(par) for par in self.free.values()]
-        self.rest: list[Column] = self._rest()
+        self._measurement = measurement
+        self._bases = bases_of(compiled, measurement, backend)
         self._make_room()
         kept = [allowed(par.free, self.along) for par in self.free.values() if par.free]
         #: (n_groups, n_basis) False where an amplitude is held at 0; None where none is.
@@ -119,42 +112,47 @@ class Designer:
 
     def at(self, theta: Array, fixed: Mapping[str, float]) -> Design:
         """The design at theta. Its arrays are those of the next one too."""
-        known = self._values.at(theta, fixed, self._followers)
-        entries: list[tuple[int, int, Any]] = []
-        for column, begin, spread in self._rooms:
-            found = column.fill(theta, fixed, known)
-            for one, all_groups in spread:
-                all_groups[:] = one
-            entries += [(begin + s, place, factor) for s, place, factor in found]
-        varies = any(np.ndim(factor) for _, _, factor in entries)
-        factors = np.empty((self.along.size if varies else 1, len(entries)))
-        for e, (_, _, factor) in enumerate(entries):
-            factors[:, e] = factor
-        return Design(
-            self._basis,
-            self._slopes,
-            self._slope_basis,
-            np.array([s for s, _, _ in entries], np.int64),
-            np.array([place for _, place, _ in entries], np.int64),
-            factors,
-            self._extra.sum(axis=0) if len(self._extra) else None,
-        )
+        for basis in self._bases:
+            basis.fill(theta, fixed)
+        for one, everywhere in (*self._spread, *self._shares):
+            everywhere[:] = one
+        offset = self._extra.sum(axis=0) if len(self._extra) else None
+        return replace(self._design, offset=offset)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Threads that share the rows of large basis functions, inside of the `with` block."""
+        shared = [one for one in self._bases if isinstance(one, InC)]
+        n_threads = threads_for(sum(one.size for one in shared))
+        if n_threads < 2:
+            yield
+            return
+        team = Team(n_threads, max(one.work_size for one in shared), 1, self.along.size)
+        with at_work(team):
+            for one in shared:
+                one.use(team)
+            try:
+                yield
+            finally:
+                for one in shared:
+                    one.use(None)
 
     @property
     def room(self) -> tuple[int, int]:
         """How many rows the basis functions have, and how many derivatives there are."""
-        return self._slopes.shape[1], len(self._slopes)
+        return self._design.slopes.shape[1], len(self._design.slopes)
 
     def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
         """The components that have an amplitude which is not free, one by one, (n_groups or 1,
         n_x); of one with free amplitudes too, what it is without these."""
-        found = {}
-        for component in rest_of(self.model):
-            column = self._part(component, numbers_for(component, None))
-            found[component.name] = np.empty((column.n_rows, self.x.size))
-            slopes = np.empty((column.n_slopes, column.n_rows, self.x.size))
-            column.take_room(found[component.name], slopes)
-            column.fill(theta, fixed, self._values.at(theta, fixed, column.followers))
+        plans, names = rest_plans(self.compiled.graph)
+        found: dict[str, Array] = {}
+        backend = "interpreted" if self.backend == "tree" else self.backend
+        for one in in_plans(plans, self.model, self._measurement, backend):
+            values = np.empty((len(one.of), one.n_rows, self.x.size))
+            one.take_room([*values], [*np.empty((len(one.slopes), *values.shape[1:]))])
+            one.fill(theta, fixed)
+            found |= {names[k]: value for k, value in zip(one.of, values, strict=True)}
         return found
 
     def values_at(self, theta: Array, fixed: Mapping[str, float], names: Iterable[str]) -> Known:
@@ -162,78 +160,53 @@ class Designer:
         return self._values.at(theta, fixed, self._values.needed(names))
 
     def _make_room(self) -> None:
-        """Memory for the basis functions, the parts beside them, and all their derivatives."""
-        columns = self._all = [*self.columns, *self.rest]
-        names = {name for column in columns for name in column.followers}
-        self._followers = self._values.needed(names)
-        n_rows = max(column.n_rows for column in columns)
-        self._basis = np.empty((len(self.columns), n_rows, self.x.size))
-        self._extra = np.empty((len(self.rest), n_rows, self.x.size))
-        counts = [column.n_slopes for column in columns]
-        self._slopes = np.empty((sum(counts), n_rows, self.x.size))
-        order = [*range(len(self.columns)), *([-1] * len(self.rest))]
-        self._slope_basis = np.repeat(np.array(order, np.int64), counts)
-        values = [*self._basis, *self._extra]
-        ends = pairwise(accumulate(counts, initial=0))
-        self._rooms = [
-            (column, begin, self._room(column, value, self._slopes[begin:end]))
-            for column, value, (begin, end) in zip(columns, values, ends, strict=True)
-        ]
+        """Memory for the basis functions, the parts beside them, and all their derivatives. What is
+        the same for all groups, beside others that differ, has room of its own and is copied."""
+        n_rows, n_x = max(one.n_rows for one in self._bases), self.x.size
+        n_slopes = sum(len(one.slopes) for one in self._bases)
+        rests = sum(k == REST for one in self._bases for k in one.of)
+        basis = np.empty((len(self.free), n_rows, n_x))
+        self._extra, slopes = np.empty((rests, n_rows, n_x)), np.empty((n_slopes, n_rows, n_x))
+        extra, begin = iter(self._extra), 0
+        self._spread: list[tuple[Array, Array]] = []
+        kinds: list[int] = []
+        pairs: list[tuple[int, int]] = []
+        for one in self._bases:
+            values = [next(extra) if k == REST else basis[k] for k in one.of]
+            own = list(slopes[begin : begin + len(one.slopes)])
+            one.take_room(self._rooms(one, values), self._rooms(one, own))
+            kinds += [one.of[slope.result] for slope in one.slopes]
+            pairs += [
+                (begin + s, theta) for s, slope in enumerate(one.slopes) for _, theta in slope.parts
+            ]
+            begin += len(one.slopes)
+        self._shares: list[tuple[Array, Array]] = []
+        factors = self._bases[0].factors
+        if len(self._bases) > 1:
+            most = max(len(one.factors) for one in self._bases)
+            factors = np.empty((most, len(pairs)))
+            ends = np.cumsum([one.factors.shape[1] for one in self._bases])
+            parts = np.split(factors, ends[:-1], axis=1)
+            self._shares = [(b.factors, p) for b, p in zip(self._bases, parts, strict=True)]
+        self._design = Design(
+            basis,
+            slopes,
+            np.array(kinds, np.int64),
+            np.array([s for s, _ in pairs], np.int64),
+            np.array([theta for _, theta in pairs], np.int64),
+            factors,
+            None,
+        )
 
-    @staticmethod
-    def _room(column: Column, value: Array, slopes: Array) -> list[tuple[Array, Array]]:
-        """Gives a column its room. Where it is the same for all groups, beside others that differ,
-        that is room of its own: pairs of this and of what it is copied to."""
-        if column.n_rows == len(value):
-            column.take_room(value, slopes)
-            return []
-        one, few = np.empty((1, value.shape[-1])), np.empty((len(slopes), 1, value.shape[-1]))
-        column.take_room(one, few)
-        return [(one, value), (few, slopes)]
+    def _rooms(self, basis: Basis, rooms: list[Array]) -> list[Array]:
+        """Where a basis writes to."""
+        if not rooms or basis.n_rows == len(rooms[0]):
+            return rooms
+        own = [np.empty((1, self.x.size)) for _ in rooms]
+        self._spread += zip(own, rooms, strict=True)
+        return own
 
     @property
     def is_direct(self) -> bool:
-        """Whether every part of the model is a function on its own."""
-        return all(isinstance(column, (Direct, Several)) for column in self._all)
-
-    def _column(self, par: Par) -> Column:
-        component = next(c for c in self.model.components if par in c.parameters)
-        return self._part(component, numbers_for(component, par))
-
-    def _rest(self) -> list[Column]:
-        components = rest_of(self.model)
-        if not components:
-            return []
-        if all(self._is_direct(component) for component in components):
-            return [self._part(one, numbers_for(one, None)) for one in components]
-        above = {id(one): one for own in components for one in operators(self.model, own)}
-        wanted = {*above, *(id(component) for component in components)}
-        kept = [component for component in self.model.components if id(component) in wanted]
-        numbers: dict[str, float] = {}
-        for component in components:
-            numbers |= numbers_for(component, None)
-        return [self._planned(kept, numbers)]
-
-    def _is_direct(self, component: Component) -> bool:
-        return self._direct and is_direct(self.model, component)
-
-    def _part(self, component: Component, numbers: Mapping[str, float]) -> Column:
-        above = operators(self.model, component)
-        if self._is_direct(component):
-            if len(above) > 1:  # the Gaussians of one instrument
-                return Several(self._values, self.x, component, above, numbers, self.along.size)
-            instrument = above[0] if above else None
-            return Direct(self._values, self.x, component, instrument, numbers, self.along.size)
-        return self._planned([*above, component], numbers)
-
-    def _planned(self, components: list[Component], numbers: Mapping[str, float]) -> Column:
-        names = [
-            par.name for one in components for par in one.parameters if par.name not in numbers
-        ]
-        dispersed = next((name for name in names if self._values.disperses(name)), None)
-        if dispersed is not None:
-            raise ModelError(
-                f"{self.model.name}: {dispersed} depends on the energy; this needs the compiled "
-                "backend, and laws or formulas with gaussIRF, measuredIRF or no instrument"
-            )
-        return Planned(self.model, components, numbers, self._measurement, self.make)
+        """Whether every part of the model is a function on its own, known at other points too."""
+        return is_pointwise(self.compiled.graph)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor.linear.columns import Make
 from pyspec.executor.linear.counts import Counts
 from pyspec.executor.linear.design import Design, Designer
 from pyspec.executor.linear.projection import Projected, Projection
@@ -26,6 +26,7 @@ from pyspec.executor.protocol import (
 )
 from pyspec.model import Measurement, Model
 from pyspec.model.theta import values_of
+from pyspec.plan import CompiledModel, compile_model
 
 if TYPE_CHECKING:
     from pyspec.executor.linear.stacked import Stack
@@ -53,22 +54,21 @@ class LinearExecutor:
 
     Parameters
     ----------
-    model : with both axes set
+    compiled : a model with both axes set
     measurement : window, data, weights and mask
-    make : makes the executor of a part of the model
-    direct : whether functions may be called in C without a plan
+    backend : "compiled", "interpreted" or "tree"
     """
 
     name: ClassVar[str] = "linear"
     plan: ClassVar[None] = None
 
     def __init__(
-        self, model: Model, measurement: Measurement | None, make: Make, direct: bool
+        self, compiled: CompiledModel, measurement: Measurement | None, backend: str
     ) -> None:
+        model = self.model = compiled.model
         model.check()
-        self.model = model
         self.measurement = measurement if measurement is not None else Measurement()
-        self.designer = Designer(model, self.measurement, make, direct)
+        self.designer = Designer(compiled, self.measurement, backend)
         self.opt_param_names = self.designer.names
         self.fixed_names = tuple(n for n in model.fixed_names if n not in self.designer.free)
         held = [model.parameters[name].value for name in self.fixed_names]
@@ -232,7 +232,7 @@ class LinearExecutor:
             window = Measurement(rows=self.measurement.rows)
             axis = moved.energy
         assert axis is not None
-        other = Designer(moved, window, designer.make, True)
+        other = Designer(compile_model(moved), window, designer.backend)
         design = other.at(self._theta(theta), self._fixed(fixed))
         return replace(design, entry_theta=self.gather[design.entry_theta]), axis
 
@@ -283,9 +283,11 @@ class LinearExecutor:
         """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
         raise PlanError(f"{self.model.name}: free amplitudes are solved for between two steps")
 
-    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+    @contextmanager
+    def sums(self, fixed: Values = None) -> Iterator[SumsOfFit]:
         """The sums of a fit whose loop runs in Python."""
-        return each_by_itself(self, fixed)
+        with self.designer.at_work(), each_by_itself(self, fixed) as sums:
+            yield sums
 
     def rest(self) -> None:
         """Frees work memory."""

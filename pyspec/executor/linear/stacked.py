@@ -13,7 +13,7 @@ rows of other files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import RLock
 
@@ -74,6 +74,13 @@ class StackedDesigner(Designer):
         self.x = np.concatenate([designer.x for designer in self.designers])
         self._join_limits()
         self._make_room()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        with ExitStack() as threads:
+            for designer in self.designers:
+                threads.enter_context(designer.at_work())
+            yield
 
     def _check(self, designer: Designer, index: int) -> None:
         if designer.axis != self.axis:

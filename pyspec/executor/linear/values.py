@@ -79,8 +79,3 @@ class ParameterValues:
                     slopes[place] = slopes.get(place, 0.0) + chain_product(slope, own)
             found[name] = value, slopes
         return found
-
-
-def linear_of(pars: Iterable[Par | None], names: tuple[str, ...]) -> list[Par]:
-    """The parameters in which a function is linear."""
-    return [par for par in pars if par is not None and par.argument in names]

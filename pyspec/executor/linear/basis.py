@@ -1,0 +1,231 @@
+"""Basis functions at theta with their slopes: the results of a plan, or those of the tree."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY, raise_status
+from pyspec._library.memory import address, record
+from pyspec.errors import ModelError
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.frame import aligned
+from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.executor.team import Team
+from pyspec.executor.tree import TreeExecutor
+from pyspec.model import Measurement, Model
+from pyspec.model.check import PROFILE, movers
+from pyspec.model.free import dispersed, free_parameters
+from pyspec.model.sizes import Sizes
+from pyspec.plan import CompiledModel
+from pyspec.plan.basis import REST, BasisPlan, Slope, slopes_by_theta, slopes_of
+
+Array = npt.NDArray[np.float64]
+
+#: Relative step of differences, where a backend has no derivatives.
+STEP = float(np.finfo(float).eps ** (1 / 3))
+
+
+class Basis(Protocol):
+    """Several functions, each (n_rows, n_x), with their slopes; `of` says which each is. They are
+    given room once and fill it for each theta. Factors, (n_rows or 1, n), are what slopes are
+    multiplied with by the parts of `slopes`, in their order."""
+
+    of: tuple[int, ...]
+    n_rows: int
+    slopes: list[Slope]
+    factors: Array
+
+    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None: ...
+
+    def fill(self, theta: Array, fixed: Mapping[str, float]) -> None: ...
+
+
+def bases_of(compiled: CompiledModel, measurement: Measurement, backend: str) -> list[Basis]:
+    """The basis functions of a model, and what is beside them."""
+    if backend == "tree":
+        return [OfTree(compiled.model, measurement)]
+    return in_plans(compiled.basis, compiled.model, measurement, backend)
+
+
+def in_plans(
+    plans: Sequence[BasisPlan], model: Model, measurement: Measurement, backend: str
+) -> list[Basis]:
+    """The results of plans."""
+    rows, columns = measurement.rows, measurement.columns
+    found: list[Basis] = []
+    for one in plans:
+        if one.along == "energy":
+            window = Measurement(rows=columns, columns=rows)
+        elif one.plan.is_trace:
+            window = Measurement(columns=rows)
+        else:
+            window = measurement.without_data(rows if one.along else None, columns)
+        if backend == "compiled" and not one.plan.external_names:
+            found.append(InC(one, window))
+        else:
+            found.append(Interpreted(one, model, window))
+    return found
+
+
+class InC:
+    """All results of a plan, with slopes, in one call of C."""
+
+    def __init__(self, plan: BasisPlan, window: Measurement) -> None:
+        self.of = plan.of
+        self._plan = plan.plan
+        executor = CompiledExecutor(plan.plan, window, packed=plan.packed, pinned=plan.pinned)
+        self._executor = executor
+        self.n_rows = executor.window.shape[0] if plan.along else 1
+        self.slopes = slopes_of(plan.plan)
+        parts = [part for one in self.slopes for part in one.parts]
+        moves = any(row >= 0 and plan.plan.row_moves[row] for row, _ in parts)
+        self.factors = np.ones((self.n_rows if moves else 1, len(parts)))
+        #: Bytes that a thread keeps schemes in.
+        self._kept_size = int(LIBRARY.pyspec_results_size(plan.packed.address))
+        self._team: Team | None = None
+
+    @property
+    def size(self) -> int:
+        """Points of all that is computed for each row."""
+        each = (len(self.of) + len(self.slopes)) * self.n_rows
+        return each * self._executor.window.shape[-1] if self.n_rows > 1 else 0
+
+    @property
+    def work_size(self) -> int:
+        """Bytes of scratch that a thread needs."""
+        return self._executor.derivative_work_size
+
+    def use(self, team: Team | None) -> None:
+        """Has the threads of a team share the rows from now on; it changes no bit."""
+        self._team = team
+        size = self._kept_size * (1 if team is None else team.n_threads)
+        self._schemes = aligned(size)
+        if size:
+            self._struct["kept"], self._struct["kept_size"] = address(self._schemes), size
+
+    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None:
+        results = self._plan.results
+        parts = [part for one in self.slopes for part in one.parts]
+        self._arrays = {
+            "values": np.array([address(one) for one in values], np.uintp),
+            "value_at": results,
+            "slopes": np.array([address(one) for one in slopes], np.uintp),
+            "slope_at": results[[one.result for one in self.slopes]],
+            "slope_by": np.array([one.by for one in self.slopes], np.int64),
+            "entry_row": np.array([row for row, _ in parts], np.int64),
+            "entry_theta": np.array([theta for _, theta in parts], np.int64),
+            "factors": self.factors,
+        }
+        self._room = values, slopes
+        sizes = {"n_values": len(values), "n_slopes": len(slopes), "n_entries": len(parts)}
+        step = self.factors.shape[1] if len(self.factors) > 1 else 0
+        given = {name: address(one) for name, one in self._arrays.items() if one.size}
+        self._struct = record("pyspec_results", {**sizes, **given, "factors_row": step})
+        self.use(None)
+
+    def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
+        plan, frame = self._plan, self._executor.take_frame(slopes=bool(self.slopes))
+        frame.theta[:] = theta
+        for place, name in enumerate(plan.fixed_names if fixed else ()):
+            frame.fixed[place] = fixed.get(name, plan.fixed[place])
+        team = None if self._team is None else self._team.address
+        status = LIBRARY.pyspec_run_results(frame.address, address(self._struct), team)
+        if fixed:
+            frame.fixed[:] = plan.fixed
+        self._executor.return_frame(frame)
+        raise_status(status, plan.name)
+
+
+class _Differences(ABC):
+    """Results that Python has a part in; slopes are differences."""
+
+    of: tuple[int, ...]
+    n_rows: int
+    slopes: list[Slope]
+
+    def __init__(self, model: Model, names: Sequence[str]) -> None:
+        self.factors = np.ones((1, len(self.slopes)))
+        sizes, known = Sizes(model), model.parameters
+        self._sizes = [sizes.of(known[name]) for name in names]
+
+    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None:
+        self._values, self._room = values, slopes
+
+    def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
+        for room, value in zip(self._values, self._results(theta, fixed), strict=True):
+            room[:] = value
+        for place in {one.by for one in self.slopes}:
+            rises = self._rises(theta, fixed, place)
+            for room, one in zip(self._room, self.slopes, strict=True):
+                if one.by == place:
+                    room[:] = rises[one.result]
+
+    def _rises(self, theta: Array, fixed: Mapping[str, float], place: int) -> list[Array]:
+        """The differences of all results by one parameter."""
+        high, low = theta.copy(), theta.copy()
+        step = STEP * max(abs(theta[place]), 1e-3 * self._sizes[place])
+        high[place] += step
+        low[place] -= step
+        ends = self._results(high, fixed), self._results(low, fixed)
+        return [(a - b) / (high[place] - low[place]) for a, b in zip(*ends, strict=True)]
+
+    @abstractmethod
+    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]: ...
+
+
+class Interpreted(_Differences):
+    """All results of a plan in NumPy."""
+
+    def __init__(self, plan: BasisPlan, model: Model, window: Measurement) -> None:
+        self.of, self._plan = plan.of, plan.plan
+        self._executor = InterpretedExecutor(plan.plan, window)
+        self.n_rows = self._executor.window.shape[0] if plan.along else 1
+        self.slopes = slopes_by_theta(plan.plan)
+        super().__init__(model, plan.plan.opt_param_names)
+
+    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]:
+        own = {name: fixed[name] for name in self._plan.fixed_names if name in fixed}
+        return self._executor.results(theta, own or None)
+
+
+class OfTree(_Differences):
+    """What the tree makes of amplitudes of 1 and 0."""
+
+    def __init__(self, model: Model, measurement: Measurement) -> None:
+        if many := dispersed(model.parameters):
+            raise ModelError(
+                f"{model.name}: {min(many)} depends on the energy, which the tree does not know; "
+                "choose the compiled backend, or the interpreted one"
+            )
+        plain = model.copy()
+        self._free = tuple(free_parameters(model.parameters))
+        for name in self._free:
+            par = plain.parameters[name]
+            par.free, par.vary, par.value = None, False, 0.0
+        rows, columns = measurement.rows, measurement.columns
+        window = measurement.without_data(rows, columns)
+        known = plain.parameters
+        if plain.is_time_model:
+            plain.set_axes(energy=None)
+            window = Measurement(columns=rows)
+        elif not any(movers(n, known) or movers(n, known, PROFILE) for n in known):
+            plain.set_axes(time=None)
+            window = measurement.without_data(None, columns)
+        self._executor = TreeExecutor(plain, window)
+        self.of = (*range(len(self._free)), REST)
+        self.n_rows = len(np.atleast_2d(self._executor.run(None)))
+        names = plain.opt_param_names
+        pairs = itertools.product(range(len(self.of)), range(len(names)))
+        self.slopes = [Slope(k, place, ((-1, place),)) for k, place in pairs]
+        super().__init__(model, names)
+
+    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]:
+        rest = self._executor.run(theta, dict(fixed))
+        ones = [self._executor.run(theta, {**fixed, name: 1.0}) - rest for name in self._free]
+        return [*ones, rest]
