@@ -32,7 +32,9 @@ def checksum(array: npt.NDArray[Any]) -> int:
     two words that differ, unless they share the line or the column; then it changes the other.
     """
     plain = array if array.flags.c_contiguous else np.ascontiguousarray(array)
-    return checksum_at(plain, address(plain)) if plain.nbytes >= 8 * LINE else zlib.crc32(plain)
+    if plain.nbytes < 8 * LINE:
+        return zlib.crc32(plain.data)
+    return checksum_at(plain, address(plain))
 
 
 def checksum_at(plain: npt.NDArray[Any], at: int) -> int:

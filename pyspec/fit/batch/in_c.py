@@ -133,7 +133,7 @@ class InC:
     ) -> Iterator[tuple[int, bool]]:
         batch, solved, begin = self.batch, self.solved, places[0]
         own = slice(begin, begin + len(places))
-        stack, alike = batch.cases.stack(places, self.like, len(slots.structs))
+        stack, alike = batch.cases.stack(places, self.like, slots.n_threads)
         able = alike & self._starts(places) & self._is_read(stack)
         if (found := batch.checksums(places)) is not None:
             solved.checksums[own] = found
@@ -251,6 +251,7 @@ class _Slots:
 
     def __init__(self, job: InC, n: int) -> None:
         solved, most, problem = job.solved, MOST_EVALUATIONS, job.executor.problem
+        self.n_threads = n
         if job.batch.how.max_nfev is not None:
             most = min(most, job.batch.how.max_nfev)
         size = LIBRARY.pyspec_beside_size(job.executor.packed.address, address(problem))
