@@ -31,13 +31,18 @@ class Files:
     shared : where several are fitted together the names of all parameters, and where each file
         finds its own; None of one file alone
     names : the free parameters, the order of theta
+    is_poisson : whether a residual is a Poisson deviance
     only : the file that is fitted by itself; None where several are, under names of a project
     """
 
     def __init__(self, files: Sequence[FitPart], shared: Problem | None = None) -> None:
         self.files, self.shared = tuple(files), shared
-        self.only = self.files[0] if shared is None else None
-        self.names = self.files[0].names if shared is None else shared.names
+        if shared is None:
+            self.only: FitPart | None = files[0]
+            self.names, self.is_poisson = files[0].names, files[0].is_poisson
+        else:
+            self.only, self.names = None, shared.names
+            self.is_poisson = any(file.is_poisson for file in files)
 
     @property
     def gathers(self) -> Sequence[npt.NDArray[np.int64]]:
@@ -98,13 +103,6 @@ class Files:
     def is_weighted(self) -> bool:
         """Whether the noise is known: weights, or counting statistics."""
         return self.files[0].is_weighted
-
-    @property
-    def is_poisson(self) -> bool:
-        """Whether a residual is a Poisson deviance."""
-        if self.only is not None:
-            return self.only.is_poisson
-        return any(file.is_poisson for file in self.files)
 
     @property
     def n_residuals(self) -> int:

@@ -46,6 +46,7 @@ class FitPart:
     ----------
     compiled, measurement, fixed : as of :class:`pyspec.executor.Part`
     model : that which was compiled; nobody changes it
+    is_poisson : whether the residual is a Poisson deviance
     names : the free parameters, the order of theta
     data_checksum : of the data as they were when this was made: what is saved later must be what
         was fitted
@@ -68,7 +69,7 @@ class FitPart:
         lays_out: bool = False,
     ) -> None:
         self.compiled, self.measurement, self.fixed = given
-        self.model = self.compiled.model
+        self.model, self.is_poisson = self.compiled.model, self.measurement.loss == "poisson"
         self.backend, self._executor = backend, executor
         self.lays_out = lays_out and backend == "compiled" and self.fixed is None
         if self.lays_out and executor is None:
@@ -201,11 +202,6 @@ class FitPart:
     def is_weighted(self) -> bool:
         """Whether the noise is known: weights, or counting statistics."""
         return self.measurement.weight is not None or self.is_poisson
-
-    @property
-    def is_poisson(self) -> bool:
-        """Whether the residual is a Poisson deviance."""
-        return self.measurement.loss == "poisson"
 
     @property
     def is_trace(self) -> bool:
