@@ -178,7 +178,7 @@ def test_circles_are_found() -> None:
 
 
 def test_imports_for_types_are_told_apart() -> None:
-    path = PACKAGE / "fit" / "part.py"
+    path = PACKAGE / "fit" / "solve" / "other_optima.py"
     problem = ("pyspec.fit.problem", ["FitProblem"])
     assert problem in imports(path)
     assert problem not in imports(path, at_run_time=True)

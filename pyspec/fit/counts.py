@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart
-    from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
@@ -67,7 +66,7 @@ def deviations(redchi: float, n_free: float) -> float:
 
 
 def far_from_expected(
-    problem: FitProblem,
+    problem: Any,
     values: Mapping[str, float],
     redchi: float,
     n_free: float,
@@ -101,7 +100,7 @@ class Expected(NamedTuple):
     n_points: int
 
 
-def refuse_nothing(problem: FitProblem) -> None:
+def refuse_nothing(problem: Any) -> None:
     """Raises :class:`FitError` for counts that are all 0."""
     if problem.data_square == 0.0:
         raise FitError(
@@ -110,7 +109,7 @@ def refuse_nothing(problem: FitProblem) -> None:
         )
 
 
-def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
+def expected_of(problem: Any, theta: Array) -> Expected | None:
     """What is expected of χ² of counts, or of other data with known noise; None for data by
     reference, and where the model expects no counts at all."""
     mean = variance = 0.0
@@ -141,7 +140,7 @@ def negative(problem: FitPart, theta: Array) -> list[Finding]:
     return [Finding(Kind.NEGATIVE_COUNTS, (), {"count": count, "points": model.size})]
 
 
-def at_zero(problem: FitProblem, theta: Array) -> list[str]:
+def at_zero(problem: Any, theta: Array) -> list[str]:
     """A sentence where a model of counts ends at 0 where there are none: there its likelihood has a
     kink, as at a bound that nobody gave."""
     if not problem.is_poisson or problem.n_linear:

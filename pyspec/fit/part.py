@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,25 @@ from pyspec.plan.following import Followers
 from pyspec.plan.places import Places
 from pyspec.plan.start import Start, start_parameters
 
-if TYPE_CHECKING:
-    from pyspec.fit.problem import FitProblem
-
 Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
 _MADE_AGAIN = ("_executor", "laid")
+
+
+class Together(Protocol):
+    """Several files that are fitted together, as one of them knows the others."""
+
+    @property
+    def files(self) -> Sequence[FitPart]:
+        """All of them."""
+
+    @property
+    def executor(self) -> Executor:
+        """The executor that runs them together."""
+
+    def make_executors(self) -> None:
+        """Makes that, and those of all files."""
 
 
 class FitPart:
@@ -57,7 +69,7 @@ class FitPart:
     """
 
     laid: tuple[FitLayout, Arrays] | None = None
-    shares: FitProblem | None = None
+    shares: Together | None = None
 
     def __init__(
         self,

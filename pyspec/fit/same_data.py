@@ -4,7 +4,8 @@ whoever owns the array may write into it."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,6 @@ from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart
-    from pyspec.fit.problem import FitProblem
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
 SAME, ROUNDING = 1e-6, 1e-12
@@ -28,6 +28,18 @@ _OTHERS = (
 )
 
 
+class Fitted(Protocol):
+    """A problem, or one file of it."""
+
+    @property
+    def files(self) -> Sequence[FitPart]:
+        """Its files."""
+
+    @property
+    def label(self) -> str:
+        """How errors call it."""
+
+
 def changed(name: str, so: str = _OTHERS) -> DataError:
     """What is said of a fit of that name whose data were changed, and what follows from it."""
     return DataError(
@@ -36,7 +48,7 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
     )
 
 
-def is_at_hand(problem: FitProblem | FitPart) -> bool:
+def is_at_hand(problem: Fitted) -> bool:
     """Whether the data of a problem, or of all files of a joint fit, are in memory, with all that
     belongs to them: data by reference are not read once more for what is asked after a fit."""
     given = [one.measurement for one in problem.files]
@@ -44,7 +56,7 @@ def is_at_hand(problem: FitProblem | FitPart) -> bool:
     return all(source_of(part) is None for part in parts)
 
 
-def need_same(problem: FitProblem | FitPart) -> None:
+def need_same(problem: Fitted) -> None:
     """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
     changed after they were fitted. Data by reference are not read for it."""
     shares = problem.files[0].shares  # amplitudes with other files
@@ -75,7 +87,7 @@ def need_checksum(data: Any, then: int, name: str) -> None:
         raise changed(name)
 
 
-def data_of(problem: FitProblem) -> npt.NDArray[Any]:
+def data_of(problem: Fitted) -> npt.NDArray[Any]:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
     return problem.files[0].data
