@@ -24,6 +24,7 @@ enum { KIND_i32, KIND_i64, KIND_f64, KIND_ptr };
 #define KEEP_pyspec_team(...)
 #define KEEP_pyspec_fault(...)
 #define KEEP_pyspec_linear(...)
+#define KEEP_pyspec_results(...)
 #define KEEP_pyspec_node(...) __VA_ARGS__
 #define KEEP_pyspec_plan(...)
 #define KEEP_pyspec_problem(...)

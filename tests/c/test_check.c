@@ -165,7 +165,8 @@ static void refuses_a_bad_component(void)
     NODE(GAUSS, step = PYSPEC_STEP_PROFILE, STEP, step);
     NODE(GAUSS, step = PYSPEC_STEP_EXTERNAL + 1, STEP, step);
     NODE(GAUSS, op = N_OPS, OP, op);
-    NODE(GAUSS, op = OP_expFun, OP, op);
+    NODE(GAUSS, op = OP_expFun, ARITY, n_params); /* a law may run over abscissae */
+    NODE(GAUSS, op = OP_gaussIRF, OP, op);
     NODE(GAUSS, op = OP_pGauss, OP, op);
     NODE(GAUSS, repeat = 0, SIZE, repeat);
     NODE(GAUSS, repeat = 2, SIZE, repeat);
