@@ -268,11 +268,11 @@ def test_a_text_reads_no_file_elsewhere(tmp_path: Path) -> None:
         assert not page.ask("save", folder="../elsewhere")["ok"]
 
 
-@pytest.mark.parametrize("n", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_many_messages_are_answered_or_refused(tmp_path: Path, n: int) -> None:
+def test_many_messages_are_answered_or_refused(tmp_path: Path) -> None:
     """The client does not ask whether the server lives: its question would stand in the queue."""
     with served(session(), tmp_path) as server, opened(server, ping_interval=None) as page:
         page.until(lambda one: "trace" in one.frames)
+        n = 20_000
 
         def send() -> None:
             for k in range(n):
@@ -281,7 +281,7 @@ def test_many_messages_are_answered_or_refused(tmp_path: Path, n: int) -> None:
 
         sender = threading.Thread(target=send)
         sender.start()
-        page.until(lambda one: len(one.answers) > n, 120.0 + n / 500)
+        page.until(lambda one: len(one.answers) > n, 120.0)
         sender.join()
         assert not any(one["ok"] for one in page.answers.values())
         assert page.ask("set", name="GLP_01_A", field="value", value=11.0)["ok"]
