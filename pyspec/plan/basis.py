@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class BasisPlan:
 
     Attributes
     ----------
-    plan, packed, pinned : the plan, and it and its axes in the form of C
+    plan, packed : the plan, and it in the form of C
     of : which basis function each result is, or :data:`REST`
     along : the axis of its rows, "energy" where it is turned, or "time"; None where each result is
         one line for all of them
@@ -47,7 +48,6 @@ class BasisPlan:
 
     plan: ScheduledPlan
     packed: PackedPlan
-    pinned: PinnedAxes
     of: tuple[int, ...]
     along: str | None
 
@@ -60,7 +60,12 @@ class BasisPlan:
         )
         axes = (model.time, model.energy) if self.along == "energy" else (model.energy, model.time)
         made = plan.with_inputs(theta, fixed, *axes, model.aux, model.aux_weights, model.inputs)
-        return replace(self, plan=made, pinned=pin_axes(made))
+        return replace(self, plan=made)
+
+    @cached_property
+    def pinned(self) -> PinnedAxes:
+        """The axes and the inputs in the form of C."""
+        return pin_axes(self.plan)
 
 
 def basis_plans(graph: GraphIR) -> tuple[BasisPlan, ...]:
@@ -100,7 +105,7 @@ def _plans(graph: GraphIR, parts: Sequence[tuple[int, Part]]) -> tuple[BasisPlan
             _check(graph, [part for _, part in here])
         plan = _scheduled(basis(graph, [part for _, part in here], along), along)
         of = tuple(k for k, _ in here)
-        found.append(BasisPlan(plan, pack(plan), pin_axes(plan), of, along))
+        found.append(BasisPlan(plan, pack(plan), of, along))
     return tuple(found)
 
 

@@ -108,7 +108,8 @@ class CompiledModel:
     @cached_property
     def basis(self) -> tuple[BasisPlan, ...]:
         """The plans of a model with free amplitudes. Raises as :attr:`plan` does."""
-        return basis_plans(self.graph)
+        plans, tree = basis_plans(self.graph), self.tree
+        return plans if tree is None else tuple(one.placed(tree, self.parameters) for one in plans)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -42,9 +42,9 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_next_fit_makes_no_executor_before_it_is_asked_for_one() -> None:
     model = moving()
     first, second = measured(model), measured(model, 2)
-    assert fit_model(model, first).problem._executor is not None
+    assert fit_model(model, first).problem.files[0]._executor is not None
     result = fit_model(model, second)
-    assert result.problem._executor is None
+    assert result.problem.files[0]._executor is None
     executor = make_executor(moving(), second)
     assert result.fit.tobytes() == executor.run(result.theta).tobytes()
     assert facts(result) == fresh(moving(), second)
@@ -134,7 +134,7 @@ def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
     for _ in range(3):
         assert [facts(fit_model(model, one)) for one in (first, second)] == expected
     needs_one = name == "counts"  # for the information at the end
-    assert (fit_model(model, first).problem._executor is not None) is needs_one
+    assert (fit_model(model, first).problem.files[0]._executor is not None) is needs_one
     for given, measurement in zip(BESIDE[name], (first, second), strict=True):
         result = fit_model(model, measurement)
         plain = fit_model(model, Measurement(DATA.copy(), **given), backend="interpreted")

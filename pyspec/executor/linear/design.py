@@ -146,6 +146,7 @@ class Designer:
         """The components that have an amplitude which is not free, one by one, (n_groups or 1,
         n_x); of one with free amplitudes too, what it is without these."""
         plans, names = rest_plans(self.compiled.graph)
+        plans = tuple(one.placed(self.model, self.model.parameters) for one in plans)
         found: dict[str, Array] = {}
         backend = "interpreted" if self.backend == "tree" else self.backend
         for one in in_plans(plans, self.model, self._measurement, backend):
