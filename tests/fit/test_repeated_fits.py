@@ -217,7 +217,7 @@ def test_samples_on_boundaries_of_cycles_are_those_of_the_times_and_the_window()
             forget()
         data = np.zeros((times.size, np.size(model.energy)))
         problem = make_problem(compile_model(model), Measurement(data=data, rows=rows), "compiled")
-        return cautions(problem, model.values)
+        return cautions(problem.only, model.values)
 
     asked = [(STEPS, None), (STEPS, (0, 14)), (STEPS, None), (STEPS + 0.1, None), (STEPS, (0, 14))]
     found = [said(times, rows, False) for times, rows in asked]
