@@ -48,7 +48,9 @@ class FromStarts(ABC):
         """The same fits as cases of a batch, where they are that."""
         return None
 
-    def in_c(self, starts: Sequence[Mapping[str, float]]) -> dict[int, Ended]:
+    def in_c(
+        self, starts: Sequence[Mapping[str, float]], n_threads: int | None = None
+    ) -> dict[int, Ended]:
         """How those fits ended that C makes, by their numbers, as of
         :func:`pyspec.fit.starts.best_of`; where a signal comes those that have ended by then."""
         batch = self.batch(starts)
@@ -56,7 +58,7 @@ class FromStarts(ABC):
         found: dict[int, Ended] = {}
         if batch is not None and made is not None:
             with suppress(KeyboardInterrupt):
-                for k, is_made in made.run(current_hold().check, False, None):
+                for k, is_made in made.run(current_hold().check, False, n_threads):
                     if is_made:
                         found[k] = self._ended(batch, made.solved, k)
         return found
@@ -121,7 +123,7 @@ def best_of_pool(
     """As of :func:`pyspec.fit.starts.best_of`, from the same starts with the same result."""
     starts = list(drawn_starts(job.problem, seeds, n_starts, seed))
     parts = parts_of(range(n_starts), pool)
-    calls = [(_part, (job, [starts[k] for k in part])) for part in parts]
+    calls = [(_part, (job, part[0], [starts[k] for k in part])) for part in parts]
     ended: dict[int, Ended] = {}
     kept: list[tuple[int, FitResult]] = []
     interrupted, nfev, low, gone = False, 0, float("inf"), ""
@@ -143,7 +145,7 @@ def best_of_pool(
             warn_lost(job.problem.label, len(left), "starts")
         for k in left:
             hold.check()
-            take([k], _part(job, [starts[k]]))
+            take([k], _part(job, k, [starts[k]]))
     except KeyboardInterrupt:
         interrupted = True
     except GoneError as error:
@@ -173,12 +175,19 @@ def best_of_pool(
 
 
 def _part(
-    job: FromStarts, starts: Sequence[Mapping[str, float]]
+    job: FromStarts, first: int, starts: Sequence[Mapping[str, float]]
 ) -> tuple[list[Ended], list[tuple[int, FitResult]]]:
-    """Runs on a worker: how the fits ended, and the best of them with its place."""
-    tries = Tries(job.fit)
-    for start in starts:
-        tries.run(start)
+    """Runs on a worker: how the fits from these starts ended, of which the first has that number,
+    and the best of them with its place. C makes the same of them as for one process."""
+    tries, alone = Tries(job.fit), first == 0
+    known = job.in_c(starts[alone:], 1)
+    for place, start in enumerate(starts):
+        if place - alone in known:
+            tries.take(known[place - alone])
+        else:
+            tries.run(start)
+    if tries.best is not None:
+        tries.finish()
     if tries.result is None:
         return tries.ended, []
     # The problem is where it goes.
