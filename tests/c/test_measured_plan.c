@@ -61,7 +61,7 @@ static void refuses_programs(void)
     BROKEN(n[LAW].n_params = 3, 0);
     NODE(LAW, code = -1, OFFSET, code);
     NODE(LAW, n_code = -1, OFFSET, n_code);
-    NODE(GAUSS, op = PYSPEC_OP_MEASURED, OP, op);
+    NODE(GAUSS, op = PYSPEC_OP_MEASURED, PROGRAM, code); /* a law may be a component, by its program */
 }
 
 /* y0 alone may be left out, and that of no other function with a program. */

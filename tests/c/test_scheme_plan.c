@@ -37,7 +37,7 @@ static void refuses_programs(void)
     NODE(LAW, n_code = -1, OFFSET, n_code);
     NODE(LAW, op = -5, OP, op);
     NODE(LAW, op = -1, OP, op);
-    NODE(GAUSS, op = PYSPEC_OP_SCHEME, OP, op);
+    NODE(GAUSS, op = PYSPEC_OP_SCHEME, PROGRAM, code); /* a law may be a component, by its program */
     for (int k = 0; k < 6; k++) /* no parameter may be left out */
         VALUE(w[n[LAW].params + k] = -1, STATUS_ROW, LAW, FIELD_pyspec_node_params, -1);
 }
