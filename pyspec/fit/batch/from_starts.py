@@ -53,7 +53,7 @@ class FromStarts(ABC):
     ) -> dict[int, Ended]:
         """How those fits ended that C makes, by their numbers, as of
         :func:`pyspec.fit.starts.best_of`; where a signal comes those that have ended by then."""
-        batch = self.batch(starts)
+        batch = self.batch(starts) if starts else None
         made = None if batch is None else InC.of(batch)
         found: dict[int, Ended] = {}
         if batch is not None and made is not None:
