@@ -436,9 +436,9 @@ PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64
                           pyspec_team *team, int64_t budget);
 
 /* The ending of a fit; returns flags of PYSPEC_ENDING_*. On entry `held` marks parameters that are judged
- * elsewhere; on return also those at a bound. If CERTAIN: covariance (n, n) of the others, NaN for held ones;
- * distance to the optimum, in standard errors; gain of each parameter at a bound, by which chi^2 of a linear
- * model would fall without that bound (0 where that is rounding). Unless WEAK: factor of [J r].
+ * elsewhere; on return also those at a bound. Unless WEAK it fills the factor of [J r]; if CERTAIN also the
+ * covariance (n, n) of the others, NaN for held ones, the distance to the optimum in standard errors, and of each
+ * parameter at a bound the gain: the fall of chi^2 of a linear model without it, 0 where that is rounding.
  * work: pyspec_end_work_size bytes. */
 PYSPEC_API int64_t pyspec_end_work_size(int64_t n);
 PYSPEC_API int pyspec_end_of(const pyspec_solver *solver, pyspec_end *end);

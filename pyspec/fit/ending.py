@@ -37,9 +37,12 @@ ENDLESS = 1e250
 
 
 class Determined(NamedTuple):
-    """The covariance (n, n) of theta without the directions in which it is not determined, with
-    zeros for parameters that are taken to be known; and these directions, (n, n_lost), so long that
-    along none chi² changes by more than the variance of a point by one parameter alone."""
+    """What the data determine of theta.
+
+    `covariance` (n, n) leaves out the directions in which theta is not determined; parameters that
+    are taken to be known have zeros. `away` (n, n_lost) are these directions. Along each of them,
+    over its length, no parameter alone changes chi² by more than the variance of a point.
+    """
 
     covariance: Array
     away: Array

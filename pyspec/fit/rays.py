@@ -1,10 +1,10 @@
 """The profile of chi² along one side of one parameter, from sums at few points.
 
 At a distance d from the best value, let the other parameters follow to where chi² is smallest. Its
-rise is there s(d)², and s is nearly a straight line. Where [J r] is known at a point near the
-profile, one Gauss-Newton step of the others leads to the profile; the rise there is that of the
-point less what the step gains, and its slope by d is the derivative of chi² at the end of the step
-[1]. So each point has s and ds/dd, and a polynomial through those of both sides has the ends.
+rise is there s(d)², and s is nearly a straight line. From a point near the profile, where [J r] is
+known, one Gauss-Newton step of the others leads to the profile. The rise there is that of the point
+less what the step gains. Its slope by d is the derivative of chi² at the end of the step [1]. So
+each point has s and ds/dd, and a polynomial through those of both sides has the ends.
 
 What is not as smooth as that is left to fits with the parameter held: a point that is not near the
 profile, others that meet a bound or leave one, s that does not rise.
@@ -29,9 +29,9 @@ Array = npt.NDArray[np.float64]
 #: best value.
 NEAR = 1.5e-5
 
-#: A point is near the profile where the step of the others gains less than this part of the rise,
-#: and where what the step leaves of the slope changes no end: it leaves the part of it by which the
-#: curvature of chi² is not that of Gauss and Newton.
+#: A point is near the profile where the step of the others gains less than TRUST of the rise. The
+#: step also leaves a part of the slope, since the curvature of chi² is not quite that of Gauss and
+#: Newton; at most LEFT of it, which changes no end.
 TRUST, LEFT = 1e-3, 1e-4
 
 #: Points on one side.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,12 +37,12 @@ class Merge:
     name: str = ""
 
 
-class Edit:
+class Edit(ABC):
     """One change of a document."""
 
+    @abstractmethod
     def apply(self, ground: Ground, document: Document) -> Merge:
         """The document after it; its model is read from the text by :func:`applied`."""
-        raise NotImplementedError
 
 
 def applied(ground: Ground, document: Document, edits: Sequence[Edit]) -> Merge:
@@ -109,6 +110,9 @@ class Set(Edit):
     name: str
     field: str
     value: Any
+
+    def apply(self, ground: Ground, document: Document) -> Merge:
+        return _Fields({}).with_one(self).apply(ground, document)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,15 @@ from pyspec.workflow.edits import Edit, Merge, Set, applied
 from pyspec.workflow.ground import Ground, file_of, limits_of, places
 from pyspec.workflow.project import File, Project
 from pyspec.workflow.session_files import save
-from pyspec.workflow.session_fits import fitted, holding, rounds, shared_by, slices_of, with_result
+from pyspec.workflow.session_fits import (
+    diagnosed,
+    fitted,
+    holding,
+    rounds,
+    shared_by,
+    slices_of,
+    with_result,
+)
 from pyspec.workflow.session_state import opened
 from pyspec.workflow.several import own_values, refuse_unlike, seen_from
 
@@ -195,9 +203,8 @@ class Session:
         document, is_fitted = known
         if is_fitted:
             what = "joint" if len(self.grounds) > 1 else "all"
-            found = with_result(
-                self.ground, self.document, fitted(self.ground, self.document, what)
-            )
+            result = diagnosed(fitted(self.ground, self.document, what))
+            found = with_result(self.ground, self.document, result)
             if found.text.strip() == document.text.strip():
                 document = replace(found, cursor=document.cursor)
         self._replace(document)

@@ -152,6 +152,8 @@ def test_a_fit_of_all_is_that_of_the_saved_text() -> None:
     again = file.fit_2d("line")
     assert again.values == result.values
     assert again.stderr == result.stderr
+    assert result.level == 1  # the page said "No findings" without a look at the residual
+    assert [one.kind for one in result.findings] == [one.kind for one in again.findings]
     assert found.model is not None
     assert {n: p.value for n, p in found.model.parameters.items()} == result.values
     assert found.undo()

@@ -11,7 +11,7 @@ export function findings(link, lead) {
     title.textContent = found.length ? `Findings (${found.length})` : "No findings";
     list.replaceChildren(
       ...found.map((finding) => {
-        const kind = finding.severity === "WRONG" ? "wrong" : "doubt";
+        const kind = ["FAILED", "WRONG"].includes(finding.severity) ? "wrong" : "doubt";
         const act = () => finding.parameters?.[0] && lead(finding.parameters[0]);
         return h("li", {}, h("button", { type: "button", class: kind, onclick: act, title: finding.kind }, finding.text));
       }),

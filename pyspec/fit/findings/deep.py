@@ -7,8 +7,8 @@ and a long step may end in another one.
 
 Sign. Where a free spectrum is 0, noise makes it too high at half of the energies, and `min: 0` lets
 it be too low at none. What is too much of one spectrum is missing from the others, at all energies
-to the same side, and the laws in common make up for it: of two decays with spectra that are 0 at
-two of three energies, times come out wrong by 0.8 of their standard errors at 20 energies and by 2
+to the same side. The laws in common make up for it. An example: of two decays with spectra that are
+0 at two of three energies, the times are wrong by 0.8 of their standard errors at 20 energies, by 2
 at 200. Errors and intervals do not know of it. A fit without the bound, which has no such bias,
 says how far the parameters moved.
 

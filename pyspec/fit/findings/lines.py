@@ -1,11 +1,10 @@
 """Lines that the data hardly show, that merged, or that settled beside their peak.
 
-Faint and weak lines. Without its height a line has no place and no width. A line that is there, but
-little more than noise, is narrower or wider than it is by chance, and its errors with it: of 560
-fits to lines of free place and width whose χ² without them is higher by 16 to 36 variances of a
-point, of normal noise and of counts, 14 % have a place further than two of its errors from the
-truth, of 1,900 to lines for which it is higher by 64 to 200 5 %. A place or a width that is free
-alone has an error that is right.
+Faint and weak lines. Without its height a line has no place and no width. Chance makes a line that
+is little more than noise narrower or wider, and its errors with it. Measured on lines of free place
+and width, in normal noise and counts, by how much χ² is higher without the line, in variances of a
+point: at 16 to 36, 14 % of 560 places are further than two of their errors from the truth; at 64 to
+200, 5 % of 1,900. A place or a width that is free alone has an error that is right.
 
 Lines narrower than the steps of energy. A line that lies beside a sample and reaches no other is
 seen by that one alone: a higher line further away fits as well, and the parabola at the optimum

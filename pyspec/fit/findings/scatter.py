@@ -188,9 +188,12 @@ class Residual:
 
 
 def of_scatter(result: Any) -> list[Finding]:
-    """Findings where the noise about a fit differs along an axis, or of a joint fit from file to
-    file, and where it is no noise, which are none of counts; else where single points are far from
-    the fit; or that the data are no longer those of the fit. None of data by reference, and of fits
+    """Findings of the residual.
+
+    Dead points are always looked for. The noise is looked at along each axis and, in a joint fit,
+    from file to file: whether it varies, and whether neighbours are alike. Counts are left out of
+    that. Single points far from the fit are looked for where none of these was found. Data that
+    were changed since the fit are a finding. Nothing is found in data by reference, nor in fits
     that did not converge."""
     problem = result.problem
     if not result.success or result.chisqr <= ROUNDING**2 * problem.data_square:
