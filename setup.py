@@ -26,6 +26,7 @@ from setuptools.errors import PlatformError
 
 HERE = Path(__file__).parent
 SOURCES = (HERE / "csrc" / "sources.txt").read_text().split()
+LIBRARY = HERE / "pyspec" / "_library" / "libpyspec.so"
 
 UNIX_FLAGS = (HERE / "csrc" / "flags.txt").read_text().split()
 
@@ -89,17 +90,30 @@ class BuildLibrary(build_ext):
         return []  # none of Python's
 
     def build_extension(self, ext: Extension) -> None:
+        if self.editable_mode and self.is_there():
+            built = Path(self.get_ext_fullpath(ext.name))
+            built.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(LIBRARY, built)
+            return
         if TARGET:
             self.take_zig(TARGETS[TARGET])
         self.need_compiler()
         # Behind the user's CFLAGS, so that these hold.
-        ext.extra_compile_args = UNIX_FLAGS
+        ext.extra_compile_args = [*UNIX_FLAGS, f'-DPYSPEC_FINGERPRINT="{fingerprint()}"']
         ext.extra_link_args = [] if FOR_WINDOWS else ["-lm", "-pthread"]
         ext.extra_objects = self.build_objects()
         super().build_extension(ext)
         if FOR_WINDOWS:  # the linker leaves an import library beside the library
             for path in Path(self.get_ext_fullpath(ext.name)).parent.glob("*.lib"):
                 path.unlink()
+
+    def is_there(self) -> bool:
+        """Whether the library of these sources stands in the tree, so that a second editable
+        install, with another extra, compiles nothing. Who names a compiler or flags of their own
+        gets a new library."""
+        if {"CC", "CFLAGS"} & os.environ.keys() or not LIBRARY.is_file():
+            return False
+        return fingerprint().encode() in LIBRARY.read_bytes()
 
     def take_zig(self, target: str) -> None:
         """Compiles with the clang of the package ziglang for the system `target`."""
@@ -145,10 +159,12 @@ class BuildLibrary(build_ext):
         return {line.split()[1] for line in done.stdout.splitlines() if line.startswith("#define")}
 
     def build_objects(self) -> list[str]:
-        """Compiles the files that need flags of their own."""
+        """Compiles all files but describe.c, each core one; those of the instruction sets, which
+        take longest and have flags of their own, first."""
         command, macros = self.compiler.compiler_so, self.predefined()
         own = {name: isa_flags(name, command, macros) for name in ISA_FLAGS}
-        own["describe.c"] = [f'-DPYSPEC_FINGERPRINT="{fingerprint()}"']
+        own |= {name: [] for name in SOURCES if name.endswith(".c") and name not in own}
+        del own["describe.c"]
 
         def build(name: str) -> list[str]:
             objects: list[str] = self.compiler.compile(
@@ -159,7 +175,6 @@ class BuildLibrary(build_ext):
             )
             return objects
 
-        # The two large ones take twenty seconds each: they are compiled side by side.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return [made for objects in pool.map(build, own) for made in objects]
 
@@ -179,11 +194,7 @@ setup(
     ext_modules=[
         Extension(
             "pyspec._library.libpyspec",
-            sources=[
-                f"csrc/{name}"
-                for name in SOURCES
-                if name.endswith(".c") and name not in {*ISA_FLAGS, "describe.c"}
-            ],
+            sources=["csrc/describe.c"],  # the others come as objects
             depends=[f"csrc/{name}" for name in SOURCES],
         )
     ],
