@@ -4,7 +4,7 @@
 
 PYTHON is an interpreter that has trspecfit 0.20 and what pyspec needs (trspecfit asks for Python
 3.12); by default the one that runs this. A script is run twice in a folder of its own with the same
-data; for trspecfit its line ``from pyspec import ...`` is replaced, and nothing else.
+data; for trspecfit its line ``from pyspec.trspecfit import ...`` is replaced, and nothing else.
 
 Parameters inside of their bounds agree within 3e-3 standard errors; those at a bound are at the
 same one. Metrics agree to 1e-5, simulated clean data to 1e-10; noise and sweeps are compared as
@@ -103,7 +103,7 @@ def with_package(text: str, package: str) -> str:
             lines.append(f"from {PLACES.get(name, 'trspecfit')} import {name}")
         return "\n".join(lines)
 
-    return re.sub(r"^from pyspec import (.*)$", imports, text, flags=re.MULTILINE)
+    return re.sub(r"^from pyspec\.trspecfit import (.*)$", imports, text, flags=re.MULTILINE)
 
 
 def run_script(name: str, package: str, python: str, pictures: Path | None = None) -> Any:

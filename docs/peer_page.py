@@ -17,16 +17,16 @@ import yaml
 
 import pyspec
 from docs.markdown import table
-from pyspec.model import Component
+from pyspec import trspecfit
 
 DOCS = Path(__file__).resolve().parent
 
 LEAD = """
-Every public name of trspecfit {version} beside pyspec, made from both packages. The word **same**
-means: pyspec has it, and a call takes the same arguments. The other rows, **differs** and **not
-there**, give the difference or the reason beside it. Arguments and attributes that pyspec has on
-top are not listed. What scripts do with these names is compared by `python -m
-bench.compare_scripts`: ten scripts, run with both packages, give the same answers.
+Every public name of trspecfit {version} beside `pyspec.trspecfit`, made from both packages. The
+word **same** means: pyspec has it, and a call takes the same arguments. The other rows,
+**differs** and **not there**, give the difference or the reason beside it. Arguments and
+attributes that pyspec has on top are not listed. What scripts do with these names is compared by
+`python -m bench.compare_scripts`: ten scripts, run with both packages, give the same answers.
 """
 
 MODEL = """
@@ -39,23 +39,23 @@ m:
 def ours() -> dict[str, Any]:
     """What answers in pyspec for each class: an object where there can be one."""
     axes = {"energy": np.arange(9.0), "time": np.arange(4.0)}
-    project = pyspec.Project(show_output=0)
-    file = pyspec.File(project, data=np.ones((4, 9)), **axes)
+    project = trspecfit.Project(show_output=0)
+    file = trspecfit.File(project, data=np.ones((4, 9)), **axes)
     model = file.add_model(pyspec.load_model(MODEL, "m"))
-    samples = pyspec.MCMCResult(["a"], np.zeros((1, 2, 1)), np.ones(2), pyspec.MC())
+    samples = trspecfit.MCMCResult(["a"], np.zeros((1, 2, 1)), np.ones(2), trspecfit.MC())
     return {
         "Project": project,
         "File": file,
         "FitResults": project.results,
-        "PlotConfig": pyspec.PlotConfig(),
-        "Simulator": pyspec.Simulator(model, noise_type="gaussian"),
-        "ParameterSweep": pyspec.ParameterSweep(),
-        "SweepDataset": pyspec.SweepDataset,
-        "MC": pyspec.MC(),
+        "PlotConfig": trspecfit.PlotConfig(),
+        "Simulator": trspecfit.Simulator(model, noise_type="gaussian"),
+        "ParameterSweep": trspecfit.ParameterSweep(),
+        "SweepDataset": trspecfit.SweepDataset,
+        "MC": trspecfit.MC(),
         "MCMCResult": samples,
         "Model": model,
-        "Component": next(one for one in model.components if isinstance(one, Component)),
-        "sensitivity": pyspec.sensitivity,
+        "Component": next(one for one in model.components if isinstance(one, trspecfit.Component)),
+        "sensitivity": trspecfit.sensitivity,
     }
 
 
@@ -64,8 +64,7 @@ def not_taken(call: Any, wanted: list[str]) -> list[str]:
     parameters = inspect.signature(call).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return []
-    known = {*parameters, *getattr(call, "also_named", ())}
-    return [name for name in wanted if name not in known]
+    return [name for name in wanted if name not in parameters]
 
 
 def row(

@@ -31,6 +31,7 @@ ROOMS = (
     "plot",
     "simulate",
     "workflow",
+    "trspecfit",  # names that scripts of another package use; nothing else knows them
     "build",
     "cli",
 )

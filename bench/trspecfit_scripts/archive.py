@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec import File, FitResults, Project
+from pyspec.trspecfit import File, FitResults, Project
 
 folder = Path.cwd()
 measured = np.load(folder / "tied.npz")

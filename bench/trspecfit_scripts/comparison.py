@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec import File, Project
+from pyspec.trspecfit import File, Project
 
 folder = Path.cwd()
 measured = np.load(folder / "tied.npz")

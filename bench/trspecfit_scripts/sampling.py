@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec import MC, File, Project
+from pyspec.trspecfit import MC, File, Project
 
 folder = Path.cwd()
 with np.load(folder / "counted.npz") as stored:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec import File, ParameterSweep, Project, Simulator, SweepDataset, sensitivity
+from pyspec.trspecfit import File, ParameterSweep, Project, Simulator, SweepDataset, sensitivity
 
 folder = Path.cwd()
 project = Project(path=folder, name="simulation")

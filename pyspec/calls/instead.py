@@ -338,12 +338,10 @@ SETS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("labels", "units"), "give it as the file is made: File(..., units={'energy': 'eV'})"
         ),
-        **dict.fromkeys(("e_lim", "e_lim_abs", "t_lim", "t_lim_abs"), _WINDOW),
-        **dict.fromkeys(("model_active", "models"), "call load_model, add_model or select_model"),
+        "models": "call load_model, add_model or select_model",
     },
     "Model": {
         "values": "call set_values({'GLP_01_x0': 84}), or set('GLP_01_x0', 84, min=80, max=90)",
-        "aux_axis": "call set_axes(energy=energy, aux=depth)",
     },
     "Dataset": {
         axis: f"scan = scan.shift({axis}=-0.3) calibrates; other values: "

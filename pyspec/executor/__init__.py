@@ -37,18 +37,9 @@ Array = npt.NDArray[np.float64]
 
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
-#: Other names, in the manner of trspecfit.
-PEER_NAMES = {
-    "fit_model_mcp": "tree",
-    "fit_model_gir": "interpreted",
-    "fit_model_c": "compiled",
-    "fit_model_compare": "compare",
-}
-
 __all__ = [
     "AGREEMENT",
     "BACKENDS",
-    "PEER_NAMES",
     "Capabilities",
     "CompareExecutor",
     "CompiledExecutor",
@@ -73,14 +64,13 @@ __all__ = [
 
 
 def backend_name(name: str) -> str:
-    """One of :data:`BACKENDS`, for its own name or that of trspecfit."""
-    known = PEER_NAMES.get(name, name) if isinstance(name, str) else ""
-    if known not in BACKENDS:
+    """`name`. Raises :class:`BackendError` unless it is one of :data:`BACKENDS`."""
+    if name not in BACKENDS:
         raise BackendError(
             f"unknown backend {shortened(name)}; there are {', '.join(BACKENDS)}"
-            f"{suggest(str(name), [*BACKENDS, *PEER_NAMES])}"
+            f"{suggest(str(name), list(BACKENDS))}"
         )
-    return known
+    return name
 
 
 def make_plan(model: Model, without: Collection[str] | str = ()) -> ScheduledPlan:
@@ -97,8 +87,7 @@ def make_executor(
 ) -> Executor:
     """An executor of `model` on a measurement.
 
-    `backend` is "compiled", "interpreted", "tree" or "compare", or a name of
-    trspecfit (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
+    `backend` is "compiled", "interpreted", "tree" or "compare".
     """
     return executor_of(compile_model(model), measurement, backend)
 
@@ -195,7 +184,7 @@ def extract_theta(plan: ScheduledPlan, params: Mapping[str, Any]) -> Array:
 
 
 def _register() -> None:
-    for name in (*BACKENDS, *PEER_NAMES):
+    for name in BACKENDS:
 
         def evaluate(model: Model, theta: Values, backend: str = name) -> Array:
             executor = make_executor(model, None, backend)

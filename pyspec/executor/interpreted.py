@@ -35,7 +35,7 @@ PARAM = RPN["PARAM"].index
 
 
 class InterpretedExecutor(ValuesOnly, PlanExecutor):
-    """NumPy evaluation of a plan (``fit_model_gir``)."""
+    """NumPy evaluation of a plan."""
 
     name: ClassVar[str] = "interpreted"
 

@@ -1,4 +1,4 @@
-"""What a fit, and fits of slices, say of their measurement; and the names of trspecfit for that."""
+"""What a fit, and fits of slices, say of their measurement."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 
 class Measured:
-    """The part of a FitResult, and of SliceResults, that is about the measurement, also under the
-    names that scripts of trspecfit read of a kept fit.
+    """The part of a FitResult, and of SliceResults, that is about the measurement.
 
     `label` is the name that :meth:`pyspec.FitResults.set_label` gave, or None; `timestamp` says
     when the fit ended, in UTC, "" where that is not known.
@@ -46,20 +45,3 @@ class Measured:
         the fit expects; None where no noise was declared."""
         found: npt.NDArray[np.float64] | None = self.measurement.sigma(self.fit)
         return found
-
-    @property
-    def observed(self: Any) -> npt.NDArray[Any]:
-        """The data of the fit window: `data`."""
-        found: npt.NDArray[Any] = self.data
-        return found
-
-    @property
-    def metrics(self: Any) -> dict[str, Any]:
-        """How good the fit is: `statistics`; of slices name → (n,), NaN for slices without one."""
-        if self.fit_type != "sbs":
-            return dict(self.statistics)
-        rows = [None if one.result is None else one.result.statistics for one in self]
-        names = next((list(row) for row in rows if row is not None), [])
-        return {
-            name: np.array([np.nan if row is None else row[name] for row in rows]) for name in names
-        }

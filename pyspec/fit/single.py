@@ -81,8 +81,8 @@ def fit_model(
     model : with its axes set; it is not changed. Or one that was compiled before, by
         ``pyspec.plan.compile_model(model)``, or a graph, by way of :func:`pyspec.ir.model_of`
     measurement : data, window, weights
-    backend : "compiled", "interpreted", "tree" or "compare" (or a name of trspecfit such as
-        "fit_model_gir"); None tries the first three in that order and warns why it fell back
+    backend : "compiled", "interpreted", "tree" or "compare"; None tries the first three in that
+        order and warns why it fell back
     method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
         as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
         for it

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pyspec.ir.build import build_graph
 from pyspec.ir.graph import GraphIR, GraphNode, NodeKind
-from pyspec.model.handed import hand_in
 
 #: Kind of a node → (shape, colour); others are plain boxes.
 LOOKS = {
@@ -46,10 +42,3 @@ def said(node: GraphNode) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '\\"') + '"'
-
-
-def _dot_of(model: Any) -> str:
-    return to_dot(build_graph(model))
-
-
-hand_in("dot", _dot_of)

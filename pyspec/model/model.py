@@ -27,7 +27,6 @@ from pyspec.model.evaluators import find_evaluator
 from pyspec.model.first.values import guess_values
 from pyspec.model.inputs import placed_inputs
 from pyspec.model.parts import all_parameters, need_part, parts_of, with_parts
-from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
 from pyspec.model.scalars import given_number
 from pyspec.model.show import html_table, parameter_cells
@@ -37,7 +36,7 @@ from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile,
 Array = npt.NDArray[np.float64]
 
 
-class Model(ModelNames):
+class Model:
     """Components with their parameters, and how these move.
 
     Components combine in reverse file order; one that reads the spectrum (Shirley) reads what

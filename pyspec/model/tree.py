@@ -13,7 +13,6 @@ import numpy.typing as npt
 from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError, ModelError
 from pyspec.formula import Formula, op_of
-from pyspec.model.peer_names import ComponentNames
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
@@ -105,8 +104,14 @@ class Par:
         return f"{self.where}: {self.label}" if self.where else self.label
 
 
+class Owned:
+    """What belongs to a model."""
+
+    owner: Model | None = None
+
+
 @dataclass
-class Component(ComponentNames):
+class Component(Owned):
     """One function of a model with its parameters.
 
     `function` is the name of a row of the op table or of a registered function, or the text of a

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import answered, row_of
 from pyspec.errors import DataError
 from pyspec.fit.components import background_curve, component_curves, component_traces
 from pyspec.model import Model
-from pyspec.model.handed import hand_in
 from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_along
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
@@ -34,8 +33,9 @@ def plot_model_1d(
 ) -> Any:
     """Draws the spectrum of one row of a model, or each of its components; returns the Figure."""
     if plot_sum:
-        model.create_value_1d(t_ind)
-        curves = {"sum": np.asarray(model.value_1d)}
+        value = model.evaluate()
+        rows = len(value)
+        curves = {"sum": value[row_of("t_ind", t_ind, rows)] if value.ndim == 2 else value}
     else:
         curves = component_curves(model, t_ind)
     title = f"{model.name}{_time(model, t_ind)}"
@@ -46,10 +46,11 @@ def plot_model_1d(
 def plot_model_2d(model: Model, **options: Any) -> Any:
     """Draws the map of a model over energy and time; returns the Figure. Options as of
     :func:`pyspec.plot.plot_data`."""
-    model.create_value_2d()
-    given = {key: value for key, value in options.items() if value is not None}
+    if model.dimension != 2:
+        raise DataError("a model has times with both axes; set_axes(energy=..., time=...)")
+    look = {key: value for key, value in options.items() if value is not None}
     return plot_data(
-        model.value_2d, model.energy, model.time, **{"source": model, "title": model.name, **given}
+        model.evaluate(), model.energy, model.time, **{"source": model, "title": model.name, **look}
     )
 
 
@@ -61,7 +62,7 @@ def plot_component_of(
     spectrum: npt.ArrayLike | None,
     **options: Unpack[PlotOptions],
 ) -> Any:
-    """Draws one component alone; see :meth:`pyspec.model.Component.plot`."""
+    """Draws one component alone; see ``Component.plot`` of :mod:`pyspec.trspecfit`."""
     function = next(one.op for one in model.components if one.name == name)
     if function.kind == "RESOLUTION":
         raise DataError(f"{name} adds nothing of its own; plot what stands below it")
@@ -106,8 +107,3 @@ def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptio
         ax.legend(loc="best")
         bare(ax)
         return sheet.finish(look)
-
-
-hand_in("plot_model_1d", plot_model_1d)
-hand_in("plot_model_2d", plot_model_2d)
-hand_in("plot_component_of", plot_component_of)

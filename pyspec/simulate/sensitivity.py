@@ -48,7 +48,6 @@ def fisher_matrix(
     par_names: Sequence[str] | None = None,
     *,
     fixed: Sequence[str] = (),
-    rel_step: float | None = None,
 ) -> tuple[Array, list[str], dict[str, float]]:
     """The Fisher information of `counts` counts on the free parameters of a model.
 
@@ -59,8 +58,6 @@ def fisher_matrix(
     par_names : the parameters of the matrix, all free ones by default; those left out are taken to
         be known exactly
     fixed : free parameters that are taken to be known exactly
-    rel_step : has no effect, since derivatives are exact where the model knows them; scripts of
-        trspecfit give it
 
     Returns
     -------
@@ -107,7 +104,6 @@ def crb(
     par_names: Sequence[str] | None = None,
     *,
     fixed: Sequence[str] = (),
-    rel_step: float | None = None,
     marginal: bool = True,
 ) -> dict[str, float]:
     """Name → the smallest standard error that `counts` counts allow, in units of the parameter.
@@ -132,7 +128,6 @@ def counts_required(
     *,
     fixed: Sequence[str] = (),
     counts_ref: float = 1e4,
-    rel_step: float | None = None,
     marginal: bool = True,
 ) -> float:
     """The smallest number of counts that allows a standard error of `target_sigma`; infinite where
@@ -149,7 +144,6 @@ def sensitivity_report(
     par_names: Sequence[str] | None = None,
     *,
     fixed: Sequence[str] = (),
-    rel_step: float | None = None,
 ) -> Any:
     """A pandas DataFrame with a row for each free parameter: name, value, sigma (the bound of
     :func:`crb`), sigma_uncorrelated (with all others known), correlation_penalty (their ratio; far

@@ -15,7 +15,6 @@ from pyspec.calls import one_of, whole
 from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.simulate.drawn import check_seed
-from pyspec.simulate.peer_names import also_named
 
 Array = npt.NDArray[np.float64]
 
@@ -46,30 +45,25 @@ class ParameterSweep:
         self.space: dict[str, dict[str, Any]] = {}
         self._drawn: dict[str, Array] = {}
 
-    @also_named(par_name="name")
     def add_range(self, name: str, values: npt.ArrayLike) -> ParameterSweep:
-        """These values, in this order. `par_name` is another name of `name`, here and below."""
+        """These values, in this order."""
         array = np.array(values, dtype=np.float64)
         return self._add(name, array, {"type": "range", "values": array.tolist()})
 
-    @also_named(par_name="name", min_val="low", max_val="high", n_samples="n")
     def add_uniform(self, name: str, low: float, high: float, n: int) -> ParameterSweep:
-        """`n` values between `low` and `high`, all equally likely. `min_val`, `max_val` and
-        `n_samples` are other names of them."""
+        """`n` values between `low` and `high`, all equally likely."""
         if not (low < high and np.isfinite(high - low)):
             raise DataError(f"{name}: low {low!r} must be below high {high!r}, both finite")
         return self._draw(name, {"type": "uniform", "min": low, "max": high}, n)
 
-    @also_named(par_name="name", std="sd", n_samples="n")
     def add_normal(self, name: str, mean: float, sd: float, n: int) -> ParameterSweep:
-        """`n` values of a normal distribution. `std` and `n_samples` are other names."""
+        """`n` values of a normal distribution."""
         _spread(name, sd)
         return self._draw(name, {"type": "normal", "mean": mean, "std": sd}, n)
 
-    @also_named(par_name="name", std="sigma", n_samples="n")
     def add_lognormal(self, name: str, mean: float, sigma: float, n: int) -> ParameterSweep:
         """`n` values whose natural logarithm is normal, of `mean` and standard deviation
-        `sigma` (both of the logarithm). `std` and `n_samples` are other names."""
+        `sigma` (both of the logarithm)."""
         _spread(name, sigma)
         return self._draw(name, {"type": "lognormal", "mean": mean, "std": sigma}, n)
 
@@ -113,11 +107,6 @@ class ParameterSweep:
         """Whether every value meets every other."""
         drawn = any(spec["type"] != "range" for spec in self.space.values())
         return self.strategy == "grid" or (self.strategy == "auto" and not drawn)
-
-    @property
-    def parameter_specs(self) -> dict[str, dict[str, Any]]:
-        """:attr:`space` under the name that trspecfit gives it."""
-        return self.space
 
     def get_n_configs(self) -> int:
         """How many combinations there are. Raises :class:`DataError` for an empty sweep."""

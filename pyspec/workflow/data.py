@@ -158,16 +158,8 @@ class FileData:
             self._check_counts()
         self.noise = noise
 
-    def set_sigma(
-        self,
-        sigma: Any,
-        *,
-        noise_type: str | None = None,
-        sigma_source: str = "user_supplied",
-        sigma_type: str = "constant",
-    ) -> float | Array | None:
-        """Declares Gaussian noise of this standard deviation; None takes it back. Returns it.
-        `sigma_source` and `sigma_type` have no effect; scripts of trspecfit give them."""
+    def set_sigma(self, sigma: Any, *, noise_type: str | None = None) -> float | Array | None:
+        """Declares Gaussian noise of this standard deviation; None takes it back. Returns it."""
         if sigma is None:
             self.noise = Noise()
         else:

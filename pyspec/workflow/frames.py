@@ -1,4 +1,4 @@
-"""Answers as pandas DataFrames, with the columns that scripts of trspecfit expect."""
+"""Answers as pandas DataFrames."""
 
 from __future__ import annotations
 

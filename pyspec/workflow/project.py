@@ -25,7 +25,6 @@ from pyspec.workflow.fits import FileFits, fit_baselines, fit_together
 from pyspec.workflow.forward import forward
 from pyspec.workflow.models import FileModels
 from pyspec.workflow.output import FileOutput, ProjectOutput, find_file
-from pyspec.workflow.peer_names import PeerNames
 from pyspec.workflow.pictures import FilePictures
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
@@ -41,7 +40,7 @@ Array = npt.NDArray[np.float64]
 _OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels", "inputs")
 
 
-class File(FileFacts, PeerNames):
+class File(FileFacts):
     """One data set and what is done with it.
 
     Parameters
@@ -220,8 +219,6 @@ class Project(Workspace):
     backend : "compiled", "interpreted", "tree" or "compare"; None (default) runs compiled and
         falls back, with a warning that says why, where a model cannot be compiled
     show_output : whether fits show progress and print their result
-    spec_fun_str : a backend under its name in trspecfit: "fit_model_gir" (the default) runs the
-        plan on the fastest executor, "fit_model_mcp" the tree, "fit_model_compare" compares them
     """
 
     def __init__(
@@ -232,11 +229,8 @@ class Project(Workspace):
         *,
         backend: str | None = None,
         show_output: bool | int | None = None,
-        spec_fun_str: str | None = None,
     ) -> None:
-        more: dict[str, Any] = {"backend": backend, "show_output": show_output}
-        more["spec_fun_str"] = spec_fun_str
-        super().__init__(path, name, config_file, **more)
+        super().__init__(path, name, config_file, backend=backend, show_output=show_output)
         self.files: list[File] = Listed("file")
         self.joint_results: list[JointResult] = Listed("joint fit")
         self._output = ProjectOutput(self, self.files, self.joint_results)

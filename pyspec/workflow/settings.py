@@ -18,8 +18,8 @@ from pyspec.workflow.noise import make_noise, number
 
 #: Settings that are no fields of PlotConfig.
 KNOWN = (
-    *("show_output", "backend", "spec_fun_str", "num_fmt", "delim"),
-    *("noise_type", "sigma_data", "noise_scale", "sigma_source", "sigma_type"),
+    *("show_output", "backend", "num_fmt", "delim"),
+    *("noise_type", "sigma_data", "noise_scale"),
 )
 
 #: Words that are truth values, as older YAML has them.
@@ -30,7 +30,10 @@ TRUTH = {
 
 
 def read_settings(
-    folder: Path, is_project: bool, config_file: str | Path | None
+    folder: Path,
+    is_project: bool,
+    config_file: str | Path | None,
+    own_settings: tuple[str, ...] = (),
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """(settings, fields of PlotConfig) of a settings file; empty where there is none.
 
@@ -51,8 +54,8 @@ def read_settings(
     for place, given, value in _entries(path):
         name = given.replace("-", "_")  # x-lim is x_lim
         into, key = (looks, ALIASES.get(name, name)) if name in own else (settings, name)
-        if name not in own and name not in KNOWN:
-            hint = suggest(name, [*KNOWN, *own])
+        if name not in own and name not in (*KNOWN, *own_settings):
+            hint = suggest(name, [*KNOWN, *own_settings, *own])
             raise DataError(f"{place}: unknown setting {given!r}{hint}; remove it")
         if key in into:
             raise DataError(f"{place}: {given} is given twice; remove one of the two")

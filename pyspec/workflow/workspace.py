@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspec.errors import BackendError, DataError, ModelError, suggest
+from pyspec.errors import DataError, ModelError, suggest
 from pyspec.executor import backend_name
 from pyspec.io.atomic import file_name, plain_path
 from pyspec.plot import PlotConfig
 from pyspec.workflow.noise import Noise, make_noise, number
 from pyspec.workflow.settings import read_settings
 
-#: What a project's `spec_fun_str` says → the backend that runs. The plan runs on the fastest
-#: executor that can: compiled, or with a warning the next one.
-SPEC_FUNCTIONS: dict[str, str | None] = {
-    "fit_model_gir": None,
-    "fit_model_jax": None,
-    "fit_model_c": "compiled",
-    "fit_model_mcp": "tree",
-    "fit_model_compare": "compare",
-}
-
-
-def spec_backend(name: str) -> str | None:
-    """The backend of a `spec_fun_str`; None is compiled, with fallback. Names of backends are
-    taken too. Raises :class:`BackendError` for any other."""
-    if name in SPEC_FUNCTIONS:
-        return SPEC_FUNCTIONS[name]
-    try:
-        return backend_name(name)
-    except BackendError:
-        hint = suggest(str(name), list(SPEC_FUNCTIONS))
-        raise BackendError(
-            f"unknown spec_fun_str {name!r}; there are {', '.join(SPEC_FUNCTIONS)}{hint}"
-        ) from None
-
 
 class Workspace:
     """The folder and the settings that the files of a project share. Parameters as of
     :class:`pyspec.Project`."""
+
+    #: Settings of a class based on this one, which its settings file may hold too.
+    own_settings: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -48,33 +27,27 @@ class Workspace:
         *,
         backend: str | None,
         show_output: bool | int | None,
-        spec_fun_str: str | None,
     ) -> None:
         self.path = Path(path) if path is not None else Path()
         if path is not None and not self.path.is_dir():
             raise DataError(f"project path {str(path)!r} is not a folder; create it first")
         self.name = name
-        settings, fields = read_settings(self.path, path is not None, config_file)
+        settings, fields = read_settings(
+            self.path, path is not None, config_file, self.own_settings
+        )
+        #: What the settings file says, but for the look of pictures.
+        self.settings = settings
         if show_output is None:
             show_output = settings.get("show_output", True)
         self.show_output = bool(show_output)
         self.plot_config = PlotConfig(**fields)
         self._backend: str | None = None
-        if backend is not None and spec_fun_str is not None:
-            raise DataError("give backend or spec_fun_str, not both")
-        if backend is None and spec_fun_str is None:
-            backend, spec_fun_str = settings.get("backend"), settings.get("spec_fun_str")
-        self.backend = backend
-        if backend is None and spec_fun_str is not None:
-            self.spec_fun_str = spec_fun_str
+        self.backend = settings.get("backend") if backend is None else backend
         #: Noise of files that are made from now on, until they declare their own: as the
         #: arguments of :meth:`pyspec.File.set_noise`; sigma is one number.
         self.noise_type: str = settings.get("noise_type") or "unknown"
         self.sigma_data: float | None = settings.get("sigma_data")
         self.noise_scale: float | None = settings.get("noise_scale")
-        #: Where sigma comes from, and that it is one number: kept as they are given.
-        self.sigma_source: str = settings.get("sigma_source") or "user_supplied"
-        self.sigma_type: str = settings.get("sigma_type") or "constant"
         self.default_noise(())  # what the settings file says of it is refused here
         #: How numbers of tables written by export_fit look, and what stands between them. Ten
         #: digits tell energies of 20 keV apart that differ by 0.01 meV.
@@ -89,17 +62,6 @@ class Workspace:
     @backend.setter
     def backend(self, name: str | None) -> None:
         self._backend = None if name is None else backend_name(name)
-
-    @property
-    def spec_fun_str(self) -> str:
-        """The backend under its name in trspecfit; "fit_model_gir" is the plan on the fastest
-        executor."""
-        names = {backend: name for name, backend in reversed(SPEC_FUNCTIONS.items())}
-        return names.get(self._backend, str(self._backend))
-
-    @spec_fun_str.setter
-    def spec_fun_str(self, name: str | None) -> None:
-        self.backend = None if name is None else spec_backend(name)
 
     def default_noise(self, shape: tuple[int, ...]) -> Noise:
         """The noise that a new file of the project starts with. Raises :class:`DataError`."""

@@ -14,6 +14,7 @@ from pyspec import MC, Measurement, Model, PlotConfig, Project, Simulator, boots
 from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
 from pyspec.errors import DataError, FitError, PyspecError
+from pyspec.fit.components import component_curves
 
 ENERGY = np.linspace(0.0, 10.0, 61)
 TIME = np.arange(12.0)
@@ -81,10 +82,9 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "complex parameters": (lambda: peak().evaluate(theta=[1j] * 4), "give numbers in the order"),
     "a guess of texts": (lambda: peak().guess(TEXTS), "data has type <U1; give real numbers"),
     "a guess of complex data": (lambda: peak().guess(COMPLEX), "data has type complex128"),
-    "a row beyond the last": (lambda: peak().component_curves(99), "t_ind 99 is not a row"),
-    "half a row": (lambda: peak().component_curves(0.5), "t_ind 0.5 is not a row"),  # type: ignore[arg-type]
-    "True for a row": (lambda: peak().create_value_1d(True), "t_ind True is not a row"),
-    "rows without an end": (lambda: peak().create_value_2d([3]), r"t_ind is \[3\]; give"),
+    "a row beyond the last": (lambda: component_curves(peak(), 99), "t_ind 99 is not a row"),
+    "half a row": (lambda: component_curves(peak(), 0.5), "t_ind 0.5 is not a row"),  # type: ignore[arg-type]
+    "True for a row": (lambda: component_curves(peak(), True), "t_ind True is not a row"),
     "a survey of an array": (lambda: Measurement(data=data()).survey, "by reference"),
     "noise on nothing": (lambda: Simulator(peak()).add_noise([]), "must be finite numbers"),
     "noise on NaN": (lambda: Simulator(peak()).add_noise([np.nan]), "must be finite numbers"),

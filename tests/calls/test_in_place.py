@@ -77,8 +77,6 @@ def test_a_property_that_cannot_be_set_says_what_to_write(file: File) -> None:
         file.name = "scan 2"  # type: ignore[misc]
     with pytest.raises(NoSuchNameError, match=r"File\.noise cannot be set; call set_noise\("):
         file.noise = 0.3  # type: ignore[misc, assignment]
-    with pytest.raises(NoSuchNameError, match=r"File\.e_lim cannot be set; .*set_fit_limits\("):
-        file.e_lim = [82, 88]  # type: ignore[misc, assignment]
     with pytest.raises(NoSuchNameError, match=r"File\.results cannot be set; see help\(File\)"):
         file.results = []  # type: ignore[misc]
     model = load_model("peak: {Offset: {y0: [1, True]}}", "peak")

@@ -266,14 +266,6 @@ def test_unknown_backend() -> None:
         make_executor(make_model("one_peak"), None, "compield")
 
 
-@pytest.mark.parametrize(
-    ("name", "backend"),
-    [("fit_model_mcp", "tree"), ("fit_model_gir", "interpreted"), ("fit_model_c", "compiled")],
-)
-def test_names_of_trspecfit(name: str, backend: str) -> None:
-    assert make_executor(make_model("one_peak"), None, name).name == backend
-
-
 def test_compare_raises_where_executors_differ() -> None:
     model = make_model("one_peak")
 

@@ -199,7 +199,7 @@ def test_a_model_that_changes_while_it_is_copied_is_kept_as_what_the_copy_is(
 def test_a_model_has_no_other_attributes() -> None:
     model = whole()
     assert vars(model).keys() == ATTRIBUTES
-    model.create_value_2d()
+    model.evaluate()
     assert vars(compile_model(model).model).keys() == ATTRIBUTES
     measurement = measured(model)
     assert facts(fit_model(model, measurement)) == fresh(whole(), measurement)

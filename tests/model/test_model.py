@@ -309,12 +309,6 @@ def test_an_instrument_sees_so_many_cycles_exactly() -> None:
         own.evaluate()
 
 
-def test_what_later_rooms_answer_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyspec.model.handed._HANDED", {})
-    with pytest.raises(ModelError, match=r"nothing is loaded that answers this; import pyspec\.pl"):
-        model().plot_1d()
-
-
 def test_evaluators_are_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[str, object] = {}
     monkeypatch.setattr("pyspec.model.evaluators._EVALUATORS", known)

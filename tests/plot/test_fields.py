@@ -17,6 +17,7 @@ from pyspec.plot import (
     plot_components,
     plot_data,
     plot_fit,
+    plot_model_1d,
     plot_residuals,
     plot_species,
     plot_traces,
@@ -181,7 +182,7 @@ def test_title_and_limits_of_residuals(tmp_path: Path) -> None:
 
 def test_part_of_the_spectrum_of_a_model(tmp_path: Path) -> None:
     model = fitted(tmp_path, "peak").model
-    ax = model.plot_1d(data_slice=[[5, 20]]).axes[0]
+    ax = plot_model_1d(model, data_slice=[[5, 20]]).axes[0]
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), ENERGY[5:20])
     room = 0.02 * (ENERGY[19] - ENERGY[5])
     assert ax.get_xlim() == pytest.approx((ENERGY[5] - room, ENERGY[19] + room))

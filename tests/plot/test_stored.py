@@ -16,7 +16,7 @@ from pyspec.fit import fit_model, fit_slices
 from pyspec.fit.findings.kinds import Kind
 from pyspec.io import load_fit, load_fits, save_fit
 from pyspec.model import Measurement, load_dynamics, load_model
-from pyspec.plot import plot_components, plot_fit, plot_moving, report
+from pyspec.plot import plot_components, plot_fit, plot_model_1d, plot_moving, report
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
@@ -147,7 +147,7 @@ def test_labels_of_a_project_stay_with_its_models_and_fits(tmp_path: Path) -> No
     project.save_fits(tmp_path / "fits.h5")
     figures = [
         FitResults.load(tmp_path / "fits.h5").plot_fit(),
-        model.plot_1d(),
+        plot_model_1d(model),
         Simulator(model, noise_level=0.1).plot_comparison(),
     ]
     for figure in figures:

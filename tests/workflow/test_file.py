@@ -111,12 +111,10 @@ def test_a_whole_script(file: File, capsys: pytest.CaptureFixture[str]) -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("backend", ["tree", "fit_model_gir", "fit_model_compare"])
-def test_backend_of_project_and_of_fit(file: File, backend: str) -> None:
+@pytest.mark.parametrize("backend", ["tree", None, "compare"])
+def test_backend_of_project_and_of_fit(file: File, backend: str | None) -> None:
     prepare(file)
-    file.project.spec_fun_str = backend
-    names = {"fit_model_gir": None, "fit_model_compare": "compare"}
-    assert file.project.backend == names.get(backend, backend)
+    file.project.backend = backend
     # The plan is run by the fastest executor.
     assert file.fit_baseline("base").backend == (file.project.backend or "compiled")
     assert file.fit_baseline("base", backend="compiled").backend == "compiled"
@@ -292,8 +290,6 @@ def test_project_finds_files_by_name_and_number(file: File) -> None:
         project["scam"]
     with pytest.raises(DataError, match="not a folder"):
         Project("/nowhere/at/all")
-    with pytest.raises(DataError, match="not both"):
-        Project(backend="tree", spec_fun_str="fit_model_gir")
     with pytest.raises(BackendError, match="unknown backend"):
         Project(backend="numpy")
 

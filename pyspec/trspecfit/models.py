@@ -1,7 +1,6 @@
-"""What scripts of trspecfit ask of a Model and of its components, under the names it gives them.
+"""What scripts of trspecfit ask of a Model and of its components.
 
-Values are computed by the executors and pictures drawn by the rooms above; nothing here is needed
-by a fit.
+No object of these classes is made: :mod:`pyspec.trspecfit` gives their names to their base classes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,12 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of, say
 from pyspec.errors import DataError, ModelError, shortened
-from pyspec.model.handed import handed
+from pyspec.fit.components import background_curve, component_curves
+from pyspec.ir import build_graph
+from pyspec.ir.dot import to_dot
+from pyspec.model import Component, Model
+from pyspec.plot import PlotConfig, plot_model_1d, plot_model_2d
+from pyspec.plot.model import plot_component_of
 
 Array = npt.NDArray[np.float64]
 
@@ -31,8 +35,8 @@ def image_path(save_img: int | None, save_path: str | Path, name: str) -> Path |
     return path if path.suffix else path / f"{name}.png"
 
 
-class ModelNames:
-    """The part of a Model that has trspecfit's names."""
+class ModelNames(Model):
+    """Names that a Model gets."""
 
     #: What :meth:`create_value_1d` and :meth:`create_value_2d` left, and curves of components.
     value_1d: Array | None = None
@@ -40,22 +44,21 @@ class ModelNames:
     component_spectra: Sequence[Array] = ()
 
     @property
-    def parameter_names(self: Any) -> list[str]:
+    def parameter_names(self) -> list[str]:
         """The names of all parameters, in file order."""
         return list(self.parameters)
 
     @property
-    def aux_axis(self: Any) -> Array | None:
+    def aux_axis(self) -> Array | None:
         """The auxiliary axis of profiles."""
-        axis: Array | None = self.aux
-        return axis
+        return self.aux
 
     @property
-    def dim(self: Any) -> int:
+    def dim(self) -> int:
         """2 where a parameter moves in time, else 1."""
         return 2 if any(par.dynamics is not None for par in self.parameters.values()) else 1
 
-    def find_par_by_name(self: Any, par_name: str) -> tuple[int | None, int | None]:
+    def find_par_by_name(self, par_name: str) -> tuple[int | None, int | None]:
         """(place of the component, place of the parameter in its `pars`); (None, None) for a name
         that belongs to none of them."""
         for place, component in enumerate(self.components):
@@ -65,7 +68,7 @@ class ModelNames:
         return None, None
 
     def create_value_1d(
-        self: Any, t_ind: int = 0, *, store_1d: int = 0, return_1d: int = 0
+        self, t_ind: int = 0, *, store_1d: int = 0, return_1d: int = 0
     ) -> Array | None:
         """The spectrum of the row `t_ind` into `value_1d`, (n_energy,); with `return_1d` it is
         returned too. `store_1d` puts what each component adds into `component_spectra`."""
@@ -75,7 +78,7 @@ class ModelNames:
             self.component_spectra = list(self.component_curves(t_ind).values())
         return self.value_1d if return_1d else None
 
-    def create_value_2d(self: Any, t_ind: Sequence[int] | None = None) -> None:
+    def create_value_2d(self, t_ind: Sequence[int] | None = None) -> None:
         """The spectra into `value_2d`, (n_time, n_energy); `t_ind` is (begin, end), some rows.
 
         Raises :class:`DataError` without both axes, and for a `t_ind` that is no pair.
@@ -87,14 +90,13 @@ class ModelNames:
             raise DataError(f"t_ind is {shortened(t_ind)}; give (begin, end), or None")
         self.value_2d = value if t_ind is None else value[slice(*t_ind)]
 
-    def component_curves(self: Any, t_ind: int = 0) -> dict[str, Array]:
+    def component_curves(self, t_ind: int = 0) -> dict[str, Array]:
         """Name → (n_energy,) what each component adds to the spectrum of the row `t_ind`, in file
         order; they sum to it."""
-        found: dict[str, Array] = handed("component_curves", "pyspec.fit")(self, t_ind)
-        return found
+        return component_curves(self, t_ind)
 
     def plot_1d(
-        self: Any,
+        self,
         t_ind: int = 0,
         *,
         plot_sum: bool = True,
@@ -102,7 +104,7 @@ class ModelNames:
         y_lim: tuple[float, float] | None = None,
         save_img: int | None = None,
         save_path: str | Path = "",
-        config: Any = None,
+        config: PlotConfig | None = None,
         **options: Any,
     ) -> Any:
         """Draws the spectrum of the row `t_ind`, or without `plot_sum` its components; returns the
@@ -112,30 +114,30 @@ class ModelNames:
         a folder; with a `save_img` of 0 it is not, with any other the folder is this one by
         default. Options as of :func:`pyspec.plot.plot_data`.
         """
-        draw = handed("plot_model_1d", "pyspec.plot")
+        self.create_value_1d(t_ind)
         path = image_path(save_img, save_path, f"{self.name}_1d")
-        given = {"x_lim": x_lim, "z_lim": y_lim, "config": config, "save_path": path, **options}
-        return draw(self, t_ind, plot_sum, **given)
+        look = {"x_lim": x_lim, "z_lim": y_lim, "config": config, "save_path": path, **options}
+        return plot_model_1d(self, t_ind, plot_sum, **look)
 
     def plot_2d(
-        self: Any,
+        self,
         save_img: int | None = None,
         save_path: str | Path = "",
         x_lim: tuple[float, float] | None = None,
         y_lim: tuple[float, float] | None = None,
         z_lim: tuple[float, float] | None = None,
-        config: Any = None,
+        config: PlotConfig | None = None,
         **options: Any,
     ) -> Any:
         """Draws the spectra as a map over energy and time; returns the Figure. `y_lim` are times,
         `z_lim` intensities; see :meth:`plot_1d`."""
-        draw = handed("plot_model_2d", "pyspec.plot")
         limits = {"x_lim": x_lim, "y_lim": y_lim, "z_lim": z_lim}
+        self.create_value_2d()
         path = image_path(save_img, save_path, f"{self.name}_2d")
-        return draw(self, **{**limits, "config": config, "save_path": path, **options})
+        return plot_model_2d(self, **{**limits, "config": config, "save_path": path, **options})
 
     def visualize(
-        self: Any, *, rendering: str = "graphviz", collapse_profiles: bool = True
+        self, *, rendering: str = "graphviz", collapse_profiles: bool = True
     ) -> str | None:
         """Shows which value feeds which, as a graph.
 
@@ -146,7 +148,7 @@ class ModelNames:
         """
         if rendering not in RENDERINGS:
             raise ModelError(f"rendering is {' or '.join(RENDERINGS)}, not {rendering!r}")
-        text: str = handed("dot", "pyspec.ir")(self)
+        text = to_dot(build_graph(self))
         if rendering == "graphviz" and _shown(text):
             return None
         say(text)
@@ -165,13 +167,17 @@ def _shown(text: str) -> bool:
     return True
 
 
-class ComponentNames:
-    """The part of a Component that has trspecfit's names."""
+def owner_of(component: Component) -> Model:
+    """The model of a component. Raises :class:`ModelError` where it belongs to none."""
+    if component.owner is None:
+        raise ModelError(
+            f"{component.name} belongs to no model with axes; ask one of model.components"
+        )
+    return component.owner
 
-    #: The model that it belongs to, once it does.
-    owner: Any = None
-    name: str
-    function: str
+
+class ComponentNames(Component):
+    """Names that a Component gets."""
 
     @property
     def comp_name(self) -> str:
@@ -184,7 +190,7 @@ class ComponentNames:
         return self.function
 
     @property
-    def parent_model(self) -> Any:
+    def parent_model(self) -> Model | None:
         """The model that it belongs to, None before it does."""
         return self.owner
 
@@ -206,19 +212,10 @@ class ComponentNames:
     def value(self, t_ind: int = 0, *, spectrum: npt.ArrayLike | None = None) -> Array:
         """(n_energy,) what the component adds at the row `t_ind`, with the values of its model; a
         background at rest reads `spectrum`, by default what stands below it."""
-        owner = self._need_owner()
+        owner = owner_of(self)
         if spectrum is not None:
-            curve: Array = handed("background_curve", "pyspec.fit")(owner, self.name, spectrum)
-            return curve
-        found: Array = owner.component_curves(t_ind)[self.name]
-        return found
-
-    def _need_owner(self) -> Any:
-        if self.owner is None:
-            raise ModelError(
-                f"{self.name} belongs to no model with axes; ask one of model.components"
-            )
-        return self.owner
+            return background_curve(owner, self.name, spectrum)
+        return component_curves(owner, t_ind)[self.name]
 
     def plot(
         self,
@@ -229,7 +226,7 @@ class ComponentNames:
         plot_max: int | None = None,
         save_img: int | None = None,
         save_path: str | Path = "",
-        config: Any = None,
+        config: PlotConfig | None = None,
         plot_kwargs: Mapping[str, Any] | None = None,
         spectrum: npt.ArrayLike | None = None,
         **options: Any,
@@ -242,16 +239,15 @@ class ComponentNames:
         plot_traces : of a component with a profile, one curve for each point of the auxiliary axis
             (every `plot_every`-th, at most `plot_max`) rather than their average
         spectrum : (n_energy,) what a background reads; by default what stands below it
-        save_img, save_path, config : as of :meth:`pyspec.Model.plot_1d`
+        save_img, save_path, config : as of :meth:`ModelNames.plot_1d`
         plot_kwargs, options : fields of PlotConfig
 
         Raises :class:`ModelError` for a component of no model, :class:`DataError` without axes.
         """
-        owner = self._need_owner()
+        owner = owner_of(self)
         if plot_every < 1 or (plot_max is not None and plot_max < 1):
             raise DataError("plot_every and plot_max are whole numbers from 1 on")
-        draw = handed("plot_component_of", "pyspec.plot")
         path = image_path(save_img, save_path, self.name)
         chosen = (plot_every, plot_max) if plot_traces else None
-        given = {"config": config, "save_path": path, **dict(plot_kwargs or {}), **options}
-        return draw(owner, self.name, t_ind, chosen, spectrum, **given)
+        look = {"config": config, "save_path": path, **dict(plot_kwargs or {}), **options}
+        return plot_component_of(owner, self.name, t_ind, chosen, spectrum, **look)

@@ -13,7 +13,7 @@ import pytest
 from pyspec import DataError, Model, ModelError, load_dynamics, load_model, load_profile
 
 matplotlib = pytest.importorskip("matplotlib")
-import pyspec.plot  # noqa: E402, F401  (it draws models)
+import pyspec.trspecfit  # noqa: E402, F401  (it gives a Model these names)
 
 TEXT = """
 line:
@@ -58,6 +58,10 @@ def test_values_of_rows_and_components() -> None:
     assert np.array_equal(model.value_2d, whole[1:3])
     with pytest.raises(DataError, match="times with both axes"):
         made(time=False).create_value_2d()
+    with pytest.raises(DataError, match="t_ind True is not a row"):
+        model.create_value_1d(True)
+    with pytest.raises(DataError, match=r"t_ind is \[3\]; give"):
+        model.create_value_2d([3])
 
 
 def test_pictures_of_a_model(tmp_path: Path) -> None:

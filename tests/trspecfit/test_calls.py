@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, Project, Simulator, load_dynamics, load_model
+from pyspec import load_dynamics, load_model
+from pyspec.trspecfit import File, Project, Simulator
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")

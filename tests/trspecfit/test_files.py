@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import BackendError, DataError, File, ModelWarning, Project
+from pyspec import BackendError, DataError, ModelWarning
+from pyspec.trspecfit import File, Project
 
 ENERGY = np.linspace(90.0, 80.0, 51)  # falling, as binding energies are
 TIME = np.linspace(-4.0, 5.0, 10)

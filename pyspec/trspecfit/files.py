@@ -1,21 +1,20 @@
-"""What scripts of trspecfit read from a File: the same facts under the names that it gives them.
-
-Each property answers from the parts of the File; nothing is stored here.
-"""
+"""File and Project with what scripts of trspecfit call and read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import BackendError, DataError, suggest
+from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults
 from pyspec.model import Model
-from pyspec.workflow.data import FileData
-from pyspec.workflow.fits import FileFits
-from pyspec.workflow.models import FileModels
+from pyspec.workflow import File as _File
+from pyspec.workflow import Project as _Project
 from pyspec.workflow.workspace import Workspace
 
 Array = npt.NDArray[np.float64]
@@ -27,13 +26,79 @@ def _ends(axis: Array, window: tuple[int, int]) -> tuple[float, float]:
     return float(part.min()), float(part.max())
 
 
-class PeerNames:
-    """The part of a File that has trspecfit's names. All of them are read-only."""
+#: What a project's `spec_fun_str` says → the backend that runs. The plan runs on the fastest
+#: executor that can: compiled, or with a warning the next one.
+SPEC_FUNCTIONS: dict[str, str | None] = {
+    "fit_model_gir": None,
+    "fit_model_jax": None,
+    "fit_model_c": "compiled",
+    "fit_model_mcp": "tree",
+    "fit_model_compare": "compare",
+}
 
-    project: Workspace
-    _data: FileData
-    _models: FileModels
-    _fits: FileFits
+
+class Project(_Project):
+    """A :class:`pyspec.Project` that takes its backend under the name in trspecfit, too.
+
+    spec_fun_str : "fit_model_gir" (the default) runs the plan on the fastest executor,
+        "fit_model_mcp" the tree, "fit_model_compare" compares them
+    """
+
+    own_settings = (*_Project.own_settings, "spec_fun_str", "sigma_source", "sigma_type")
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        name: str = "my_project",
+        config_file: str | Path | None = "project.yaml",
+        *,
+        backend: str | None = None,
+        show_output: bool | int | None = None,
+        spec_fun_str: str | None = None,
+    ) -> None:
+        if backend is not None and spec_fun_str is not None:
+            raise DataError("give backend or spec_fun_str, not both")
+        super().__init__(path, name, config_file, backend=backend, show_output=show_output)
+        if spec_fun_str is None and self.backend is None:
+            spec_fun_str = self.settings.get("spec_fun_str")
+        if spec_fun_str is not None:
+            self.spec_fun_str = spec_fun_str
+        #: Where sigma comes from, and that it is one number: kept as they are given.
+        self.sigma_source: str = self.settings.get("sigma_source") or "user_supplied"
+        self.sigma_type: str = self.settings.get("sigma_type") or "constant"
+
+    @property
+    def spec_fun_str(self) -> str:
+        """The backend under its name in trspecfit; "fit_model_gir" is the plan on the fastest
+        executor. Names of backends are taken too."""
+        names = {backend: name for name, backend in reversed(SPEC_FUNCTIONS.items())}
+        return names.get(self.backend, str(self.backend))
+
+    @spec_fun_str.setter
+    def spec_fun_str(self, name: str) -> None:
+        try:
+            self.backend = SPEC_FUNCTIONS[name] if name in SPEC_FUNCTIONS else backend_name(name)
+        except BackendError:
+            hint = suggest(str(name), list(SPEC_FUNCTIONS))
+            raise BackendError(
+                f"unknown spec_fun_str {name!r}; there are {', '.join(SPEC_FUNCTIONS)}{hint}"
+            ) from None
+
+
+class File(_File):
+    """A :class:`pyspec.File` that also answers to the names of trspecfit. Properties are read-only;
+    nothing is stored here."""
+
+    def set_sigma(
+        self,
+        sigma: Any,
+        *,
+        noise_type: str | None = None,
+        sigma_source: str = "user_supplied",
+        sigma_type: str = "constant",
+    ) -> float | Array | None:
+        """As :meth:`pyspec.File.set_sigma`; `sigma_source` and `sigma_type` have no effect."""
+        return super().set_sigma(sigma, noise_type=noise_type)
 
     @property
     def p(self) -> Workspace:
@@ -170,7 +235,7 @@ class PeerNames:
     @property
     def sigma_source(self) -> str:
         """Where sigma comes from, as the project says."""
-        return self.project.sigma_source
+        return str(getattr(self.project, "sigma_source", "user_supplied"))
 
     @property
     def results_sbs(self) -> list[Any]:

@@ -1,0 +1,28 @@
+"""What scripts of trspecfit read of a kept fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class ResultNames:
+    """Names that a FitResult and SliceResults get."""
+
+    @property
+    def observed(self: Any) -> npt.NDArray[Any]:
+        """The data of the fit window: `data`."""
+        return np.asarray(self.data)
+
+    @property
+    def metrics(self: Any) -> dict[str, Any]:
+        """How good the fit is: `statistics`; of slices name → (n,), NaN for slices without one."""
+        if self.fit_type != "sbs":
+            return dict(self.statistics)
+        rows = [None if one.result is None else one.result.statistics for one in self]
+        names = next((list(row) for row in rows if row is not None), [])
+        return {
+            name: np.array([np.nan if row is None else row[name] for row in rows]) for name in names
+        }
