@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io.cells import number, numbers_of
-from pyspec.io.lines import Lines, cells
+from pyspec.io.cells import Lines, cells, number, numbers_of
 from pyspec.io.text import read_table
 
 FILE = Path("table.csv")

@@ -1,29 +1,25 @@
-"""Tables of numbers in text: CSV, TSV, columns between white space."""
+"""Tables of numbers in text: CSV, TSV, columns between white space; also several in one text."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from pyspec.errors import DataError
-from pyspec.io.cells import entries_of
+from pyspec.errors import DataError, several, suggest
+from pyspec.io.cells import cells, entries_of, number, style_of, words_of
+from pyspec.io.columns import Table, roles_of, without_empty, without_index, without_text
 from pyspec.io.found import Found, runs
-from pyspec.io.layout import column_number, may_be_columns, read_layout
+from pyspec.io.layout import may_be_columns, read_layout
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.set_aside import (
-    roles_of,
-    without_blanks,
-    without_empty,
-    without_end,
-    without_index,
-    without_text,
-)
-from pyspec.io.tables import alone, choose, has_rows_above, parts_of
-from pyspec.io.text import Table, read_table, read_text
+from pyspec.io.text import is_comment, lines_of, read_table, read_text
 
 #: So many "key: value" comments are kept.
 _MOST_META = 200
+#: A table has so many rows at least.
+_LEAST_ROWS = 3
 
 
 def sniff(start: Start) -> bool:
@@ -39,59 +35,65 @@ def read(request: Request) -> Found:
     try:
         table = read_table(path, text, separator, request.decimal)
         # Above a table of more rows another one passes as a header, or its last row as an axis.
-        parts = parts_of(path, text, separator, request.decimal) if has_rows_above(table) else []
+        above = [row for _, row in table.header if not words_of(row)]
+        parts = (
+            parts_of(path, text, separator, request.decimal) if len(above) >= _LEAST_ROWS else []
+        )
     except DataError:
         parts = parts_of(path, text, separator, request.decimal)
         if not parts:
             raise
     if not parts:
-        return _found(table, request)
+        return _with_end(table, request)
     part = choose(path, parts, request.block)
-    table = read_table(path, alone(text, part), separator, request.decimal)
-    found = _found(table, replace(request, block=None))
-    found.name = part.names[1]
-    found.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
-    return found
+    lines = text.splitlines()[part.begin : part.end]
+    alone = "\n" * part.begin + "\n".join(lines)  # on the lines where it stands in the file
+    table = read_table(path, alone, separator, request.decimal)
+    result = _with_end(table, replace(request, block=None))
+    result.name = part.names[1]
+    result.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
+    return result
 
 
-def _found(table: Table, request: Request) -> Found:
+def _with_end(table: Table, request: Request) -> Found:
+    """What a table holds without the empty rows at its end, which Excel writes."""
     if table.n_empty and not request.sizes:  # of rows that are counted none is left out
-        table = without_end(table)
-    found = found_in(table, request, layout=request.layout)
-    return found if request.block is None else cut(found, request)
+        blank = np.arange(len(table.values)) >= len(table.values) - table.n_empty
+        table = table.without_rows(blank, "without a value at the end")
+    result = found_in(table, request, layout=request.layout)
+    return result if request.block is None else cut(result, request)
 
 
 def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
-    at = None if request.errors is None else column_number(table, request.errors)
+    at = None if request.errors is None else table.pick([request.errors])[0]
     if columns is None:
         table, at = _set_aside(table, request, layout, at)
     elif not request.sizes:
         axis = [0] if len(columns) == 1 else []  # columns="counts" has the first one
-        table = without_blanks(table, [*axis, *columns, *([] if at is None else [at])])
+        table = _without_blanks(table, [*axis, *columns, *([] if at is None else [at])])
     named: list[int] = []
     if columns is None and at is None and not request.sizes and may_be_columns(table, layout):
         columns, named = roles_of(table)
-    found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
+    result = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
     if named:
         errors = table.values[:, named].T
-        found.errors = errors if len(named) > 1 else errors[0]
-        of_these = "columns " + ", ".join(str(table.numbers[k]) for k in named)
-        if len(named) == 1:
-            of_these = f"column {table.numbers[named[0]]}"
-        found.notes.append(f"standard errors from {of_these}; columns=(x, y) leaves them out")
-    elif at is not None and found.errors is None:
-        found.errors = table.values[:, at]
-        if found.data.shape != found.errors.shape:
+        result.errors = errors if len(named) > 1 else errors[0]
+        plural = "column" if len(named) == 1 else "columns"
+        shown = f"{plural} {', '.join(str(table.numbers[k]) for k in named)}"
+        result.notes.append(f"standard errors from {shown}; columns=(x, y) leaves them out")
+    elif at is not None and result.errors is None:
+        result.errors = table.values[:, at]
+        if result.data.shape != result.errors.shape:
             raise DataError(
                 f"{table.path}: errors= belongs to one column of data; choose it with "
                 "columns=(x, y)"
             )
-        found.notes.append(f"standard errors from column {request.errors!r}")
-    found.notes += table.notes
-    found.meta = entries_of([*table.comments, *table.foot][:_MOST_META], ":")
-    return found
+        result.notes.append(f"standard errors from column {request.errors!r}")
+    result.notes += table.notes
+    result.meta = entries_of([*table.comments, *table.foot][:_MOST_META], ":")
+    return result
 
 
 def _set_aside(
@@ -99,20 +101,30 @@ def _set_aside(
 ) -> tuple[Table, int | None]:
     """The table without text and row numbers, and the number that the column `errors` has then:
     numbers that are given are those of the file."""
-    table = without_text(table, has_axes=bool(request.sizes))
-    if _number_now(table, errors) != 0 and layout not in ("matrix", "data"):
-        table = without_empty(without_index(table, has_axes=bool(request.sizes)))
+
+    def place() -> int | None:
+        return None if errors is None else errors - sum(k < errors for k in table.left_out)
+
+    has_axes = bool(request.sizes)
+    table = without_text(table, has_axes=has_axes)
+    if place() != 0 and layout not in ("matrix", "data"):
+        table = without_empty(without_index(table, has_axes=has_axes))
     if errors in table.left_out:
         raise DataError(
             f"{table.path}: column {request.errors!r} holds no value; choose the one of standard "
             "errors, or leave errors= out"
         )
-    return table, _number_now(table, errors)
+    return table, place()
 
 
-def _number_now(table: Table, column: int | None) -> int | None:
-    """The number that a column of the file has in the table."""
-    return None if column is None else column - sum(k < column for k in table.left_out)
+def _without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
+    """The table without the rows that are empty in all of these columns: two regions may stand side
+    by side, and one of them is shorter. The first column is the axis."""
+    chosen = [k for column in columns for k in table.pick([column])]
+    blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
+    if blank.all() or not blank.any():
+        return table
+    return table.without_rows(blank, "that are empty in these columns")
 
 
 def as_list(columns: object) -> list[int | str] | None:
@@ -122,23 +134,110 @@ def as_list(columns: object) -> list[int | str] | None:
     return [columns] if isinstance(columns, (str, int)) else list(columns)  # type: ignore[call-overload]
 
 
-def cut(found: Found, request: Request) -> Found:
+def cut(result: Found, request: Request) -> Found:
     """One of the blocks of an axis that starts again."""
-    kind = "time" if found.dims == ["time"] else "energy"
-    if kind not in found.axes or kind not in found.dims:
+    kind = "time" if result.dims == ["time"] else "energy"
+    if kind not in result.axes or kind not in result.dims:
         raise DataError(f"{request.path}: block= needs an axis in the table; leave it out")
-    parts = runs(np.asarray(found.axes[kind]))
+    parts = runs(np.asarray(result.axes[kind]))
     if not isinstance(request.block, int) or not 0 <= request.block < len(parts):
         sizes = ", ".join(f"{k}: {b - a} points" for k, (a, b) in enumerate(parts[:12]))
         raise DataError(f"{request.path}: no block {request.block!r}; it has {sizes}")
-    inside, along = range(*parts[request.block]), found.dims.index(kind)
-    found.data = np.take(found.data, inside, axis=along)
-    found.axes[kind] = np.take(found.axes[kind], inside)
-    if found.errors is not None:
-        found.errors = np.take(found.errors, inside, axis=along)
+    inside, along = range(*parts[request.block]), result.dims.index(kind)
+    result.data = np.take(result.data, inside, axis=along)
+    result.axes[kind] = np.take(result.axes[kind], inside)
+    if result.errors is not None:
+        result.errors = np.take(result.errors, inside, axis=along)
     if len(parts) > 1:
-        found.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
-    return found
+        result.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
+    return result
+
+
+@dataclass
+class Part:
+    """One of several tables of a text, each with a heading and names of its columns: `title` is the
+    first line of the heading, the table goes from the line `begin` on, before `end`, and has
+    `n_rows` rows of numbers."""
+
+    title: str
+    begin: int
+    end: int
+    n_rows: int
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The title, and its last part: "C 1s" of "Cycle 0:Sample A:C 1s"."""
+        return self.title, self.title.rpartition(":")[2].strip()
+
+
+def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) -> list[Part]:
+    """The tables of a text, or an empty list where it holds one, or rows with wrong words."""
+    lines = lines_of(text)
+    try:
+        kept = [line for line in lines if not is_comment(line)]
+        sep, sign, *_ = style_of(path, kept, separator, decimal)
+    except DataError:
+        return []
+    parts: list[Part] = []
+    head: list[tuple[int, list[str]]] = []
+    width = 0
+    for at, line in enumerate(lines):
+        row = cells(line, sep, sign)
+        if is_comment(line) or not any(row):
+            continue
+        if number(row[0]) is None or not row[0]:
+            head.append((at, row))
+            continue
+        if head:
+            # Only below names of its columns a row of numbers begins another table.
+            if not any(_names(words, len(row)) for _, words in head):
+                return []
+            if parts and not _is_heading(head[0][1], width, sep):
+                return []
+            title = " ".join(filter(None, head[0][1]))
+            parts.append(Part(title, head[0][0], at, 0))
+            head, width = [], len(row)
+        if not parts or len(row) != width:
+            return []
+        parts[-1].end, parts[-1].n_rows = at + 1, parts[-1].n_rows + 1
+    if len(parts) < 2 or min(part.n_rows for part in parts) < _LEAST_ROWS:
+        return []
+    parts[-1].end = len(lines)  # what stands below the last one is judged where it is read
+    return parts
+
+
+def _is_heading(row: Sequence[str], width: int, separator: str | None) -> bool:
+    """Whether a line below a table goes with the next one: "28O.5, 120" is a row of numbers with a
+    wrong sign in it, but "Region 2" between white space is a name."""
+    is_row = len(row) == width and all(cell and number(cell) is not None for cell in row[1:])
+    return not is_row or (separator is None and row[0][:1].isalpha())
+
+
+def _names(row: Sequence[str], width: int) -> bool:
+    """Whether these are names of columns: "ERR, ERR" and "----, ----" stand for missing values."""
+    words = {cell for cell in row if cell}
+    is_text = all(number(cell) is None for cell in words) and any(map(str.isalpha, "".join(words)))
+    return len(row) == width and is_text and (len(words) > 1 or width == 1)
+
+
+def choose(path: Path, parts: Sequence[Part], block: int | str | None) -> Part:
+    """The table that is asked for.
+
+    `block` is its number or a name. Raises :class:`DataError` with a list of the tables for another
+    one, and where none was chosen.
+    """
+    listed = several([f"{k}: {p.title[:60]} ({p.n_rows} rows)" for k, p in enumerate(parts)])
+    if block is None:
+        raise DataError(
+            f"{path}: holds {len(parts)} tables, one below the other; choose one with block=: "
+            f"{listed}"
+        )
+    chosen = [p for k, p in enumerate(parts) if block == k or block in p.names]
+    if len(chosen) != 1 or isinstance(block, bool):
+        says = f"{len(chosen)} tables are called {block!r}" if chosen else f"no block {block!r}"
+        near = suggest(str(block), [name for part in parts for name in part.names])
+        raise DataError(f"{path}: {says}; it has {listed}{near if not chosen else ''}")
+    return chosen[0]
 
 
 READER = Reader(
