@@ -16,7 +16,6 @@ import pyspec.fit.linear.amplitudes
 import pyspec.fit.linear.species
 import pyspec.fit.predict
 import pyspec.io
-import pyspec.io.stored
 import pyspec.plot
 
 LEAD = """
@@ -58,10 +57,7 @@ IN_ROOMS = {
         if name not in pyspec.__all__ and name != "PlotError"
     ],
     "Reading and saving": [
-        "io.StoredFit",
-        "io.StoredSlices",
         "io.by_reference",
-        "io.stored.Stored",
     ],
     "Errors and warnings": ["plot.PlotError"],
 }

@@ -45,7 +45,6 @@ _SPECTRA = (
 _POPULATIONS = "they are result.linear.basis, and pyspec.plot.plot_populations(result) draws them"
 _RATES = "rates of decays are das.rates, time constants 1 / das.rates; errors are those of the fit"
 _GLOBAL = "call fit_2d, with free spectra in the model: docs/howto/free_spectra.md"
-_EVALUATED = "evaluate it first: stored.to_result() is the FitResult, which has it"
 _DRAWN = {
     name: f"write pyspec.plot.{name}(result), with what fit_2d returned"
     for name in ("plot_amplitudes", "plot_populations", "plot_species", "plot_spectra",
@@ -236,6 +235,7 @@ NAMES: dict[str, dict[str, str]] = {
         "to_dataframe": "the table is result.table.to_dataframe()",
         "to_dataset": "did you mean 'to_xarray'?",
         "save": "write an archive with save_fit('fits.h5', [result])",
+        "to_result": "what load_fit returns is the result itself",
         "to_csv": _TABLES,
         "export": _TABLES,
         "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",
@@ -285,22 +285,6 @@ NAMES: dict[str, dict[str, str]] = {
         "to_csv": "file.export_fit() writes tables, and .to_xarray() has all of it",
         "errors": "did you mean 'stderr'?",
     },
-    "Stored": {
-        "fit": "evaluate it with to_result().fit, or fit again with refit()",
-        "residual": "it is to_result().residual",
-        **dict.fromkeys(("linear", "eval_components", "conf_interval", "sample"), _EVALUATED),
-        **dict.fromkeys(("sas", "das", "eas"), "write stored.to_result().linear.sas()"),
-        "bootstrap": "write pyspec.bootstrap(stored.to_result())",
-        "n_free": "write stored.statistics['n_free']",
-        "params": "the table is stored.table, values are stored.values",
-        "compare_models": "compare all fits of an archive: FitResults.load(path).compare_models()",
-        "report": "write it with pyspec.report(stored, 'report.html')",
-    },
-    "StoredSlices": {
-        name: f"write stored.to_result().{name}, of the SliceResults"
-        for name in ("to_dataframe", "to_dict", "to_dataset", "to_xarray", "trace",
-                     "fit_parameter", "names")
-    },
 }  # fmt: skip
 
 #: Class → what to write in place of ``object[key]``.
@@ -308,7 +292,6 @@ ITEMS: dict[str, str] = {
     "FitResult": "write result.values[{0!r}], .stderr[{0!r}] or .table[{0!r}]",
     "Model": "write model.values[{0!r}] or model.parameters[{0!r}]",
     "File": "write file.get_parameters()[{0!r}], or file.models[{0!r}] for a model",
-    "Stored": "write stored.values[{0!r}] or stored.table[{0!r}]",
     "Dataset": "write dataset.data[{0!r}], or dataset.axes[{0!r}] for an axis",
     "Measurement": "write measurement.data[{0!r}]",
     "Simulator": "what it simulated is in its attributes; see help(Simulator)",

@@ -55,7 +55,7 @@ OF_FILES = [
         (r"load them with load_dynamics", "name them below dynamics:"),
         (r"with add_time_dependence", "below dynamics:"),
         (r"with fit_trace", "by type: trace"),
-        (r"(?<![\w.])result\.", "load_fit(path).to_result()."),
+        (r"(?<![\w.])result\.", "load_fit(path)."),
         (r"\b(n_starts|linear)=(\"?)(\w+)\2(?!['\w])", r"options: {\1: \3}"),
         (r"\bmethod=(['\"])(\w+)\1", r"method: \2"),
         (r"\bfit_2d\b", "type: 2d"),

@@ -1,6 +1,7 @@
 """Fits: a model and a measurement in, a FitResult out."""
 
 from pyspec.calls import answered
+from pyspec.fit.again import refit_joint
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind, Severity
 from pyspec.fit.joint.fit import fit_joint
@@ -40,6 +41,7 @@ __all__ = [
     "fit_slices",
     "fit_trace",
     "known_methods",
+    "refit_joint",
 ]
 
 for _public in (FitResult, SliceResults, JointResult, ManyFits):

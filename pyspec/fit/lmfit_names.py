@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
 from pyspec.fit.ending import Ending
@@ -21,6 +22,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import need_fitted
 from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.solve.stages import minimizer_of
+from pyspec.fit.table import Correlated
 from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]
@@ -30,7 +32,11 @@ class LmfitNames:
     """The part of a FitResult that answers to lmfit's names. Objects of lmfit are made when they
     are asked for: they take longer than the fit of one spectrum."""
 
-    problem: FitProblem
+    @property
+    def problem(self) -> FitProblem:
+        """What was fitted."""
+        raise NotImplementedError
+
     ending: Ending
     _outcome: Any
     _minimizer: Any
@@ -75,6 +81,14 @@ class LmfitNames:
         standard error; ``expr`` and ``user_data`` have the text of an expression, which lmfit does
         not evaluate."""
         return self.lmfit.params
+
+    @property
+    def correl(self: Any) -> Mapping[str, Mapping[str, float]]:
+        """Correlations of the free parameters: ``correl[a][b]``."""
+        names, own = self.free_names, self.ending.places.tolist()
+        found = self.ending.correlations.tolist()
+        rows = {k: {names[j]: found[k][j] for j in own if j != k} for k in own}
+        return Named({name: Correlated(name, rows.get(k, {})) for k, name in enumerate(names)})
 
     @property
     def minimizer(self) -> Any:

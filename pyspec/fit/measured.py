@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from pyspec.model.digest import digest
 
 
 class Measured:
@@ -18,6 +21,17 @@ class Measured:
 
     label: str | None = None
     timestamp: str = ""
+    #: Of pyspec and the libraries that made a fit of an archive; of one made here empty.
+    versions: Mapping[str, str] = MappingProxyType({})
+    _sha256 = ""
+
+    @property
+    def data_sha256(self: Any) -> str:
+        """The digest of the data; "" of an archive that was saved without them, after they had
+        been changed."""
+        if self._sha256 or self.measurement.data is None:
+            return str(self._sha256)
+        return digest(self.measurement.data)
 
     @property
     def labels(self: Any) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,32 @@ from pyspec.plan import CompiledModel
 from pyspec.plan.start import Limits
 
 Array = npt.NDArray[np.float64]
+
+
+class OnDemand(Protocol):
+    """What an archive holds of a problem, which is made when it is asked for."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The free parameters, the order of theta."""
+
+    @property
+    def label(self) -> str:
+        """What the model is called."""
+
+    @property
+    def model(self) -> Model:
+        """The model as the fit began; nobody changes it."""
+
+    @property
+    def fixed(self) -> Mapping[str, float] | None:
+        """Values of fixed parameters in place of those of the model."""
+
+    def made(self) -> FitProblem:
+        """The problem."""
+
+    def measured(self, data: Any = None) -> Measurement:
+        """The measurement, or with other data in place of its own."""
 
 
 class FitProblem(Files):
@@ -91,6 +117,15 @@ class FitProblem(Files):
         if self.shared is None:
             return FitProblem([part_of(parts[0], self.backend)])
         return FitProblem._of(replace(self.shared, parts=tuple(parts)), self.backend)
+
+    def made(self) -> FitProblem:
+        """This one; that of an archive is made when it is asked for."""
+        return self
+
+    def measured(self, data: Any = None) -> Measurement:
+        """The measurement of the first file, or with other data in place of its own."""
+        given = self.measurement
+        return given if data is None else replace(given, data=data)
 
     def of_squares(self) -> FitProblem:
         """The same with residuals that are not those of counts."""

@@ -28,11 +28,12 @@ from pyspec.fit.measured import Measured
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.same_data import data_of, need_same
-from pyspec.fit.statistics import TOGETHER, goodness, squares_of, state_of, title_of
-from pyspec.fit.table import Correlated, CorrelationTable, ParameterRow, ParameterTable
+from pyspec.fit.statistics import TOGETHER, Statistics, goodness, squares_of, state_of, title_of
+from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
+from pyspec.model.handed import handed
 from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
@@ -62,7 +63,7 @@ class FitResult(Found, LmfitNames, Measured):
     spent : how long an evaluation on a cluster took, in the sums and outside; None without one
     """
 
-    problem: FitProblem
+    _problem: FitProblem | OnDemand
     ending: Ending
     _params: FitParameters
     _message: str
@@ -88,8 +89,16 @@ class FitResult(Found, LmfitNames, Measured):
     )
     _of_many: bool = False
     _outcome: Any = None  # what a method of lmfit returned
+    _statistics: Mapping[str, float] | None = None  # those of an archive, whose data may be gone
     _fit: Array | None = field(default=None, init=False)
     _raw: float | None = field(default=None, init=False)
+
+    @property
+    def problem(self) -> FitProblem:
+        """What was fitted: model, measurement and backend."""
+        if not isinstance(self._problem, FitProblem):
+            self._problem = self._problem.made()
+        return self._problem
 
     # how it ended
 
@@ -106,7 +115,7 @@ class FitResult(Found, LmfitNames, Measured):
     @property
     def model_name(self) -> str:
         """What the model is called; of several files all names."""
-        return self.problem.label
+        return self._problem.label
 
     @property
     def theta(self) -> Array:
@@ -116,12 +125,12 @@ class FitResult(Found, LmfitNames, Measured):
     @property
     def at_bound(self) -> dict[str, str]:
         """Name → "min" or "max" for parameters that ended at a bound: no standard error."""
-        return {self.problem.names[k]: side for k, side in self.ending.sides.items()}
+        return {self.free_names[k]: side for k, side in self.ending.sides.items()}
 
     @property
     def without_effect(self) -> tuple[str, ...]:
         """The free parameters that the data do not determine."""
-        return tuple([self.problem.names[k] for k in self.ending.lost])
+        return tuple([self.free_names[k] for k in self.ending.lost])
 
     @property
     def degenerate(self) -> bool:
@@ -132,7 +141,7 @@ class FitResult(Found, LmfitNames, Measured):
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Name → (low, high] of parameters that move a jump, such as an onset that no instrument
         smears: all that the data say."""
-        return {self.problem.names[k]: ends for k, ends in self.ending.intervals.items()}
+        return {self.free_names[k]: ends for k, ends in self.ending.intervals.items()}
 
     @cached_property
     def expressions(self) -> dict[str, str]:
@@ -210,7 +219,7 @@ class FitResult(Found, LmfitNames, Measured):
     @property
     def has_start(self) -> bool:
         """Whether the start values of all free parameters are known."""
-        return all(name in self.start for name in self.problem.names)
+        return all(name in self.start for name in self.free_names)
 
     def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
         """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`. `whole`
@@ -251,31 +260,48 @@ class FitResult(Found, LmfitNames, Measured):
     @cached_property
     def model(self) -> Model:
         """The model at the best values, with its axes, a copy; `start` has those it began at."""
-        model, values, fixed = self.problem.model.copy(), self.values, self.problem.fixed or ()
+        given, values = self._problem, self.values
+        model, fixed = given.model.copy(), given.fixed or ()
         model.set_values({name: values[name] for name in (*self.free_names, *fixed)})
         return model
 
     @property
     def measurement(self) -> Measurement:
         """Data, window, noise, mask, labels and units."""
-        return self.problem.measurement
+        return self._problem.measured()
+
+    def refit(
+        self,
+        data: Any = None,
+        *,
+        start: str = "best",
+        model: Model | None = None,
+        **options: Any,
+    ) -> FitResult:
+        """Fits again, with the settings of then unless `options` (of :func:`fit_model`) say
+        otherwise: from the best values, or with ``start="initial"`` from where it began. `data`
+        take the place of those of then, as an archive may not hold them, and a changed `model`
+        that of the model, with the noise and the settings of then. Of one file of a joint
+        fit it warns of the parameters that files share: they are those of this file alone."""
+        found: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
+        return found
 
     # numbers
 
     @property
     def values(self) -> dict[str, float]:
         """Name → best-fit value of every parameter, in the order of the model."""
-        return Named({name: self._params.value[name] for name in self.problem.parameters})
+        return Named({row.name: row.value for row in self.table})
 
     @property
     def free_names(self) -> tuple[str, ...]:
         """The parameters that were fitted, in the order of `theta`."""
-        return self.problem.names
+        return self._problem.names
 
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return Named({name: self._errors.get(name) for name in self.problem.parameters})
+        return Named({row.name: row.stderr for row in self.table})
 
     @cached_property
     def _errors(self) -> dict[str, float | None]:
@@ -287,7 +313,7 @@ class FitResult(Found, LmfitNames, Measured):
             return found
         return found | self.ending.followed(names, followers.gradients(self._params.value))
 
-    @property
+    @cached_property
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
         rows, held = [], self.at_bound
@@ -308,18 +334,10 @@ class FitResult(Found, LmfitNames, Measured):
         return ParameterTable(rows)
 
     @property
-    def correl(self) -> Mapping[str, Mapping[str, float]]:
-        """Correlations of the free parameters: ``correl[a][b]``."""
-        names, own = self.problem.names, self.ending.places.tolist()
-        found = self.ending.correlations.tolist()
-        rows = {k: {names[j]: found[k][j] for j in own if j != k} for k in own}
-        return Named({name: Correlated(name, rows.get(k, {})) for k, name in enumerate(names)})
-
-    @property
     def correlations(self) -> CorrelationTable:
         """Correlations of the free parameters that have a standard error, as a table."""
         own = self.ending.places
-        names = [self.problem.names[k] for k in own.tolist()]
+        names = [self.free_names[k] for k in own.tolist()]
         matrix = self.ending.correlations[np.ix_(own, own)]
         np.fill_diagonal(matrix, 1.0)
         return CorrelationTable(names, matrix)
@@ -329,6 +347,8 @@ class FitResult(Found, LmfitNames, Measured):
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
+        if self._statistics is not None:
+            return Statistics(self._statistics)
         return goodness(self, *squares_of(self))
 
     def to_xarray(self) -> Any:

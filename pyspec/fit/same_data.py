@@ -82,7 +82,13 @@ def need_fitted(result: Any, found: float | None = None) -> None:
 
 
 def need_checksum(data: Any, then: int, name: str) -> None:
-    """The same of one array, by one pass over it at the speed of memory."""
+    """The same of one array, by one pass over it at the speed of memory.
+
+    Raises :class:`DataError` where there are none."""
+    if data is None:
+        raise DataError(
+            f"the {name} was saved without data; hand them over: load_fit(path, data=data)"
+        )
     if isinstance(data, np.ndarray) and checksum(data) != then:
         raise changed(name)
 

@@ -1,17 +1,16 @@
 """Files in and out: measured data, archives of fits, tables of parameters."""
 
 from pyspec.calls import answered
+from pyspec.fit.again import refit_joint
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.atomic import replacing, write_text
-from pyspec.io.contents import fit_contents, slices_contents
 from pyspec.io.dataset import Dataset
 from pyspec.io.fits import load_fit, load_fits, save_fit
-from pyspec.io.joint import refit_joint
 from pyspec.io.parameters import parameters_csv, parameters_json, write_parameters
 from pyspec.io.read import FORMATS, read
 from pyspec.io.readers import READERS
+from pyspec.io.record import record_of
 from pyspec.io.source import by_reference
-from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.io.verify import Verification, verify_archive
 from pyspec.io.xarrays import from_xarray, to_xarray
 from pyspec.model.digest import digest
@@ -20,12 +19,9 @@ __all__ = [
     "FORMATS",
     "READERS",
     "Dataset",
-    "StoredFit",
-    "StoredSlices",
     "Verification",
     "by_reference",
     "digest",
-    "fit_contents",
     "from_xarray",
     "load_archive",
     "load_fit",
@@ -33,11 +29,11 @@ __all__ = [
     "parameters_csv",
     "parameters_json",
     "read",
+    "record_of",
     "refit_joint",
     "replacing",
     "save_archive",
     "save_fit",
-    "slices_contents",
     "to_xarray",
     "verify_archive",
     "write_parameters",
@@ -49,5 +45,4 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-for _public in (Dataset, StoredFit, StoredSlices):
-    answered(_public)
+answered(Dataset)

@@ -49,23 +49,22 @@ def as_given(data: Any) -> Any:
     return np.asarray(data) if source is None else source
 
 
-def measured_again(stored: Any, data: Any) -> Measurement:
-    """The measurement of a fit of an archive, from these data, its own, or those where they stood.
+def measured_again(record: Mapping[str, Any], data: Any) -> Measurement:
+    """The measurement of a fit of an archive, with these data, or those where they stood; without
+    data where nothing is known of them.
 
-    Raises :class:`DataError` where there are none.
-    """
-    given = stored.data if data is None else as_given(data)
-    measured, seen = dict(stored.measured), Seen()
-    for one in stored.by_reference:
+    Raises :class:`DataError` where they do not stand there any more."""
+    given, seen = None if data is None else as_given(data), Seen()
+    windows = ("rows", "columns")
+    measured: dict[str, Any] = {
+        key: tuple(np.asarray(value).tolist()) if key in windows and value is not None else value
+        for key, value in record["measurement"].items()
+    }
+    for one in record.get("by_reference") or ():
         if one["what"] != "data":
             measured[one["what"]] = opened_again(one)[0]
         elif given is None:
             given, seen = opened_again(one)
-    if given is None:
-        raise DataError(
-            f"{stored.model_name}: the archive was saved without data; hand them over: "
-            f"refit(data), sha256 {stored.data_sha256[:12]}…"
-        )
     found = Measurement(given, **measured)
     if seen:
         found.seen.update(seen)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from pyspec._version import VERSION
 from pyspec.calls import answered, one_of
 from pyspec.errors import DataError, one_line, shortened
 from pyspec.io import header
@@ -21,7 +20,7 @@ from pyspec.io.atomic import folder_lock, plain_path, replacing
 from pyspec.io.header import DamageError
 from pyspec.io.optional import need
 from pyspec.io.records import Arrays, Wanted, load_checked, opened, write_items
-from pyspec.io.salvage import Report, salvage, salvaged
+from pyspec.io.salvage import Report, salvaged
 from pyspec.io.steady import written
 
 MODES = ("append", "new", "replace")
@@ -78,22 +77,13 @@ def save_archive(
 
 
 def _copy_checked(h5py: Any, target: Path, part: Path) -> None:
-    """A whole archive of this version at `part`; one of the version before is rewritten."""
+    """A whole archive of this version at `part`."""
     if not target.is_file():
         raise DataError(f"{target}: is no file; choose another name")
-    if not header.has_header(target):
-        _rewrite_unsealed(target, part)
-        return
+    _refuse_other(target)
     _check(target, part)
     with opened(h5py, part, target):
         pass
-
-
-def _rewrite_unsealed(path: Path, part: Path) -> None:
-    _refuse_other(path)
-    report = salvage(path, part)
-    if report.damaged:
-        raise DamageError(str(report), path)
 
 
 def _check(path: Path, copy: Path | None = None) -> None:
@@ -107,32 +97,30 @@ def _check(path: Path, copy: Path | None = None) -> None:
             raise  # the copy cannot be written: whoever replaces the file says so
         raise DataError(f"{path}: cannot be read ({one_line(error)}); check the disk") from None
     if found.version != header.VERSION:
-        raise DataError(
-            f"{path}: has version {found.version} of the format; this is pyspec {VERSION}, which "
-            f"knows the versions 1 to {header.VERSION}; install a newer pyspec"
-        )
+        raise header.refused(path, found.version)
 
 
 def _refuse_other(path: Path) -> None:
-    """Raises for what has no user block and is no HDF5 file either, or a damaged archive."""
+    """Raises for what has no user block."""
+    if header.has_header(path):
+        return
     with path.open("rb") as file:
         head = file.read(header.SIZE + len(header.HDF5))
     if head[header.SIZE :] == header.HDF5:
         raise DamageError("the header (the first 512 bytes)", path)
     if not head.startswith(header.HDF5):
         raise DataError(f"{path}: is no archive of fits: not HDF5, or damaged at its beginning")
+    raise DataError(
+        f"{path}: is HDF5, but no archive of fits that this pyspec reads; read data with read(), "
+        "load fits of an earlier version with the pyspec that saved them"
+    )
 
 
-def check_archive(path: Path) -> bool:
-    """Whether every byte is as it was written; False for version 1, which cannot say.
-
-    Raises :class:`DamageError`, or :class:`DataError` for what is no archive.
-    """
-    if not header.has_header(path):
-        _refuse_other(path)
-        return False
+def check_archive(path: Path) -> None:
+    """Raises :class:`DamageError` unless every byte is as it was written, and :class:`DataError`
+    for what is no archive."""
+    _refuse_other(path)
     _check(path)
-    return True
 
 
 @answered
@@ -142,8 +130,7 @@ def load_archive(
     """All fits of an archive in the order they were saved, the arrays that they share, and what
     was found item by item where a process with limited memory and time had to look.
 
-    It does where `skip` is True and the archive is damaged, to leave out what is, and for
-    version 1, which has no digests of its own.
+    It does where `skip` is True and the archive is damaged, to leave out what is.
 
     Raises :class:`DataError` for what is no archive, is of an unknown version, or is damaged
     (with `skip`: so that nothing can be read).
@@ -158,15 +145,12 @@ def read_archive(
     h5py = need("h5py", "an archive of fits")
     file = existing(path)
     try:
-        if check_archive(file):
-            return *load_checked(h5py, file, wanted), None
+        check_archive(file)
+        return *load_checked(h5py, file, wanted), None
     except DamageError:
         if not skip:
             raise
-    fits, arrays, report = salvaged(file)
-    if report.damaged and not skip:
-        raise DamageError(str(report), file)
-    return fits, arrays, report
+    return salvaged(file)
 
 
 def existing(path: str | Path) -> Path:

@@ -23,10 +23,8 @@ from typing import Any, BinaryIO
 
 from pyspec.errors import DataError
 
-#: What this version writes, and the latest that it reads.
-VERSION = 2
-#: The version before, without a header.
-UNSEALED = 1
+#: What this version writes, and the only one that it reads.
+VERSION = 3
 
 MAGIC = b"\x89PYSPEC\n"
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -57,6 +55,14 @@ class Header:
     version: int
     length: int
     sha256: bytes
+
+
+def refused(path: Path, version: object) -> DataError:
+    """What is said of an archive of another version of the format."""
+    return DataError(
+        f"{path}: has version {version} of the format, and this pyspec reads version {VERSION} "
+        "alone; load it with the pyspec that saved it, or fit again"
+    )
 
 
 class DamageError(DataError):

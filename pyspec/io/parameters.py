@@ -15,7 +15,7 @@ from pyspec.calls import answered
 from pyspec.errors import CallError, DataError
 from pyspec.fit import FitResult, ParameterTable, SliceResults
 from pyspec.io.atomic import plain_path, write_text
-from pyspec.io.contents import versions
+from pyspec.io.record import versions
 from pyspec.model.digest import digest
 from pyspec.model.units import parameter_units
 

@@ -181,32 +181,24 @@ def _array(reader: Reader, file: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def item_of(reader: Reader, file: Any, kind: str, name: str, sealed: bool) -> Any:
-    """One fit ("fits") or one array ("arrays"), its digest checked; a fit of version 1 has none.
+def item_of(reader: Reader, file: Any, kind: str, name: str) -> Any:
+    """One fit ("fits") or one array ("arrays"), its digest checked.
 
     Raises whatever damage leads to.
     """
-    if kind == "arrays":
-        return _array(reader, file, name)
-    return _fit(reader, file, name) if sealed else reader.tree(file["fits"][name])[0]
+    return (_array if kind == "arrays" else _fit)(reader, file, name)
 
 
-def check_root(file: Any, path: Path) -> int:
-    """The schema of an open HDF5 file; :class:`DataError` unless it is an archive of fits."""
+def check_root(file: Any, path: Path) -> None:
+    """Raises :class:`DataError` unless an open HDF5 file is an archive of fits."""
     schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
     if schema is None or writer is None or "fits" not in file or "arrays" not in file:
         raise DataError(
             f"{path}: is HDF5, but no archive of fits; read data with read(), or choose "
             "another name to save under"
         )
-    if not isinstance(schema, (int, np.integer)) or not 1 <= schema <= header.VERSION:
-        by = writer.decode(errors="replace") if isinstance(writer, bytes) else str(writer)
-        raise DataError(
-            f"{path}: has schema {cut(str(schema), 100)}, written by pyspec {by[:40]}; this is "
-            f"pyspec {VERSION}, which knows schemas 1 to {header.VERSION}; install a "
-            "newer pyspec"
-        )
-    return int(schema)
+    if not isinstance(schema, (int, np.integer)) or schema != header.VERSION:
+        raise header.refused(path, cut(str(schema), 100))
 
 
 @contextmanager

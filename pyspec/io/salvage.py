@@ -47,12 +47,10 @@ class Report:
     ----------
     whole : names of the fits and arrays that are as they were written
     damaged : name → what is wrong with it
-    sealed : False for version 1, whose fits have no digest
     """
 
     whole: tuple[str, ...]
     damaged: dict[str, str]
-    sealed: bool
 
     def __str__(self) -> str:
         """The damaged items in one line."""
@@ -117,7 +115,7 @@ def salvage(path: Path, target: Path, source: Path | None = None) -> Report:
             elif "whole" in line:
                 whole.append(line["item"])
         if last is None:
-            return Report(tuple(whole), damaged, bool(lines[-1]["sealed"]))
+            return Report(tuple(whole), damaged)
         if last == _WHOLE or last in damaged or last in whole:
             break
         damaged[last] = "reading it crashed, took too long, or asked for too much memory"
@@ -174,7 +172,7 @@ def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
     _say(item=_WHOLE)
     file = h5py.File(path, "r")
     try:
-        schema = records.check_root(file, path)
+        records.check_root(file, path)
     except DataError as error:
         _say(refused=str(error))
         return
@@ -185,7 +183,7 @@ def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
             place = f"{kind}/{name}"
             _say(item=place)
             try:
-                items[name] = records.item_of(reader, file, kind, name, schema > 1)
+                items[name] = records.item_of(reader, file, kind, name)
                 _say(item=place, whole=True)
             except Exception as error:
                 _say(item=place, why=one_line(error))
@@ -193,7 +191,7 @@ def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
     with h5py.File(target, "w", userblock_size=header.SIZE) as made:
         records.write_items(made, list(kept["fits"].values()), kept["arrays"])
     header.seal(target)
-    _say(end=True, sealed=schema > 1)
+    _say(end=True)
     # Closing a damaged file may hang or crash; nothing is lost by not closing it.
     os._exit(0)
 

@@ -22,8 +22,7 @@ class Verification:
     path : the archive
     version : of its format; None where it cannot be told
     trouble : what is wrong with the file as a whole; empty where every byte is as it was written
-    whole : the fits and arrays whose digest holds: "fits/0001", "arrays/3f…"; in version 1, which
-        has no digests of fits, those that can be read
+    whole : the fits and arrays whose digest holds: "fits/0001", "arrays/3f…"
     damaged : name → what is wrong with it
     """
 
@@ -46,8 +45,6 @@ class Verification:
         version = "version unknown" if self.version is None else f"version {self.version}"
         if self.intact:
             checked = "every byte is as it was written"
-            if self.version == header.UNSEALED:
-                checked = "all can be read, but this version has no digests of fits; save it again"
             return f"{self.path}: whole ({version}): {checked}; {counts}"
         lines = [f"{self.path}: DAMAGED ({version}): {self.trouble or 'see below'}"]
         lines += [f"  {name}: {why}" for name, why in self.damaged.items()]
@@ -65,20 +62,16 @@ def verify_archive(path: str | Path) -> Verification:
     """
     h5py = need("h5py", "an archive of fits")
     file = existing(path)
-    version: int | None = None
-    trouble = ""
     try:
-        sealed = check_archive(file)
-        if sealed:
-            fits, arrays = load_checked(h5py, file)
-            whole = [f"fits/{k:04d}" for k in range(1, len(fits) + 1)]
-            whole += [f"arrays/{name}" for name in arrays]
-            return Verification(file, header.VERSION, "", tuple(whole), {})
+        check_archive(file)
+        fits, arrays = load_checked(h5py, file)
+        whole = [f"fits/{k:04d}" for k in range(1, len(fits) + 1)]
+        whole += [f"arrays/{name}" for name in arrays]
+        return Verification(file, header.VERSION, "", tuple(whole), {})
     except header.DamageError as error:
         trouble = error.what
     try:
         report = salvage_report(file)
     except header.DamageError as error:
         return Verification(file, None, trouble or error.what, (), {})
-    version = header.VERSION if report.sealed else header.UNSEALED
-    return Verification(file, version, trouble, report.whole, report.damaged)
+    return Verification(file, header.VERSION, trouble, report.whole, report.damaged)

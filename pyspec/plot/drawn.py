@@ -1,4 +1,4 @@
-"""What pictures and reports take: a fit, slices, or what an archive holds of them."""
+"""What pictures and reports take: a fit, or slices."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from typing import TypeAlias
 
 from pyspec.errors import CallError
 from pyspec.fit import FitResult, JointResult, SliceResults
-from pyspec.io import StoredFit, StoredSlices
 
 Fit: TypeAlias = FitResult | SliceResults
 
 
 def is_measured(given: object) -> bool:
     """Whether this is a File or a Dataset: data with their axes, and no fit."""
-    fits = (FitResult, SliceResults, StoredFit, StoredSlices)
+    fits = (FitResult, SliceResults)
     names = ("data", "energy", "time")
     return not isinstance(given, fits) and all(hasattr(given, name) for name in names)
 
 
 def fit_of(given: object, call: str) -> Fit:
-    """A fit with its arrays; a stored one is evaluated, not fitted.
+    """A fit, or slices.
 
     Raises :class:`CallError` for anything else; `call` is what was asked for it.
     """
@@ -27,8 +26,6 @@ def fit_of(given: object, call: str) -> Fit:
         raise CallError(f"{call}: each file of a joint fit is one fit; give joint[0]")
     if isinstance(given, (FitResult, SliceResults)):
         return given
-    if isinstance(given, (StoredFit, StoredSlices)):
-        return given.to_result()
     shown = repr(given) if isinstance(given, str) else type(given).__name__
     raise CallError(
         f"{call} takes a fit, not {shown}; give what fit_... returned, file.get_result(), or one "

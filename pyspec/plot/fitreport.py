@@ -12,7 +12,8 @@ import numpy as np
 from pyspec.fit.coarse import masked_points, range_of
 from pyspec.fit.statistics import TOGETHER, state_of
 from pyspec.fit.table import format_value
-from pyspec.io import contents, digest
+from pyspec.io import digest
+from pyspec.io.record import versions as versions_of
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.caption import five_digits
@@ -298,7 +299,7 @@ def model_texts(model: Any) -> str:
 
 
 def versions() -> list[tuple[str, str]]:
-    found = contents.versions()
+    found = dict(versions_of())
     return [
         ("pyspec", found["pyspec"]),
         ("Python", found["python"]),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,31 +93,9 @@ def best_of(fits: Sequence[Any], by: str) -> Any:
     return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
 
 
-@dataclass(frozen=True)
-class _Slice:
-    """A slice of an archive without data."""
-
-    statistics: dict[str, float]
-    success: bool
-    fit_type: ClassVar[str] = "slice"
-
-    @property
-    def n_data(self) -> int:
-        return int(self.statistics["n_data"])
-
-    @property
-    def n_free(self) -> int:
-        return int(self.statistics["n_free"])
-
-
 def _slices_of(fit: Any) -> dict[int, Any]:
     """The slices of a fit that gave a result, by their numbers."""
-    if not callable(fit.measurement):
-        return {one.index: one.result for one in fit if one.result is not None}
-    good = np.flatnonzero(np.isfinite(fit.statistics["n_data"])).tolist()
-    columns = {name: column.tolist() for name, column in fit.statistics.items()}
-    ended = fit.success.tolist()
-    return {k: _Slice({n: column[k] for n, column in columns.items()}, ended[k]) for k in good}
+    return {one.index: one.result for one in fit if one.result is not None}
 
 
 def _parts(fit: Any) -> list[Any]:
@@ -181,13 +158,8 @@ def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
 
 def _read_with(fit: Any) -> dict[str, Any]:
     """Of slices the parameters of one, and whether all of them converged."""
-    n_free = [_n_free(one) for one in _parts(fit)]
+    n_free = [one.n_free for one in _parts(fit)]
     return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
-
-
-def _n_free(fit: Any) -> int:
-    found = getattr(fit, "n_free", None)  # one from an archive has it among its statistics
-    return int(fit.statistics["n_free"] if found is None else found)
 
 
 def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
@@ -278,8 +250,7 @@ def _noise_of(fit: Any) -> str:
     if measured.weight is None and not is_counts:
         return "squares of unknown noise"
     kind = "the deviance of counts" if is_counts else "squares over declared noise"
-    parts = [fit] if callable(fit.measurement) else _parts(fit)[:1]
-    is_scaled = any(map(is_scaled_by_scatter, parts))
+    is_scaled = any(map(is_scaled_by_scatter, _parts(fit)[:1]))
     return f"{kind} (scale_covar=True)" if is_scaled else kind
 
 
@@ -378,16 +349,12 @@ def _values_of(first: Any, fit: Any) -> list[Any]:
 
 
 def _checksum_of(fit: Any) -> Any:
-    """A checksum of the data of a fit in memory; None of one from an archive."""
-    if is_slices(fit):
-        return vars(fit).get("data_checksum")
-    problem = vars(fit).get("problem")
-    return None if problem is None else problem.data_checksum
+    """A checksum of the data of a fit."""
+    return fit.data_checksum if is_slices(fit) else fit.problem.data_checksum
 
 
 def _points_of(fit: Any) -> int | None:
     """How many points a fit of one spectrum or series saw."""
     if is_slices(fit):
         return None
-    found = vars(fit).get("n_data", getattr(fit, "statistics", {}).get("n_data"))
-    return None if found is None else int(found)
+    return int(fit.n_data)

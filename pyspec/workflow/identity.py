@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from pyspec.calls import one_of
 from pyspec.errors import FitError, ModelError
+from pyspec.fit.again import settings_of
 from pyspec.model import Model
 from pyspec.model.digest import digest
 from pyspec.model.source import source_of
@@ -62,8 +64,6 @@ def is_scaled_by_scatter(fit: Any) -> bool:
 
 def _has_unknown_noise(fit: Any) -> bool:
     """Whether it is, for which a fit of a File scales its errors unless it is told otherwise."""
-    if callable(fit.measurement):  # of an archive
-        return fit.measured.get("weight") is None and fit.measured.get("loss") != "poisson"
     return fit.measurement.weight is None and fit.measurement.loss != "poisson"
 
 
@@ -75,7 +75,7 @@ def label_of(fit: Any) -> str | None:
 
 def put_label(fit: Any, label: str) -> None:
     """Gives a fit its label."""
-    vars(fit)["label"] = label  # fits from an archive are frozen
+    vars(fit)["label"] = label
 
 
 def stamp(fit: Any) -> None:
@@ -90,33 +90,28 @@ def stamp_of(fit: Any) -> str:
 
 def is_without_data(fit: Any) -> bool:
     """Whether this is a fit of an archive that holds neither its data nor where they stand."""
-    if not callable(fit.measurement) or fit.data is not None:
-        return False
-    return all(one["what"] != "data" for one in fit.by_reference)
+    return fit.measurement.data is None
 
 
 def measured_by(fit: Any) -> Any:
-    """The Measurement that a fit saw; one of an archive makes it when it is asked. Of a fit that
-    was saved without data, window, noise and mask are those of the fit, and the data zeros."""
-    if not callable(fit.measurement):
-        return fit.measurement
-    if not is_without_data(fit):
-        return fit.measurement()
-    axes = [fit.time] if fit.texts.get("time_model") else [fit.time, fit.energy]
+    """The Measurement that a fit saw. Of one that was saved without data, window, noise and mask
+    are those of the fit, and the data zeros."""
+    given = fit.measurement
+    if given.data is not None:
+        return given
+    model = fit.model
+    axes = [model.time] if model.is_time_model else [model.time, model.energy]
     shape = [len(axis) for axis in axes if axis is not None]
-    if is_slices(fit):  # whose times are those of the window
-        beside = (fit.measured.get(name) for name in ("weight", "keep"))
-        heights = [np.shape(one)[0] for one in beside if np.ndim(one) == 2]
-        shape[0] = max([int(fit.rows[-1]) + 1, *heights])
-    return fit.measurement(np.broadcast_to(0.0, shape))
+    if is_slices(fit):
+        heights = [np.shape(one)[0] for one in (given.weight, given.keep) if np.ndim(one) == 2]
+        shape = [max([int(fit.rows[-1]) + 1, *heights]), *shape]
+    return replace(given, data=np.broadcast_to(0.0, shape))
 
 
 def digest_of_data(fit: Any) -> str:
     """The sha256 of the data that a fit saw; "" of one that was saved without them, after they
     had been changed."""
-    if is_without_data(fit):
-        return str(fit.data_sha256)
-    return digest(measured_by(fit).data)
+    return str(fit.data_sha256)
 
 
 def one_fit(fit: Any, what: str) -> Any:
@@ -221,22 +216,18 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     slices = is_slices(fit)
     settings = vars(fit).get("settings")
     if settings is None and slices:
-        settings = next((one.result.settings for one in fit if one.result is not None), {})
-    known = {**(settings or {}), "backend": getattr(fit, "backend", "")}
-    if callable(fit.measurement):  # of an archive
-        known = {**fit.settings, **fit.settings["options"]}
+        settings = settings_of(fit)
+    known = {**(settings or {}), "backend": fit.backend}
     given: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in known.items()
-        if key not in ("method", "options")  # which `methods` says, and its options themselves
+        key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": _mask(measured), "noise": _noise(measured)}
     given["data"] = digest_of_data(fit)[:SHORT]
-    given["of_joint"] = bool(getattr(fit, "_of_many", getattr(fit, "of_joint", False)))
+    given["of_joint"] = bool(getattr(fit, "_of_many", False))
     if slices:  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
-    model = fit.model() if callable(fit.model) else fit.model
+    model = fit.model
     given["model_structure"] = _structure(model)
     starts = {} if slices else {row.name: row.init for row in fit.table}
     for name, par in model.parameters.items():

@@ -28,11 +28,9 @@ from pyspec.workflow.identity import (
     in_words,
     inputs_of,
     is_slices,
-    is_without_data,
     label_of,
     listed,
     matching,
-    measured_by,
     name_of_file,
     names_of,
     one_fit,
@@ -49,8 +47,8 @@ SAME = 1e-9
 
 
 class FitResults(list[Any]):
-    """Fits in the order they were made: FitResult, SliceResults, or from an archive StoredFit and
-    StoredSlices. A list of its own: later fits do not appear in it.
+    """Fits in the order they were made: FitResult and SliceResults, also those
+    of an archive. A list of its own: later fits do not appear in it.
 
     A `file` is named by its name or given as the File; a `handle` is the beginning of a handle, or
     a label. `joint` holds the joint fits of all files of a project.
@@ -196,7 +194,7 @@ class FitResults(list[Any]):
     def get_confidence_intervals(self, **which: Any) -> Any:
         """Computes intervals by profile likelihood for the last such fit; see
         :meth:`pyspec.File.get_confidence_intervals`."""
-        return interval_frame(one_fit(_whole(self.last(**which)), "intervals"), {})
+        return interval_frame(one_fit(self.last(**which), "intervals"), {})
 
     def compare_models(
         self,
@@ -222,7 +220,7 @@ class FitResults(list[Any]):
         for one in types or ():
             check_type(one)
         made = self.find(file=file)
-        chosen = [_comparable(fit) for fit in matching(made, None, names, types)]
+        chosen = matching(made, None, names, types)
         if names and chosen:
             refuse_missing(sorted(map(str, names)), chosen, made)
         return comparison(chosen, metrics, sbs_aggregation)
@@ -292,7 +290,7 @@ class FitResults(list[Any]):
         Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
         """
         made = self.find(file=file, fit_type=fit_type)
-        found = [_whole(fit) for fit in matching(made, None, names_of(models), None)]
+        found = matching(made, None, names_of(models), None)
         types = sorted({fit.fit_type for fit in found})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
@@ -313,12 +311,12 @@ class FitResults(list[Any]):
     ) -> Any:
         """Parameters of a slice-by-slice fit against time; see
         :meth:`pyspec.File.plot_param_evolution`."""
-        fit, options = self._drawn({"fit_type": "sbs", **options}, of_values=True)
+        fit, options = self._drawn({"fit_type": "sbs", **options})
         return draw_evolution(fit, params, given_look(options, self.config, show_plot))
 
     def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
         """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
-        fit, options = self._drawn(options, of_values=True)
+        fit, options = self._drawn(options)
         return draw_samples(fit, given_look(options, self.config, show_plot))
 
     def plot_joint_mcmc(
@@ -333,18 +331,12 @@ class FitResults(list[Any]):
         joint = self.get_joint(model=model, files=files)
         return draw_samples(joint, given_look(options, self.config, show_plot))
 
-    def _drawn(
-        self, options: dict[str, Any], of_values: bool = False
-    ) -> tuple[Any, dict[str, Any]]:
-        """The fit that options name, and the other options. For a picture of values, which needs no
-        data, one that was saved without data has zeros."""
+    def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The fit that options name, and the other options."""
         keys = ("file", "model", "fit_type", "handle")
         which = {key: options[key] for key in keys if key in options}
         rest = {key: value for key, value in options.items() if key not in keys}
-        fit = self.last(**which)
-        if of_values and is_without_data(fit):
-            return fit.to_result(measured_by(fit).data), rest
-        return _whole(fit), rest
+        return self.last(**which), rest
 
     def __repr__(self) -> str:
         joint = f", {len(self.joint)} joint" if self.joint else ""
@@ -353,17 +345,6 @@ class FitResults(list[Any]):
 
     def _repr_html_(self) -> str:
         return fits_html(f"{len(self)} fits", self)
-
-
-def _whole(fit: Any) -> Any:
-    """A fit with its arrays; one of an archive is made again from what was stored."""
-    return fit.to_result() if hasattr(fit, "to_result") else fit
-
-
-def _comparable(fit: Any) -> Any:
-    """A fit with its statistics; one of an archive without data has them, but for slices of
-    archives that did not hold theirs yet."""
-    return fit if is_without_data(fit) and fit.statistics else _whole(fit)
 
 
 def _identity(fit: Any) -> dict[str, str]:

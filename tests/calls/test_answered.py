@@ -30,7 +30,7 @@ CLASSES = {
     for one in (
         pyspec.File, pyspec.Project, pyspec.Model, pyspec.Measurement, pyspec.FitResult,
         pyspec.SliceResults, pyspec.JointResult, pyspec.Dataset, pyspec.Simulator,
-        pyspec.io.StoredFit, pyspec.io.StoredSlices, Amplitudes, Associated,
+        Amplitudes, Associated,
     )
 }  # fmt: skip
 
@@ -220,7 +220,7 @@ def test_what_is_answered_is_not_there() -> None:
     """An answer about a name that has come to exist would never be seen."""
     for name, answers in NAMES.items():
         for attribute in answers:
-            assert name == "Stored" or not hasattr(CLASSES[name], attribute), (name, attribute)
+            assert not hasattr(CLASSES[name], attribute), (name, attribute)
     for label, by_argument in CALLS.items():
         owner, _, method = label.partition(".")
         home = next(one for one in (pyspec, pyspec.plot, pyspec.io) if hasattr(one, owner))
@@ -228,7 +228,7 @@ def test_what_is_answered_is_not_there() -> None:
         known = inspect.signature(getattr(target, method) if method else target).parameters
         for argument in by_argument:
             assert argument not in known, (label, argument)
-    assert set(ITEMS) - {"Stored"} <= set(CLASSES)
+    assert set(ITEMS) <= set(CLASSES)
 
 
 NO_NAMES = [
@@ -238,9 +238,6 @@ NO_NAMES = [
     (pyspec.FitResult, "plot_traces", r"pyspec\.plot\.plot_traces\(result\)"),  # 'is_trace'?
     (pyspec.File, "plot_svd", r"pyspec\.plot\.plot_svd\(file\)"),  # 'plot_data'?
     (pyspec.File, "fit_slices", "did you mean 'fit_slice_by_slice'"),  # 'fit_baseline'?
-    (pyspec.io.StoredFit, "linear", r"stored\.to_result\(\)"),
-    (pyspec.io.StoredSlices, "trace", r"stored\.to_result\(\)\.trace"),  # 'table'?
-    (pyspec.io.StoredFit, "conf_interval", r"stored\.to_result\(\)"),  # 'intervals'?
     (Amplitudes, "energy", r"result\.linear\.along"),
     (Associated, "lifetimes", r"1 / das\.rates"),
 ]

@@ -63,7 +63,7 @@ def test_a_job_gives_them_as_files(tmp_path: Path, given: str) -> None:
     assert main(["fit", job(tmp_path, f"inputs: {{ref: {given}}}")]) == 0
     stored = load_fit(tmp_path / "out" / "fits.h5")
     assert abs(stored.values["Reference_01_A"] - 2.5) < 4 * stored.stderr["Reference_01_A"]
-    assert np.allclose(stored.inputs["ref"], REF)
+    assert np.allclose(stored.model.inputs["ref"], REF)
 
 
 def test_a_column_of_the_data_is_one(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_laws_of_a_quantity_may_read_them(tmp_path: Path) -> None:
     assert main(["fit", str(tmp_path / "job.yaml")]) == 0
     stored = load_fit(tmp_path / "out" / "fits.h5")
     assert abs(stored.values["h_Flux_01_A"] - 2) < 4 * stored.stderr["h_Flux_01_A"]
-    assert np.allclose(stored.inputs["flux"], flux)
+    assert np.allclose(stored.model.inputs["flux"], flux)
 
 
 @pytest.mark.parametrize(

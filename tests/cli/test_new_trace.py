@@ -27,7 +27,7 @@ def made(path: Path, t: np.ndarray, y: np.ndarray, *words: str, head: str = "del
 
 def fitted(path: Path, **truth: float) -> dict[str, float]:
     assert main(["fit", str(path / "a" / "job.yaml"), "--quiet"]) == 0
-    result = load_fit(path / "a/results/fits.h5").to_result()
+    result = load_fit(path / "a/results/fits.h5")
     assert result.redchi < 0.014
     for name, value in truth.items():
         assert abs(result.values[name] - value) < 5 * result.stderr[name], name

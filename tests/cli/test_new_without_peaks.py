@@ -30,11 +30,11 @@ def made(path: Path, x: np.ndarray, data: np.ndarray, head: str = "wavelength (n
 
 def fitted(path: Path) -> dict[str, float]:
     assert main(["fit", str(path / "a" / "job.yaml"), "--quiet"]) == 0
-    return dict(load_fit(path / "a/results/fits.h5").to_result().values)
+    return dict(load_fit(path / "a/results/fits.h5").values)
 
 
 def reduced(path: Path) -> float:
-    return float(load_fit(path / "a/results/fits.h5").to_result().redchi)
+    return float(load_fit(path / "a/results/fits.h5").redchi)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", data=rows, energy=X, time=time)
     assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.npz")]) == 0
     assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--quiet"]) == 0
-    linear = load_fit(tmp_path / "a/results/fits.h5").to_result().linear
+    linear = load_fit(tmp_path / "a/results/fits.h5").linear
     assert linear is not None
     assert np.abs(linear["GLP_01_A"] + 50 * np.exp(-time / 5)).max() < 1
 
@@ -153,7 +153,7 @@ def test_a_step_gets_a_step(kind: str, tmp_path: Path) -> None:
     assert "ErfStep" in text
     assert text.count("GLP:") == (kind == "with a line")
     fitted(tmp_path)
-    result = load_fit(tmp_path / "a/results/fits.h5").to_result()
+    result = load_fit(tmp_path / "a/results/fits.h5")
     truth = {"ErfStep_x0": 540 if kind == "falls" else 560, "ErfStep_SD": 8 / 2**0.5}
     for name, value in truth.items():
         assert abs(result.values[name] - value) < 5 * result.stderr[name]

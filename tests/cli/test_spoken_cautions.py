@@ -87,7 +87,7 @@ def test_cautions_of_declared_noise_name_fields() -> None:
         ("linear='eliminat' is unknown", "linear='eliminat' is unknown"),
         ('need method="leastsq"', "need method: leastsq"),
         ("fit the series, fit_2d, or", "fit the series, type: 2d, or"),
-        ("see result.conf_interval('a')", "see load_fit(path).to_result().conf_interval('a')"),
+        ("see result.conf_interval('a')", "see load_fit(path).conf_interval('a')"),
         ("leave it out: set_fit_limits(exclude=[(79, 80)]), or mask=, True there",
          "leave it out: limits: {exclude: [[79, 80]]}, or NaN in the data, and mask: nan below "
          "data:"),

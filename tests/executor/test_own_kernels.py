@@ -298,7 +298,7 @@ def test_a_fit_finds_the_width_and_an_archive_keeps_it(tmp_path: Path) -> None:
     save_fit(tmp_path / "fit.h5", result)
     again = load_fit(tmp_path / "fit.h5")
     assert again.values == result.values
-    np.testing.assert_allclose(again.model().evaluate(), result.fit, rtol=1e-12)
+    np.testing.assert_allclose(again.model.evaluate(), result.fit, rtol=1e-12)
 
 
 def test_a_kernel_narrower_than_the_samples_is_mentioned() -> None:

@@ -214,7 +214,7 @@ def test_what_needs_all_data_at_once_is_refused(
     save_fit(tmp_path / "fit.pyspec.h5", result)
     stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
     assert stored.refit(plain).chisqr == result.chisqr
-    assert stored.same_data(file.data)
+    assert stored.data_sha256 == digest(file.data)
     assert stored.refit().chisqr == result.chisqr  # the archive has the address of its data
     (tmp_path / "data.h5").rename(tmp_path / "moved.h5")
     with pytest.raises(DataError, match=r"the data stood in .*data.h5, .* hand them over: refit"):
@@ -238,7 +238,6 @@ def test_an_archive_knows_where_data_stand_and_what_they_were(
     result = fit_model(model, given)
     save_fit(tmp_path / "fit.pyspec.h5", result)
     stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
-    assert [one["what"] for one in stored.by_reference] == ["data", "weight"]
     again = stored.refit(start="initial")
     assert again.theta.tobytes() == result.theta.tobytes()
     assert again.chisqr == result.chisqr

@@ -64,5 +64,5 @@ def test_files_of_a_joint_fit_and_archives(tmp_path: Path) -> None:
     assert joint[0].n_free == joint[1].n_free == 13
     one = fit_model(model(TWICE), Measurement(data()))
     save_fit(tmp_path / "fit.h5", one)
-    again = load_fit(tmp_path / "fit.h5").to_result()
+    again = load_fit(tmp_path / "fit.h5")
     assert (again.n_free, again.redchi) == (one.n_free, one.redchi)

@@ -157,7 +157,7 @@ def test_nor_have_they_one_in_the_table_of_many_fits(result: FitResult) -> None:
 
 def test_it_comes_back_from_an_archive(result: FitResult, tmp_path: Path) -> None:
     save_fit(tmp_path / "fit.h5", result)
-    again = load_fit(tmp_path / "fit.h5").to_result()
+    again = load_fit(tmp_path / "fit.h5")
     assert again.linear is not None
     assert result.linear is not None
     assert np.allclose(again.linear["expFun_01_A"], result.linear["expFun_01_A"], rtol=1e-12)

@@ -353,7 +353,7 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(tmp_path: Path) -> None:
     result = fit_model(decays(), Measurement(signal(), rows=(2, 58), columns=(3, 39)))
     save_fit(tmp_path / "fits.h5", result)
     stored = load_fit(tmp_path / "fits.h5")
-    same(result, stored.to_result())
+    same(result, stored)
     same(result, pickle.loads(pickle.dumps(result)))
     again = stored.refit()
     assert again.n_free == result.n_free == 4 + 3 * 36

@@ -254,7 +254,7 @@ def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None
     path = tmp_path / "fits.pyspec.h5"
     save_fit(path, result)
     stored: Any = load_fit(path)
-    assert {name: list(one) for name, one in stored.inputs.items()} == {
+    assert {name: list(one) for name, one in stored.model.inputs.items()} == {
         name: list(INPUTS[name]) for name in ("ref", "flux")
     }
     assert stored.refit().chisqr == result.chisqr

@@ -3,7 +3,6 @@ what changes with those rates has none."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -65,7 +64,7 @@ def test_errors_are_those_of_the_scheme_without_the_lost_rate() -> None:
 def test_a_spectrum_that_changes_with_them_has_no_error(tmp_path: Path) -> None:
     result = _fit("reversible")
     save_fit(tmp_path / "fit.h5", result)
-    for fit in (result, load_fit(tmp_path / "fit.h5").to_result()):
+    for fit in (result, load_fit(tmp_path / "fit.h5")):
         assert fit.linear is not None
         assert np.isnan(fit.linear.sas().stderr[1]).all()
         assert np.isnan(fit.linear.stderr["back_B_A"]).all()
@@ -117,7 +116,7 @@ def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
         fits = [joint[k]]
         if not shared:
             save_fit(tmp_path / f"{k}.h5", joint[k])
-            fits.append(load_fit(tmp_path / f"{k}.h5").to_result())
+            fits.append(load_fit(tmp_path / f"{k}.h5"))
         for fit in fits:
             assert fit.linear is not None
             assert whole.linear is not None
@@ -126,20 +125,6 @@ def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
                 np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
             found, expected = (one.predict(time=at).stderr for one in (fit, whole))
             np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
-
-
-def test_an_archive_that_does_not_know_what_is_left_has_no_errors(tmp_path: Path) -> None:
-    parts = []
-    for _ in range(2):
-        model = load_model(MODELS.replace("True,", "project,"), "reversible")
-        model.set_axes(energy=ENERGY, time=TIME)
-        parts.append((model, Measurement(_data())))
-    save_fit(tmp_path / "fit.h5", fit_joint(parts)[0])
-    stored = replace(load_fit(tmp_path / "fit.h5"), left=None)
-    linear = stored.to_result().linear
-    assert linear is not None
-    assert np.isnan(linear.das().stderr).all()
-    assert np.isfinite(linear.das().values).all()
 
 
 def test_a_rate_that_went_off_to_nothing() -> None:

@@ -97,7 +97,7 @@ def test_a_status_says_what_the_message_says(tmp_path: Path) -> None:
     assert slices.status == ("undetermined",) * 2
     assert "2 undetermined" in str(slices)
     save_fit(tmp_path / "fit.h5", slices)
-    assert load_fit(tmp_path / "fit.h5").to_result().status == slices.status
+    assert load_fit(tmp_path / "fit.h5").status == slices.status
     model.set("Gauss_01_A", 1.0, vary=True)
     (one,) = fit_many(model, [Measurement(clean)], max_nfev=3)
     assert one.status == "stopped"

@@ -74,7 +74,7 @@ def test_the_spread_of_a_bootstrap_is_the_standard_error(kind: str, tmp_path: Pa
         assert error is not None
         assert abs(fits.spread(name) / error - 1) < 0.2  # four deviations of 200 draws
     save_fit(tmp_path / "fit.h5", result)
-    stored = bootstrap(load_fit(tmp_path / "fit.h5").to_result(), 3, kind=kind, seed=2)
+    stored = bootstrap(load_fit(tmp_path / "fit.h5"), 3, kind=kind, seed=2)
     assert np.allclose(stored.values["chain_k1"], fits.values["chain_k1"][:3], rtol=1e-7)
 
 

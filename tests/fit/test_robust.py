@@ -227,7 +227,7 @@ def test_what_follows_from_chisqr_is_refused(what: str) -> None:
 def test_a_result_from_an_archive_knows_its_loss(tmp_path: Any, loss: Any, name: str) -> None:
     result = fitted(spoiled(), loss, 0.5)
     save_fit(tmp_path / "a.h5", result)
-    stored = load_fit(tmp_path / "a.h5").to_result()
+    stored = load_fit(tmp_path / "a.h5")
     assert stored.stderr == result.stderr
     assert stored.findings == result.findings
     with pytest.raises(FitError, match=f"this fit minimised the loss {name}; quote"):
@@ -249,4 +249,4 @@ def test_slices_and_joint_fits_and_archives(tmp_path: Any) -> None:
     save_fit(tmp_path / "a.h5", alone)
     stored = load_fit(tmp_path / "a.h5")
     assert stored.stderr == alone.stderr
-    assert stored.to_result().success
+    assert stored.success

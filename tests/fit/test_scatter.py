@@ -288,7 +288,7 @@ def test_an_archive_says_it_once(tmp_path: Path) -> None:
     save_fit(tmp_path / "fit.h5", result)
     again = load_fit(tmp_path / "fit.h5")
     assert again.findings == result.findings
-    assert again.to_result().findings == result.findings
+    assert again.findings == result.findings
 
 
 def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:

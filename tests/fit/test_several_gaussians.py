@@ -235,7 +235,7 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(
 ) -> None:
     result = results[case]
     save_fit(tmp_path / "fit.h5", result)
-    for again in (load_fit(tmp_path / "fit.h5").to_result(), pickle.loads(pickle.dumps(result))):
+    for again in (load_fit(tmp_path / "fit.h5"), pickle.loads(pickle.dumps(result))):
         assert again.linear is not None
         assert result.linear is not None
         assert np.allclose(again.linear["expFun_01_A"], result.linear["expFun_01_A"], rtol=1e-12)

@@ -297,11 +297,11 @@ def test_an_archive_of_one_file_does_not_pretend_to_know_the_others(
     alone, together = fit_model(*parts[0]), fit_joint(parts)
     for name, fit in (("alone", alone), ("together", together[0])):
         save_fit(tmp_path / f"{name}.h5", fit)
-    again = load_fit(tmp_path / "alone.h5").to_result()
+    again = load_fit(tmp_path / "alone.h5")
     assert again.linear is not None
     assert alone.linear is not None
     assert np.allclose(again.linear["expFun_01_A"], alone.linear["expFun_01_A"], rtol=1e-12)
     stored = load_fit(tmp_path / "together.h5")
     assert stored.values["expFun_01_tau"] == together[0].values["expFun_01_tau"]
     with pytest.raises(FitError, match="several files"):
-        stored.to_result()
+        _ = stored.fit

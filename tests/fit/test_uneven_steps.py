@@ -250,7 +250,7 @@ def test_an_archive_keeps_the_step_of_the_first_file(tmp_path: Path) -> None:
         save_fit(path, file)
     stored = [load_fits(path)[0] for path in paths]
     for file, back in zip(result, stored, strict=True):
-        own = back.to_result()
+        own = back
         np.testing.assert_allclose(own.fit, file.fit, rtol=1e-9)
     again = refit_joint(stored)
     for file, one in zip(result, again, strict=True):

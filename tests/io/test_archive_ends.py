@@ -1,4 +1,4 @@
-"""How fits ended comes back from an archive, and what is not known of an older one is left out."""
+"""How fits ended comes back from an archive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from pyspec import (
 from pyspec.components import Gauss, Offset
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.findings.kinds import Kind
-from pyspec.io import load_archive, save_archive
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
 DECAY = """
@@ -80,7 +79,7 @@ def ends(result: Any) -> tuple[Any, ...]:
 
 def again(path: Path, fit: Any) -> Any:
     save_fit(path, [fit], mode="replace")
-    return load_fit(path).to_result()
+    return load_fit(path)
 
 
 def test_ends_of_a_fit_come_back(tmp_path: Path) -> None:
@@ -104,24 +103,8 @@ def test_ends_of_slices_come_back(tmp_path: Path, kind: str) -> None:
     some = [ends(one.result) for one in slices]
     assert some != [({}, (), False, {})] * len(slices)
     assert [ends(one.result) for one in found] == some
-    table = load_fit(tmp_path / "fit.h5").at(-1)
+    table = load_fit(tmp_path / "fit.h5")[-1].result.table
     assert [row.at_bound for row in table] == [row.at_bound for row in slices[-1].result.table]
-
-
-def test_an_archive_that_holds_no_ends_is_read(tmp_path: Path) -> None:
-    """As of the versions before; and these leave what they do not know aside."""
-    path, older = tmp_path / "new.h5", tmp_path / "old.h5"
-    save_fit(path, [with_onset(), at_a_bound()])
-    contents, arrays, _ = load_archive(path)
-    for one in contents:
-        for name in ("at_bound", "without_effect", "intervals", "of_joint"):
-            one.pop(name, None)
-        one.get("statistics", {}).pop("degenerate", None)
-    save_archive(older, contents, arrays=arrays)
-    fit, slices = load_fits(older)
-    assert ends(fit.to_result()) == ({}, (), False, {})
-    assert ends(slices.to_result()[0].result) == ({}, (), False, {})
-    fit.refit()
 
 
 def test_a_time_that_is_not_known_is_left_out(tmp_path: Path) -> None:
@@ -129,7 +112,7 @@ def test_a_time_that_is_not_known_is_left_out(tmp_path: Path) -> None:
     found = again(tmp_path / "fit.h5", at_a_bound())
     for one in (found, found[0].result):
         assert "nan" not in str(one).split("\n")[0] + str(one).split("\n")[2]
-        assert one.to_dict()["seconds"] is None
+    assert found[0].result.to_dict()["seconds"] is None
     assert "evaluations;" in str(found[0].result)
 
 
@@ -153,10 +136,10 @@ def test_a_file_of_a_joint_fit_says_that_it_is_fitted_alone(tmp_path: Path) -> N
     (told,) = [one for one in alone.findings if one.kind is Kind.REFITTED_ALONE]
     moved = f"{joint.values['Gauss_01_x0']:.6g} → {alone.values['Gauss_01_x0']:.6g}"
     assert moved in told.numbers["what"]
-    together = fit_joint([(one.model(), one.measurement()) for one in stored])
+    together = fit_joint([(one.model, one.measurement) for one in stored])
     assert together.values["Gauss_01_x0"] == pytest.approx(joint.values["Gauss_01_x0"], rel=1e-6)
     with pytest.raises(FitError, match="one file of a joint fit"):
-        stored[0].to_result().conf_interval()
+        stored[0].conf_interval()
 
 
 def test_a_file_that_was_fitted_alone_says_nothing(tmp_path: Path) -> None:
@@ -174,7 +157,7 @@ def test_what_lmfit_says_comes_back(tmp_path: Path, method: str, scale_covar: bo
     weighted = Measurement(data=measurement.data, weight=np.full(ENERGY.size, 7.0))
     fit = fit_model(model, weighted, method=method, scale_covar=scale_covar)
     save_fit(tmp_path / "fit.h5", fit)
-    restored = load_fit(tmp_path / "fit.h5").to_result()
+    restored = load_fit(tmp_path / "fit.h5")
     for one in (fit, restored):
         assert one.lmfit.aic == pytest.approx(one.statistics["aic"], rel=1e-12)
         assert one.lmfit.bic == pytest.approx(one.statistics["bic"], rel=1e-12)
@@ -188,6 +171,6 @@ def test_a_slice_that_did_not_converge_says_so_to_lmfit_too(tmp_path: Path) -> N
     model.set_values({"Gauss_01_x0": 82.5})
     slices = fit_slices(model, series, max_nfev=2)
     save_fit(tmp_path / "fit.h5", slices)
-    for one in (slices[0].result, load_fit(tmp_path / "fit.h5").to_result()[0].result):
+    for one in (slices[0].result, load_fit(tmp_path / "fit.h5")[0].result):
         assert one is not None
         assert (one.success, one.lmfit.success) == (False, False)

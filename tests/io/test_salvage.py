@@ -83,7 +83,7 @@ def test_the_child_says_what_it_reads_before_and_after(
     lines = child(path)
     assert begun(lines) == ["the file", "fits", *items, "arrays", ARRAY, "the file"]
     assert [line["item"] for line in lines if line.get("whole")] == [*items, ARRAY]
-    assert lines[-1] == {"end": True, "sealed": True}
+    assert lines[-1] == {"end": True}
     fits, arrays, report = load_archive(tmp_path / "whole.h5")
     assert (fits, list(arrays), report) == (FITS, [digest(DATA)], None)
 
@@ -125,31 +125,14 @@ def test_the_child_reads_fits_by_number(
     assert load_archive(tmp_path / "whole.h5")[0] == [FITS[0], FITS[2], FITS[1]]
 
 
-def test_fits_of_version_1_have_no_digest(
-    path: Path, child: Callable[..., list[dict[str, Any]]]
-) -> None:
-    with h5py.File(path, "r+") as file:
-        file.attrs["schema"] = 1
-        for fit in file["fits"].values():
-            del fit.attrs["sha256"]
-    lines = child(path)
-    assert [line["item"] for line in lines if line.get("whole")] == [
-        "fits/0001", "fits/0002", "fits/0003", ARRAY
-    ]  # fmt: skip
-    assert lines[-1] == {"end": True, "sealed": False}
-
-
 def test_the_child_refuses_what_is_no_archive(
     path: Path, child: Callable[..., list[dict[str, Any]]]
 ) -> None:
     with h5py.File(path, "r+") as file:
-        file.attrs["schema"] = 1
-    assert child(path)[-1] == {"end": True, "sealed": False}
-    with h5py.File(path, "r+") as file:
         file.attrs["schema"] = 9
     first, last = child(path)
     assert first == {"item": "the file"}
-    assert "has schema 9, written by pyspec" in last["refused"]
+    assert "has version 9 of the format, and this pyspec reads version 3 alone" in last["refused"]
 
 
 Told = list[list[dict[str, Any]]]
@@ -172,7 +155,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[[Told], list[tuple[Any, ..
     return tell
 
 
-END = {"end": True, "sealed": True}
+END = {"end": True}
 
 
 def test_after_a_crash_the_next_child_leaves_out_what_was_read(
@@ -190,7 +173,7 @@ def test_after_a_crash_the_next_child_leaves_out_what_was_read(
     report = salvage.salvage(path, path.with_name("b.h5"), Path("elsewhere"))
     crashed = "reading it crashed, took too long, or asked for too much memory"
     assert report.damaged == {"fits/0001": crashed, "fits/0002": "bad", "fits/0003": crashed}
-    assert (report.whole, report.sealed) == ((ARRAY,), True)
+    assert report.whole == (ARRAY,)
     assert [one[:3] for one in asked] == [
         (Path("elsewhere"), (), n),
         (Path("elsewhere"), ("fits/0001",), n),
@@ -254,9 +237,7 @@ def test_a_refusal_is_told_on(path: Path, told: Callable[[Told], list[tuple[Any,
 
 def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     n = path.stat().st_size
-    lines = (
-        b'pyspec began\n{"item": "the file"}\nno json\n[1]\n{"end": true, "sealed": false}\n{"cut'
-    )
+    lines = b'pyspec began\n{"item": "the file"}\nno json\n[1]\n{"end": true}\n{"cut'
 
     def run(command: list[str], **given: Any) -> Any:
         asked = json.loads(given["input"])
@@ -287,7 +268,7 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         return salvage._run_child(path, Path("b.h5"), ["fits/0001"], n, 7.5)
 
     monkeypatch.setattr(limits.subprocess, "run", run)
-    assert ask() == [{"item": "the file"}, {"end": True, "sealed": False}]
+    assert ask() == [{"item": "the file"}, {"end": True}]
     monkeypatch.setattr(limits.subprocess, "run", late)
     assert ask() == [{"item": "the file"}]
     for fails, why in ((nothing, "no answer"), (broken, "no numpy"), (refused, "no memory")):
@@ -322,6 +303,6 @@ def test_what_was_cut_off_is_filled_up(path: Path, tmp_path: Path) -> None:
 def test_reports_in_one_line() -> None:
     damaged = {f"fits/{k:04d}": "bad" for k in range(1, 6)}
     shown = "; ".join(f"fits/000{k}: bad" for k in range(1, 6))
-    assert str(salvage.Report((), damaged, True)) == shown
+    assert str(salvage.Report((), damaged)) == shown
     damaged["fits/0006"] = damaged["fits/0007"] = "bad"
-    assert str(salvage.Report((), damaged, True)) == f"{shown}; and 2 more"
+    assert str(salvage.Report((), damaged)) == f"{shown}; and 2 more"

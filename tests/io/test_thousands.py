@@ -14,7 +14,7 @@ from support.fit_cases import data_1d, spectrum
 from pyspec import FitResults, fit_many
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model
-from pyspec.io import contents, load_fit, load_fits, save_fit
+from pyspec.io import load_fit, load_fits, record, save_fit
 from pyspec.io.tree import Reader
 from pyspec.model import Measurement
 
@@ -65,11 +65,11 @@ def test_versions_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They used to be read from disk for each fit, which took half of the time of a save."""
     asked = []
     version = importlib.metadata.version
-    monkeypatch.setattr(contents, "version", lambda name: asked.append(name) or version(name))
-    contents._versions.cache_clear()
-    first = contents.versions()
+    monkeypatch.setattr(record, "version", lambda name: asked.append(name) or version(name))
+    record._versions.cache_clear()
+    first = record.versions()
     first["numpy"] = "another"
-    assert contents.versions()["numpy"] == version("numpy")
+    assert record.versions()["numpy"] == version("numpy")
     assert asked == ["numpy", "scipy", "lmfit"]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pyspec import (
     File,
+    FitResult,
     JointResult,
     Measurement,
     Project,
@@ -20,7 +21,6 @@ from pyspec import (
 )  # fmt: skip
 from pyspec.errors import CallError, DataError, ModelWarning
 from pyspec.fit.findings.kinds import Kind
-from pyspec.io import StoredFit
 from tests.support.findings import kinds
 
 ENERGY = np.linspace(1.5, 3.0, 20)
@@ -168,7 +168,7 @@ def test_one_file_fitted_again_says_that_others_took_part(tmp_path: Path) -> Non
     assert Kind.REFITTED_ALONE not in kinds(alone.refit())
 
 
-def fitted_alone(folder: Path) -> StoredFit:
+def fitted_alone(folder: Path) -> FitResult:
     """One file with the same model, saved and loaded."""
     project = Project(folder, show_output=False)
     rng = np.random.default_rng(2)
@@ -178,5 +178,5 @@ def fitted_alone(folder: Path) -> StoredFit:
     file.fit_2d("m")
     file.save_fit("alone.h5")
     (stored,) = load_fits(folder / "alone.h5")
-    assert isinstance(stored, StoredFit)
+    assert isinstance(stored, FitResult)
     return stored

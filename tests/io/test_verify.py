@@ -28,24 +28,21 @@ def path(tmp_path: Path) -> Path:
 def test_a_whole_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other process has to look."""
     monkeypatch.setattr(pyspec.io.verify, "salvage_report", None)
-    assert verify_archive(path) == Verification(path, 2, "", WHOLE, {})
-    text = f"{path}: whole (version 2): every byte is as it was written; 2 fits, 1 arrays"
+    assert verify_archive(path) == Verification(path, 3, "", WHOLE, {})
+    text = f"{path}: whole (version 3): every byte is as it was written; 2 fits, 1 arrays"
     assert str(verify_archive(path)) == text
 
 
-@pytest.mark.parametrize(("sealed", "version"), [(True, 2), (False, 1)])
-def test_a_damaged_archive(
-    path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool, version: int
-) -> None:
+def test_a_damaged_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process of its own found is told on."""
-    report = Report(WHOLE[1:], {"fits/0001": "its sha256 differs"}, sealed)
+    report = Report(WHOLE[1:], {"fits/0001": "its sha256 differs"})
     monkeypatch.setattr(pyspec.io.verify, "salvage_report", lambda _: report)
     os.truncate(path, path.stat().st_size - 1)
     found = verify_archive(path)
-    assert (found.version, found.whole, found.damaged) == (version, WHOLE[1:], report.damaged)
+    assert (found.version, found.whole, found.damaged) == (3, WHOLE[1:], report.damaged)
     assert found.trouble.startswith("the file is cut off: ")
     assert str(found).splitlines() == [
-        f"{path}: DAMAGED (version {version}): {found.trouble}",
+        f"{path}: DAMAGED (version 3): {found.trouble}",
         "  fits/0001: its sha256 differs",
         "  whole: 1 fits, 1 arrays",
         f"  {header.REMEDY}",
@@ -60,25 +57,20 @@ def test_nothing_can_be_read(path: Path, monkeypatch: pytest.MonkeyPatch, is_cut
     monkeypatch.setattr(pyspec.io.verify, "salvage_report", nothing)
     if is_cut:
         os.truncate(path, path.stat().st_size - 1)
-    else:  # of version 1, nothing but the items can say what is wrong
-        path.write_bytes(path.read_bytes()[header.SIZE :])
+    else:
+        path.write_bytes(bytes(20) + path.read_bytes()[20:])
     found = verify_archive(path)
     assert (found.version, found.whole, found.damaged, found.intact) == (None, (), {}, False)
-    assert found.trouble.startswith("the file is cut off" if is_cut else "nothing in it can be")
+    assert found.trouble.startswith("the file is cut off" if is_cut else "the header (the fir")
     assert str(found).startswith(f"{path}: DAMAGED (version unknown): {found.trouble}\n  whole: 0 ")
 
 
 def test_words_of_other_findings() -> None:
     path = Path("a.h5")
-    old = Verification(path, 1, "", WHOLE[:1], {})
-    assert str(old) == (
-        "a.h5: whole (version 1): all can be read, but this version has no digests of fits; save "
-        "it again; 1 fits, 0 arrays"
-    )
-    lost = Verification(path, 2, "", (), {"arrays": "1 of 2 are missing"})
+    lost = Verification(path, 3, "", (), {"arrays": "1 of 2 are missing"})
     assert not lost.intact
-    assert str(lost).splitlines()[0] == "a.h5: DAMAGED (version 2): see below"
-    assert not Verification(path, 2, "something", WHOLE, {}).intact
+    assert str(lost).splitlines()[0] == "a.h5: DAMAGED (version 3): see below"
+    assert not Verification(path, 3, "something", WHOLE, {}).intact
 
 
 def test_what_is_no_archive(tmp_path: Path) -> None:

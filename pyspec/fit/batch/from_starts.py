@@ -167,7 +167,7 @@ def best_of_pool(
     if number not in found_results:  # as good as that of its part but for rounding
         found_results[number] = job.fit(starts[number])
     result = found_results[number]
-    result.problem = job.problem
+    result._problem = job.problem
     drawn = {"n_starts": n_starts, "seed": seed}
     if gone:
         result.success, result.message = False, gone
@@ -191,5 +191,5 @@ def _part(
     if tries.result is None:
         return tries.ended, []
     # The problem is where it goes.
-    vars(tries.result).update(problem=None, _minimizer=None)
+    vars(tries.result).update(_problem=None, _minimizer=None)
     return tries.ended, [(tries.number, tries.result)]

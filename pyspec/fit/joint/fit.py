@@ -152,7 +152,7 @@ def _file_result(
         left = every if is_shared else every.part(places)
     counted = own.chisqr_at(theta), own.n_points, own.n_linear_at(theta)
     file = FileFit(
-        problem=problem.alone(index),
+        _problem=problem.alone(index),
         ending=joint.ending.part(places, *counted, left),
         _params=params,
         _message=message_of_file(joint.message, back, names),

@@ -185,8 +185,8 @@ def bootstrap(
     if not isinstance(result, FitResult):
         raise CallError(
             "bootstrap: the first argument is a FitResult of one file, not "
-            f"{type(result).__name__}; give what fit_model returned, stored.to_result() of an "
-            "archive, or slices[0].result"
+            f"{type(result).__name__}; give what fit_model or load_fit returned, or "
+            "slices[0].result"
         )
     problem, label = result.problem, result.model_name
     whole("n", n, 1, FitError)

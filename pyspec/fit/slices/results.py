@@ -30,6 +30,7 @@ from pyspec.fit.same_data import need_checksum
 from pyspec.fit.single import fit_trace
 from pyspec.fit.table import SliceTable, columns_of, need_pandas, need_xarray
 from pyspec.model import Measurement, Model
+from pyspec.model.handed import handed
 from pyspec.model.units import parameter_units
 from pyspec.model.windows import slice_of
 
@@ -92,7 +93,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         self,
         fits: Sequence[SliceFit],
         model: Model,
-        series: Measurement,
+        series: Measurement | Callable[[Any], Measurement],
         time: Array,
         backend: str,
         seconds: float,
@@ -102,7 +103,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         self.fits = fits
         self._model = model
         self.names, self.free_names = tuple(model.parameters), model.opt_param_names
-        self.series = series
+        self._series = series
         self.time = time
         self.backend = backend
         self.seconds = seconds
@@ -120,6 +121,24 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """The model of one spectrum as it was given, a copy: changing it changes no number of the
         fits. ``slices[3].result.model`` is at the best values of a slice."""
         return self._model.copy()
+
+    @property
+    def series(self) -> Measurement:
+        """Data, window, noise and mask; of an archive they are looked up when they are needed."""
+        return self._measured()
+
+    def _measured(self, data: Any = None) -> Measurement:
+        """These, or with other data in place of their own."""
+        if callable(self._series):
+            return self._series(data)
+        return self._series if data is None else replace(self._series, data=data)
+
+    def refit(self, data: Any = None, *, start: str = "initial", **options: Any) -> SliceResults:
+        """Fits all slices again, with the settings of then unless `options` (of
+        :func:`fit_slices`) say otherwise; from the start values of then, or with
+        ``start="best"`` from the best. `data` take the place of those of then."""
+        found: SliceResults = handed("refit_slices", "pyspec.fit")(self, data, start, options)
+        return found
 
     # arrays over time
 
@@ -181,8 +200,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def data(self) -> npt.NDArray[Any]:
         """(n, n_energy) the data of the window. Raises :class:`DataError` where the array was
         changed since it was fitted."""
-        assert self.series.data is not None
         need_checksum(self.series.data, self.data_checksum, f"slices of {self.model_name}")
+        assert self.series.data is not None
         return self.series.window(self.series.data)
 
     @property
@@ -191,7 +210,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         from pyspec.executor import make_executor
 
         executor = make_executor(self._model, Measurement(columns=self.series.columns))
-        fit, values = np.full(self.data.shape, np.nan), self.values
+        fit, values = np.full((len(self), self.energy.size), np.nan), self.values
         for k in np.flatnonzero(~np.isnan(self.chisqr)).tolist():
             at = {name: float(column[k]) for name, column in values.items()}
             given = executor.opt_param_names, executor.fixed_names

@@ -63,7 +63,7 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     if not is_plain or run.moved or sides or ending.lost or ending.intervals:
         message = _message(run, ending, verdict, sides, (has_ended, is_optimum, is_found))
     result = kind(
-        problem=problem,
+        _problem=problem,
         ending=ending,
         _params=params,
         _message=message,

@@ -1,0 +1,162 @@
+"""A result that is saved and loaded is the same result, field by field."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.fit_cases import data_1d, data_2d, series, spectrum
+
+from pyspec import MC, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_fit, save_fit
+from pyspec.io import load_archive, record_of
+from pyspec.io.restored import result_of
+
+#: What every result says, and what it says of itself in words.
+SAID = (
+    "method", "backend", "settings", "start", "seconds", "nfev", "success", "interrupted",
+    "started_from", "starts", "fit_type", "file_name", "target", "message", "n_data", "n_free",
+    "model_name", "theta", "at_bound", "without_effect", "degenerate", "intervals", "expressions",
+    "is_trace", "axis", "data", "fit", "residual", "has_start", "values", "free_names", "stderr",
+    "correl", "statistics", "level", "diagnosed", "findings", "labels", "units", "keep", "sigma",
+    "data_sha256", "label", "chisqr", "redchi", "mcmc", "weighted_residual",
+)  # fmt: skip
+
+
+def same(one: Any, other: Any, where: str = "") -> None:
+    """Two values are the same to the last bit, NaN the same as NaN."""
+    if isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other, err_msg=where)
+    elif isinstance(one, dict):
+        assert {*one} == {*other}, where
+        for key in one:
+            same(one[key], other[key], f"{where}.{key}")
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other), where
+        for mine, its in zip(one, other, strict=True):
+            same(mine, its, where)
+    elif isinstance(one, float):
+        np.testing.assert_equal(one, other, err_msg=where)
+    elif type(one).__name__ == "MCMCResult":
+        for name in ("names", "chain", "acceptance_fraction", "settings", "derived", "cautions"):
+            same(getattr(one, name), getattr(other, name), name)
+    else:
+        assert one == other, where
+
+
+def same_result(one: FitResult, other: FitResult) -> None:
+    assert type(other) is FitResult
+    for name in SAID:
+        same(getattr(one, name), getattr(other, name), name)
+    for field in fields(one.ending):
+        same(getattr(one.ending, field.name), getattr(other.ending, field.name), field.name)
+    same(one.table.to_dict(), other.table.to_dict(), "table")
+    same(one.correlations.matrix, other.correlations.matrix, "correlations")
+    same(one.to_dict(), other.to_dict(), "to_dict")
+    assert (str(one), repr(one), one._repr_html_()) == (
+        str(other),
+        repr(other),
+        other._repr_html_(),
+    )
+    assert one.fit_report() == other.fit_report()
+
+
+def bound() -> FitResult:
+    model = spectrum()
+    model.set("GLP_01_A", 5, min=0, max=10)
+    return fit_model(model, Measurement(data=data_1d()))
+
+
+def lost() -> FitResult:
+    model = spectrum()
+    model.set("GLP_01_m", vary=True)
+    model.set("Shirley_pShirley", 0.0, vary=True, min=0.0, max=1.0)
+    model.set("GLP_01_A", 0.0, vary=False)
+    return fit_model(model, Measurement(data=data_1d()))
+
+
+def weighted() -> FitResult:
+    keep = np.ones((36, 81), dtype=bool)
+    keep[3, 4] = False
+    given = Measurement(
+        data=data_2d(), rows=(1, 35), weight=np.full(81, 2.0), keep=keep,
+        labels={"energy": "binding energy"}, units={"energy": "eV"},
+    )  # fmt: skip
+    found = fit_model(series(), given, scale_covar=False).diagnose()
+    found.fit_type, found.file_name, found.label = "2d", "sample 7", "the good one"
+    return found
+
+
+def starts() -> FitResult:
+    return fit_model(spectrum(), Measurement(data=data_1d()), n_starts=4, seed=3)
+
+
+def leastsq() -> FitResult:
+    return fit_model(spectrum(), Measurement(data=data_1d()), method="leastsq")
+
+
+def sampled() -> FitResult:
+    pytest.importorskip("emcee")
+    found = fit_model(spectrum(), Measurement(data=data_1d()))
+    with pytest.warns():  # a chain this short
+        found.sample(MC(use_mc=1, steps=30, burn=10, seed=1))
+    return found
+
+
+@pytest.mark.parametrize("make", [bound, lost, weighted, starts, leastsq, sampled])
+def test_a_result_is_the_same_again(tmp_path: Path, make: Any) -> None:
+    one = make()
+    save_fit(tmp_path / "a.h5", one)
+    other = load_fit(tmp_path / "a.h5")
+    same_result(one, other)
+    save_fit(tmp_path / "a.h5", other)  # one record is one result: it is there already
+    records, arrays, _ = load_archive(tmp_path / "a.h5")
+    assert len(records) == 1
+    same_result(one, result_of(records[0], arrays[one.data_sha256]))  # type: ignore[arg-type]
+    again, expected = other.refit(start="initial"), one.refit(start="initial")
+    same(
+        [again.values, again.stderr, again.nfev], [expected.values, expected.stderr, expected.nfev]
+    )
+
+
+def test_a_file_of_a_joint_fit_is_the_same_again(tmp_path: Path) -> None:
+    parts = []
+    for k in range(2):
+        model = spectrum()
+        model.parameters["GLP_01_x0"].scope = "project"
+        parts.append((model, Measurement(data=data_1d() + 0.1 * k)))
+    joint = fit_joint(parts, names=["a", "b"]).diagnose()
+    save_fit(tmp_path / "a.h5", joint)
+    other = load_fit(tmp_path / "a.h5", file="b")
+    assert other._of_many
+    for name in ("values", "stderr", "statistics", "findings", "chisqr", "fit", "message"):
+        same(getattr(joint[1], name), getattr(other, name), name)
+    assert str(joint[1]) == str(other)
+
+
+def test_slices_are_the_same_again(tmp_path: Path) -> None:
+    data = data_2d()[:5].copy()
+    mask = np.zeros(data.shape, bool)
+    mask[2] = True  # one that fails
+    model = spectrum()
+    model.set("GLP_01_A", 5, min=0, max=10)  # and all the others end at a bound
+    one = fit_slices(model, Measurement(data, mask=mask), times=[-2, -1, 0, 1, 2]).diagnose()
+    save_fit(tmp_path / "a.h5", one)
+    other = load_fit(tmp_path / "a.h5")
+    assert type(other) is type(one)
+    same(one.to_dict(), other.to_dict())
+    same(one.start, other.start)
+    same(one.metrics, other.metrics)
+    same([one.data, one.fit, one.time], [other.data, other.fit, other.time])
+    assert one.findings == other.findings
+    for mine, its in zip(one, other, strict=True):
+        assert (mine.status, mine.message) == (its.status, its.message)
+        if mine.result is not None:
+            assert mine.result.findings == its.result.findings
+            assert mine.result.at_bound == its.result.at_bound
+            same(mine.result.correlations.matrix, its.result.correlations.matrix)
+    first = record_of(other)
+    same(record_of(result_of(first, np.asarray(other.measurement.data))), first)
+    same(other.refit().values, one.values)
