@@ -96,7 +96,7 @@ def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | Non
 
 
 def _term(
-    term: Term, problem: FitProblem, values: Mapping[str, float], known: Collection[str]
+    term: Term[Model], problem: FitProblem, values: Mapping[str, float], known: Collection[str]
 ) -> tuple[Array, dict[str, Array]]:
     """The value of one part of the prediction and, by parameter, its slopes."""
     reads = any(one.op.spectrum_fed for one in term.model.components)  # on the axis of the data

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from pyspec.errors import ModelError
 from pyspec.model.axes import Unchanged
 from pyspec.model.build import check_domain
 from pyspec.model.check import check_parameters, localise
 from pyspec.model.fill import fill
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.parts import owner_of, retell
 from pyspec.model.reader import Scalar, Sequence
 from pyspec.model.scalars import given_number
 from pyspec.model.to_yaml import model_text
 from pyspec.model.tree import Par
 
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
-
 _CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
 
 
 def change(
-    model: Model,
+    model: ModelTree,
     par: Par,
     value: float | None,
     low: float | Unchanged | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,9 @@ from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, shortened, suggest
 from pyspec.formula import AXES, Definition
 from pyspec.functions import reference
-from pyspec.model.axes import check_line
+from pyspec.model.axes import UNCHANGED, Unchanged, check_line, check_weights, taken_axis
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par, ops_of
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -37,7 +35,7 @@ def axis_of(op: OpDef) -> str:
     return AXES[op.own.domain]
 
 
-def quantities_of(model: Model) -> list[Par]:
+def quantities_of(model: ModelTree) -> list[Par]:
     """The quantities of a model that take part in it: some may move, and waiting ones do not."""
     known = model.parameters if model.quantities else {}
     return [par for par in model.quantities if par.name in known]
@@ -102,14 +100,34 @@ def _by_name(given: Any) -> Mapping[str, Any]:
     return given or {}
 
 
-def own_inputs(model: Model, known: Mapping[str, Array]) -> dict[str, Array]:
+def own_inputs(model: ModelTree, known: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the inputs of a file that a model reads."""
     needed = needed_inputs(model.components, quantities_of(model)) if known else {}
     return {name: known[name] for name in needed if name in known}
 
 
-def placed_inputs(
-    model: Model,
+def place(
+    model: ModelTree,
+    energy: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    time: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    aux: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    aux_weights: npt.ArrayLike | None = None,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+) -> None:
+    """Sets the axes of a model, with its inputs; see :meth:`pyspec.Model.set_axes`."""
+    new_energy = taken_axis(model.energy, energy, "energy")
+    new_time = taken_axis(model.time, time, "time", ascending=True)
+    new_aux, weights = taken_axis(model.aux, aux, "auxiliary"), model.aux_weights
+    if not isinstance(aux, Unchanged):
+        weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
+    elif aux_weights is not None:
+        raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
+    model.inputs = _placed_inputs(model, inputs, new_energy, new_time, new_aux)
+    model.energy, model.time, model.aux, model.aux_weights = new_energy, new_time, new_aux, weights
+
+
+def _placed_inputs(
+    model: ModelTree,
     given: Mapping[str, Any] | None,
     energy: Array | None,
     time: Array | None,
@@ -166,7 +184,7 @@ def read_inputs(
     return tuple([(op, name) for op in ops for name in inputs_of(op)])
 
 
-def check_inputs(model: Model, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
+def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
     """Every input that a function reads has values; `reads` are these, where they are known.
     Raises :class:`DataError` otherwise."""
     if reads is None:
@@ -176,7 +194,7 @@ def check_inputs(model: Model, reads: Sequence[tuple[OpDef, str]] | None = None)
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
-def refuse_misspelt(model: Model, known: Mapping[str, Any]) -> None:
+def refuse_misspelt(model: ModelTree, known: Mapping[str, Any]) -> None:
     """Raises :class:`DataError` for an input that has no values, where the file has some of another
     name, which the model does not read: "did you mean"."""
     reads = read_inputs(model.components, quantities_of(model))

@@ -10,50 +10,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import ModelError
 from pyspec.formula import Formula
-from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
-from pyspec.model.check import (
-    check_parameters,
-    free_names,
-    refuse_idle,
-    resolution_order,
-    used_names,
-)
+from pyspec.model.axes import UNCHANGED, Unchanged
+from pyspec.model.check import check_parameters, refuse_idle, used_names
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
 from pyspec.model.first.values import guess_values
-from pyspec.model.inputs import placed_inputs
-from pyspec.model.parts import all_parameters, need_part, parts_of, with_parts
+from pyspec.model.inputs import place
+from pyspec.model.model_tree import Copier, ModelTree, with_parts
+from pyspec.model.parts import need_part, parts_of
 from pyspec.model.sampling import terms
 from pyspec.model.scalars import given_number
 from pyspec.model.show import html_table, parameter_cells
 from pyspec.model.to_yaml import model_text, whole_text, write_model
-from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile, refuse_many
+from pyspec.model.tree import Component, Dynamics, Par, Profile, refuse_many
 
 Array = npt.NDArray[np.float64]
 
 
-class Model:
+class Model(ModelTree):
     """Components with their parameters, and how these move.
 
     Components combine in reverse file order; one that reads the spectrum (Shirley) reads what
     was combined before it. Made by :func:`pyspec.model.load_models`, or in Python from components
     of :mod:`pyspec.components`: ``Model("au", [Offset(10), Gauss(20, 84, SD=1)])``, with
     `quantities` by name, ``{"width": 1.5}``.
-
-    Attributes
-    ----------
-    name, components : as in the model file, in its order
-    quantities : parameters that belong to no component, whether or not the model uses them now
-    energy, time : the axes (n_energy,) and (n_time,), read-only, or None
-    aux, aux_weights : the axis (n_aux,) of profiles and the weights of its mean, sum 1, or None
-    inputs : further arrays along the axes, by name, that functions by formula read
-    labels, units : what "energy", "time" and "data" are, as the file says that holds the model
-    elsewhere : derived quantities of its file that need names of other models, too
-    text, where : the YAML text of the model, and its place in the model file
     """
 
     def __init__(
@@ -94,62 +77,6 @@ class Model:
             f"{len(self.opt_param_names)} of {len(self.parameters)} parameters free, "
             f"{moved} moving; axes: {', '.join(axes) or 'none'}>"
         )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.inputs = dict(state.get("inputs", {}))
-        self.elsewhere = state.get("elsewhere", {})
-        for axis in (self.energy, self.time, self.aux, self.aux_weights, *self.inputs.values()):
-            if axis is not None:
-                axis.setflags(write=False)
-
-    @property
-    def is_time_model(self) -> bool:
-        """Whether the model is made of time laws alone: a value for each time."""
-        return all(component.op.domain == "TIME" for component in self.components)
-
-    @property
-    def dimension(self) -> int:
-        """2 where both axes are given, else 1."""
-        return 2 if self.energy is not None and self.time is not None else 1
-
-    @property
-    def parameters(self) -> dict[str, Par]:
-        """All parameters by name, in file order; those of dynamics follow the one they move,
-        quantities of their own come last. A quantity that waits for dynamics still to be added is
-        none of them, see :func:`pyspec.model.check.used_quantities`."""
-        return Named(all_parameters(self.components, self.quantities))
-
-    @property
-    def opt_param_names(self) -> tuple[str, ...]:
-        """The free parameters: the order of theta."""
-        return free_names(self.parameters)
-
-    @property
-    def fixed_names(self) -> tuple[str, ...]:
-        """The parameters that are neither free nor follow an expression."""
-        return tuple(p.name for p in self.parameters.values() if not p.vary and p.formula is None)
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The value of every parameter: expressions on the base values of those that move, NaN for
-        what depends on the energy. Raises :class:`ModelError` for a circle, which it prints."""
-        parameters = self.parameters
-        check_parameters(parameters, complete=True)
-        known = {ENERGY: math.nan, **{n: float(par.value) for n, par in parameters.items()}}
-        for par in resolution_order(parameters):
-            assert par.formula is not None
-            known[par.name] = float(par.formula.evaluate(known))
-        return Named({name: known[name] for name in parameters})
-
-    def resolution_order(self) -> list[Par]:
-        """The parameters that follow expressions, each after those it refers to."""
-        return resolution_order(self.parameters)
-
-    def theta(self) -> Array:
-        """The free values, in the order of :attr:`opt_param_names`."""
-        parameters = self.parameters
-        return np.array([parameters[name].value for name in self.opt_param_names], np.float64)
 
     def set_values(self, values: Mapping[str, float]) -> None:
         """Sets values by name; all or, on an error, none. Bounds are not applied.
@@ -248,15 +175,7 @@ class Model:
         read; they are dropped when their axis changes. Raises :class:`DataError` for axes that
         cannot be used.
         """
-        new_energy = taken_axis(self.energy, energy, "energy")
-        new_time = taken_axis(self.time, time, "time", ascending=True)
-        new_aux, weights = taken_axis(self.aux, aux, "auxiliary"), self.aux_weights
-        if not isinstance(aux, Unchanged):
-            weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
-        elif aux_weights is not None:
-            raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
-        self.inputs = placed_inputs(self, inputs, new_energy, new_time, new_aux)
-        self.energy, self.time, self.aux, self.aux_weights = new_energy, new_time, new_aux, weights
+        place(self, energy, time, aux, aux_weights, inputs)
 
     def add_dynamics(self, par_name: str, dynamics: Dynamics) -> None:
         """Lets a parameter move: ``p(t) = value + D(t)``. On an error the model is unchanged.
@@ -377,12 +296,3 @@ class Model:
 
     def _repr_html_(self) -> str:
         return html_table(parameter_cells(self.parameters), repr(self).strip("<>"))
-
-    def _par(self, name: str) -> Par:
-        parameters = {**{par.name: par for par in self.quantities}, **self.parameters}
-        if name not in parameters:
-            raise ModelError(
-                f"{self.where or self.name}: {self.name} has no parameter {name!r}"
-                f"{meant(name, parameters)}"
-            )
-        return parameters[name]

@@ -4,17 +4,14 @@ its numbers."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pyspec._library import OPS
 from pyspec.formula import Definition
 from pyspec.functions.slopes import bends
 from pyspec.model.check import PROFILE, is_idle, movers, resolution_order
 from pyspec.model.inputs import quantities_of, read_inputs
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Dynamics, ops_of
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 
 class Outline:
@@ -41,7 +38,7 @@ class Outline:
         `sampled` by their names; None where a kernel is a formula, whose width is worked out
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: ModelTree) -> None:
         parameters, components = model.parameters, model.components
         # The structure knows them by their identity, those of quantities that wait, too.
         self._ops = ops_of(components, model.quantities)

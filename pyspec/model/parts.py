@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from pyspec.errors import CallError, ModelError
-from pyspec.model.check import used_quantities
 from pyspec.model.describe import Description, Value, build_described
 from pyspec.model.kinetics import KINETICS
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.own import FUNCTIONS, INCLUDE
 from pyspec.model.resolved import check_resolution
 from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 #: Sections of a model file that are no models.
 RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE, KINETICS)
@@ -60,7 +56,7 @@ def parts_of(
     return built, own
 
 
-def owner_of(par: Par, model: Model) -> tuple[Component | None, Dynamics | Profile | None]:
+def owner_of(par: Par, model: ModelTree) -> tuple[Component | None, Dynamics | Profile | None]:
     """The component that a parameter belongs to, and the dynamics or profile of that."""
     for component in model.components:
         if any(own is par for own in component.parameters):
@@ -73,7 +69,7 @@ def owner_of(par: Par, model: Model) -> tuple[Component | None, Dynamics | Profi
     return None, None
 
 
-def groups_of_laws(model: Model, parameters: Mapping[str, Par]) -> list[list[Component]]:
+def groups_of_laws(model: ModelTree, parameters: Mapping[str, Par]) -> list[list[Component]]:
     """The components of a model of time, and of what moves each of its parameters, in file
     order."""
     moved = (par.dynamics for par in parameters.values())
@@ -101,23 +97,3 @@ def need_part(given: object, kind: type[Dynamics] | type[Profile], target: objec
             f"add_{kind.__name__.lower()}: takes a {kind.__name__}, not {given!r}; load it first: "
             f"{load}('models.yaml', 'name', {target!r})"
         )
-
-
-def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
-    """Parameters by name, each followed by those of its laws and of its profile."""
-    found: dict[str, Par] = {}
-    for par in pars:
-        found[par.name] = par
-        if par.dynamics is not None:
-            found.update({law.name: law for law in par.dynamics.parameters})
-        if par.profile is not None:
-            found.update({part.name: part for part in par.profile.parameters})
-    return found
-
-
-def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -> dict[str, Par]:
-    """The parameters of components, and after them the quantities that these take part in."""
-    own = with_parts([par for part in components for par in part.pars if par is not None])
-    if quantities:
-        own.update(with_parts(used_quantities(own, quantities)))
-    return own

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspec.model.check import used_names
 from pyspec.model.model import Model
-from pyspec.model.parts import with_parts
+from pyspec.model.model_tree import with_parts
 from pyspec.model.tree import Component
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspec.errors import ModelError
 from pyspec.model.model import Model
-from pyspec.model.parts import with_parts
+from pyspec.model.model_tree import with_parts
 from pyspec.model.positions import Change, Spot, changed, inserted, positions, removed
 from pyspec.model.sections import (
     key_text,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,10 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
-from pyspec.model.inputs import needed_inputs, quantities_of
+from pyspec.model.inputs import needed_inputs, place, quantities_of
+from pyspec.model.model_tree import AModel, ModelTree
 from pyspec.model.parts import groups_of_laws
 from pyspec.model.tree import Component
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -31,11 +29,11 @@ _SUMS = "sums over"
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(Generic[AModel]):
     """A part of a prediction: `sign` times `model` on its axes, interpolated along the axes that
     are given as (from, to)."""
 
-    model: Model
+    model: AModel
     sign: float
     energy: tuple[Array, Array] | None
     time: tuple[Array, Array] | None
@@ -52,7 +50,9 @@ class Term:
         return self.sign * values
 
 
-def terms(model: Model, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) -> list[Term]:
+def terms(
+    model: AModel, energy: npt.ArrayLike | None, time: npt.ArrayLike | None
+) -> list[Term[AModel]]:
     """The parts that add up to the model on the axes `energy` and `time`; None takes its own.
 
     Raises :class:`DataError` for an axis that the model has not, and outside of its own axes where
@@ -89,7 +89,7 @@ def terms(model: Model, energy: npt.ArrayLike | None, time: npt.ArrayLike | None
     ]
 
 
-def _on(model: Model, energy: Array | None, time: Array | None) -> Model:
+def _on(model: AModel, energy: Array | None, time: Array | None) -> AModel:
     placed = copy.deepcopy(model)
     moved: dict[str, Array] = {}
     needed = needed_inputs(model.components, quantities_of(model)) if model.inputs else {}
@@ -99,11 +99,11 @@ def _on(model: Model, energy: Array | None, time: Array | None) -> Model:
                 assert new is not None
                 verb = f"{model.name}: the input {name!r} lies along"
                 moved[name] = _interpolated(model.inputs[name], *_steps(own, new, verb, what))
-    placed.set_axes(energy=energy, time=time, inputs=moved or None)
+    place(placed, energy, time, inputs=moved or None)
     return placed
 
 
-def _without(model: Model, fed: Sequence[Component]) -> Model | None:
+def _without(model: AModel, fed: Sequence[Component]) -> AModel | None:
     """The model without some components, whose parameters stay as quantities for expressions that
     name them; None where nothing remains."""
     rest = copy.deepcopy(model)
@@ -118,12 +118,12 @@ def _without(model: Model, fed: Sequence[Component]) -> Model | None:
     return rest
 
 
-def _has_kernel(model: Model) -> bool:
+def _has_kernel(model: ModelTree) -> bool:
     groups = groups_of_laws(model, model.parameters)
     return any(component.op.kind == "KERNEL" for group in groups for component in group)
 
 
-def _moves(model: Model) -> bool:
+def _moves(model: ModelTree) -> bool:
     return any(par.dynamics is not None for par in model.parameters.values())
 
 

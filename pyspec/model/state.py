@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from struct import pack
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
-
 
 #: A pair. The *structure* decides the plan: all parts, which axes there are, and the number of
 #: auxiliary points. Where a law belongs to a sub-cycle the times are part of it, since the plan
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 State: TypeAlias = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 
 
-def state_of(model: Model) -> State:
+def state_of(model: ModelTree) -> State:
     """The state of a model as it is now: equal for models that are the same in everything but the
     identity of their parts.
 

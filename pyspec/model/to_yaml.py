@@ -7,18 +7,15 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyspec.errors import ModelError
 from pyspec.formula import Measured
 from pyspec.model.free import free_text
 from pyspec.model.kinetics import scheme_name, state_name, states_of
 from pyspec.model.measured_irf import instrument_line
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.own import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = ("true", "false", "null", "yes", "no", "on", "off")
@@ -81,7 +78,7 @@ def write_model(path: Path, text: str) -> None:
         raise ModelError(f"{path}: {why}") from error
 
 
-def whole_text(model: Model) -> str:
+def whole_text(model: ModelTree) -> str:
     """A model file: the model, the models of what moves its parameters, and the section
     ``attached``."""
     parameters = model.parameters

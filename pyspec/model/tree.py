@@ -1,11 +1,11 @@
-"""The parts of a model: parameters, components, dynamics, and how these are copied."""
+"""The parts of a model: parameters, components, dynamics and profiles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,6 @@ import numpy.typing as npt
 from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError, ModelError
 from pyspec.formula import Formula, op_of
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 #: Cycles of a sub-cycle under an exact response: the plan holds every one of them.
 MAX_CYCLES = 500
@@ -105,9 +102,9 @@ class Par:
 
 
 class Owned:
-    """What belongs to a model."""
+    """What belongs to a model, its `owner`."""
 
-    owner: Model | None = None
+    owner: object = None
 
 
 @dataclass
@@ -221,12 +218,6 @@ class Profile:
         return tuple(found)
 
 
-T = TypeVar("T")
-
-
-Motion = TypeVar("Motion", Dynamics, Profile)
-
-
 def ops_of(components: Sequence[Component], quantities: Sequence[Par] = ()) -> list[OpDef]:
     """The functions of components, and of what moves their parameters and these quantities."""
     found: list[OpDef] = []
@@ -243,70 +234,3 @@ def _movers_of(pars: Iterable[Par]) -> Iterator[Component]:
     for par in pars:
         for parts in (par.dynamics, par.profile):
             yield from parts.components if parts is not None else ()
-
-
-class Copier:
-    """Copies the parts of a model, each once, so that what was shared stays shared.
-
-    ``copy.deepcopy`` gives the same in twenty times the time, which is that of a small fit.
-    Formulas and texts never change: the copies share them with the original. `memo` is that of
-    :func:`copy.deepcopy`, id of a part → its copy.
-    """
-
-    def __init__(self, memo: dict[int, Any] | None = None) -> None:
-        self._memo: dict[int, Any] = {} if memo is None else memo
-
-    def whole(self, model: Model) -> Model:
-        """A model with copies of its parts; axes, which are read-only, are shared."""
-        new = _shallow(model)
-        for name in ("labels", "units", "inputs"):
-            new.__dict__[name] = dict(model.__dict__[name])
-        new.components = self.components(model.components)
-        new.quantities = tuple([self.par(par) for par in model.quantities])
-        for component in new.components:
-            component.owner = new
-        return new
-
-    def par(self, par: Par) -> Par:
-        """A parameter with what moves it."""
-        known: Par | None = self._memo.get(id(par))
-        if known is not None:
-            return known
-        # Written out: a tenth of the time of copy.copy.
-        new = self._memo[id(par)] = Par(
-            par.name, par.argument, par.value, par.vary, par.scope, par.min, par.max,
-            par.formula, par.where, par.dynamics, par.profile, par.free,
-        )  # fmt: skip
-        if par.dynamics is not None:
-            new.dynamics = self._moved(par.dynamics)
-        if par.profile is not None:
-            new.profile = self._moved(par.profile)
-        return new
-
-    def components(self, components: Sequence[Component]) -> list[Component]:
-        """Components with their parameters."""
-        memo, found = self._memo, []
-        for component in components:
-            new: Component | None = memo.get(id(component))
-            if new is None:
-                pars = tuple([None if par is None else self.par(par) for par in component.pars])
-                new = memo[id(component)] = object.__new__(Component)
-                new.__dict__.update(
-                    name=component.name, function=component.function, pars=pars,
-                    where=component.where, subcycle=component.subcycle, owner=component.owner,
-                )  # fmt: skip
-            found.append(new)
-        return found
-
-    def _moved(self, motion: Motion) -> Motion:
-        """What moves a parameter, with copies of its components."""
-        new = _shallow(motion)
-        new.__dict__["components"] = self.components(motion.components)
-        return new
-
-
-def _shallow(part: T) -> T:
-    """A part with the same fields."""
-    new = object.__new__(type(part))
-    new.__dict__.update(part.__dict__)
-    return new

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 _POWERS = {"2": "²", "3": "³"}
 
 
-def parameter_units(model: Model, units: Mapping[str, str]) -> dict[str, str]:
+def parameter_units(model: ModelTree, units: Mapping[str, str]) -> dict[str, str]:
     """The unit of each parameter by its name; "" where there is none or it is not known.
 
     `units` are those of "energy", "time" and "data", as data carry them, and "aux". What moves a

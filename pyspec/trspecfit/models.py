@@ -169,7 +169,7 @@ def _shown(text: str) -> bool:
 
 def owner_of(component: Component) -> Model:
     """The model of a component. Raises :class:`ModelError` where it belongs to none."""
-    if component.owner is None:
+    if not isinstance(component.owner, Model):
         raise ModelError(
             f"{component.name} belongs to no model with axes; ask one of model.components"
         )
@@ -190,24 +190,24 @@ class ComponentNames(Component):
         return self.function
 
     @property
-    def parent_model(self) -> Model | None:
+    def parent_model(self) -> object:
         """The model that it belongs to, None before it does."""
         return self.owner
 
     @property
     def energy(self) -> Array | None:
         """The energy axis of its model."""
-        return None if self.owner is None else self.owner.energy
+        return self.owner.energy if isinstance(self.owner, Model) else None
 
     @property
     def time(self) -> Array | None:
         """The time axis of its model."""
-        return None if self.owner is None else self.owner.time
+        return self.owner.time if isinstance(self.owner, Model) else None
 
     @property
     def aux_axis(self) -> Array | None:
         """The auxiliary axis of its model."""
-        return None if self.owner is None else self.owner.aux
+        return self.owner.aux if isinstance(self.owner, Model) else None
 
     def value(self, t_ind: int = 0, *, spectrum: npt.ArrayLike | None = None) -> Array:
         """(n_energy,) what the component adds at the row `t_ind`, with the values of its model; a

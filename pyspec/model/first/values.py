@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,8 @@ from pyspec.calls import real
 from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
 from pyspec.model.first.humps import humps, smoothed
+from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par
-
-if TYPE_CHECKING:
-    from pyspec.model.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -29,7 +27,7 @@ CALM = 0.09
 ROUNDS = 10
 
 
-def guess_values(model: Model, data: npt.ArrayLike) -> dict[str, float]:
+def guess_values(model: ModelTree, data: npt.ArrayLike) -> dict[str, float]:
     """Start values of the free parameters that can be read off `data`, (n_energy,), or
     (n_time, n_energy) whose mean over time is read. Peaks keep the order that they have, and shapes
     that cannot be read off (m, alpha, ratio) stay.
