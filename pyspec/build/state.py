@@ -7,7 +7,6 @@ from typing import Any
 
 from pyspec.build.pictures import picture
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.joint.file import FileFit
 from pyspec.fit.statistics import criteria_of
 from pyspec.formula import rows
 from pyspec.formula.scheme import sides
@@ -182,7 +181,7 @@ def models_state(session: Session) -> dict[str, Any]:
     document, found = session.document, []
     for name in session.models:
         result = document.fits.get(name)
-        if isinstance(result, FileFit) and result.joint is not None:
+        if isinstance(result, FitResult) and result.joint is not None:
             result = result.joint  # of all files
         row: dict[str, Any] = {"name": name, "redchi": None, "bic": None, "n_free": None}
         row["findings"] = 0

@@ -102,7 +102,7 @@ def plain_fit(result: FitResult) -> dict[str, Any]:
         "n_free": result.n_free,
         "chisqr": result.chisqr,
         "redchi": result.redchi,
-        "degenerate": result.degenerate,
+        "degenerate": bool(result.without_effect),
         "level": result.level,
         "findings": plain_findings(result),
         "at_bound": dict(result.at_bound),

@@ -310,7 +310,7 @@ def confidence_intervals(
     progress: bool | Callable[[int, int], object] | None,
 ) -> Any:
     """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
-    wanted, levels = _wanted(p_names, names, result.expressions), probabilities(sigmas)
+    wanted, levels = _wanted(p_names, names, result._expressions), probabilities(sigmas)
     steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
     found = Intervals()
     traces: dict[str, dict[str, Array]] = {}

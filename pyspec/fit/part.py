@@ -146,16 +146,20 @@ class FitPart:
         if self._executor is not None:
             self._executor.rest()
 
-    def give_back(self, measurement: Measurement) -> None:
-        """Refers to the data as they came, in place of those that workers hold, or of their
+    def given(self, measurement: Measurement) -> FitPart:
+        """The same of the data as they came, in place of those that workers hold, or of their
         chunks."""
+        if measurement is self.measurement:
+            return self
+        checksum = self.data_checksum
         if source_of(measurement.data) is None:
-            self.data_checksum = checksum_of(measurement)
-        else:
+            checksum = checksum_of(measurement)
+        else:  # what was seen while they were read is not looked for again
             measurement.__dict__["survey"] = self.measurement.survey
             measurement.seen.update(self.measurement.seen)
-        self.measurement = measurement
-        self.use(None)
+        return type(self)(
+            self.part._replace(measurement=measurement), self.backend, checksum=checksum
+        )
 
     # the model
 

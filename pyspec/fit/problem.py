@@ -66,13 +66,17 @@ class FitProblem(Files):
     """
 
     others: list[Array] | None = None
-    settled: Array | None = None
     _executor: Executor | None = None
 
     def __init__(
-        self, files: Sequence[FitPart], shared: Problem | None = None, without: Collection[str] = ()
+        self,
+        files: Sequence[FitPart],
+        shared: Problem | None = None,
+        without: Collection[str] = (),
+        settled: Array | None = None,
     ) -> None:
         super().__init__(files, shared)
+        self.settled = settled
         self.backend = self.files[0].backend
         self.without = checked_classes(without) if without else frozenset()
 
@@ -169,21 +173,27 @@ class FitProblem(Files):
         for file in self.files:
             file.rest()
 
-    def give_back(self, measurements: Sequence[Measurement]) -> None:
-        """Refers to the data as they came, in place of those that workers hold, or of their
-        chunks."""
-        for file, measurement in zip(self.files, measurements, strict=True):
-            if file.measurement is not measurement:
-                file.give_back(measurement)
-                self._executor = None
-        if self.shared is not None:
-            self.shared = replace(self.shared, parts=tuple(file.part for file in self.files))
-
-    def settle(self, theta: Array) -> None:
-        """The end of the fit: where files share amplitudes each of them needs theta of all."""
-        whole = self.executor
-        if isinstance(whole, PartsExecutor) and whole.stack is not None:
-            self.settled = whole.stack.theta = np.array(theta, np.float64)
+    def ended(self, measurements: Sequence[Measurement], theta: Array) -> FitProblem:
+        """The problem after the fit, which refers to the data as they came, in place of those that
+        workers hold, or of their chunks. Where files share amplitudes, each of them needs theta of
+        all."""
+        files = [file.given(one) for file, one in zip(self.files, measurements, strict=True)]
+        is_same = all(a is b for a, b in zip(files, self.files, strict=True))
+        whole = self._executor
+        stack = whole.stack if isinstance(whole, PartsExecutor) else None
+        if stack is None and is_same:
+            return self
+        shared = self.shared
+        if shared is not None:
+            shared = replace(shared, parts=tuple(file.part for file in files))
+        theta = np.array(theta)
+        found = FitProblem(files, shared, self.without, None if stack is None else theta)
+        if stack is not None:
+            stack.theta = theta
+            found._executor = whole if is_same else None
+            for file in files:
+                file.shares = found
+        return found
 
     @property
     def fixed(self) -> Mapping[str, float] | None:

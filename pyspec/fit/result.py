@@ -23,7 +23,7 @@ from pyspec.fit.linear import Amplitudes
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.linear.predict import predict_linear
-from pyspec.fit.lmfit_names import LmfitNames
+from pyspec.fit.lmfit_names import LMFIT, LmfitNames
 from pyspec.fit.measured import Measured
 from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.parameters import FitParameters
@@ -88,6 +88,7 @@ class FitResult(Found, LmfitNames, Measured):
         None  # starts to other optima nearly as good; None: not looked for
     )
     _of_many: bool = False
+    _of: tuple[Any, int] | None = None
     _outcome: Any = None  # what a method of lmfit returned
     _statistics: Mapping[str, float] | None = None  # those of an archive, whose data may be gone
     _fit: Array | None = field(default=None, init=False)
@@ -133,18 +134,13 @@ class FitResult(Found, LmfitNames, Measured):
         return tuple([self.free_names[k] for k in self.ending.lost])
 
     @property
-    def degenerate(self) -> bool:
-        """Whether the data leave a free parameter undetermined."""
-        return bool(self.ending.lost)
-
-    @property
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Name → (low, high] of parameters that move a jump, such as an onset that no instrument
         smears: all that the data say."""
         return {self.free_names[k]: ends for k, ends in self.ending.intervals.items()}
 
     @cached_property
-    def expressions(self) -> dict[str, str]:
+    def _expressions(self) -> dict[str, str]:
         """Name → text of the expression that a parameter follows."""
         own, parameters = self._params.began, self.problem.parameters
         return {
@@ -153,9 +149,16 @@ class FitResult(Found, LmfitNames, Measured):
             if name not in own and (formula := parameters[name].formula) is not None
         }
 
+    def __dir__(self) -> list[str]:
+        """The names of pyspec; those of lmfit are known, too."""
+        return sorted({*super().__dir__()} - LMFIT)
+
     def __getstate__(self) -> dict[str, Any]:
         made = ("linear", "model", "_fit")
-        return {name: one for name, one in self.__dict__.items() if name not in made}
+        found = {name: one for name, one in self.__dict__.items() if name not in made}
+        if self._of is not None:  # what is found about all files goes along, their data do not
+            found |= {"_of_end": self._of_end, "_of": None}
+        return found
 
     @property
     def is_trace(self) -> bool:
@@ -211,15 +214,10 @@ class FitResult(Found, LmfitNames, Measured):
             raise FitError(f"at must be 'best' or 'start', not {at!r}")
         if at == "best" and not whole:
             return self.fit
-        if at == "start" and not self.has_start:
+        if at == "start" and not {*self.free_names} <= {*self.start}:
             raise FitError(f"{self.model_name}: the start of this fit is not known")
         theta = self.problem.theta_of(self.start) if at == "start" else self.theta
         return self.problem.run(theta, whole=whole)
-
-    @property
-    def has_start(self) -> bool:
-        """Whether the start values of all free parameters are known."""
-        return all(name in self.start for name in self.free_names)
 
     def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
         """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`. `whole`
@@ -256,6 +254,11 @@ class FitResult(Found, LmfitNames, Measured):
         return amplitudes_of(problem.free, self.ending)
 
     # what was fitted
+
+    @property
+    def joint(self) -> FitResult | None:
+        """Of one file of a joint fit that of all files; else None, and of one that was loaded."""
+        return None if self._of is None else self._of[0]
 
     @cached_property
     def model(self) -> Model:
@@ -326,7 +329,7 @@ class FitResult(Found, LmfitNames, Measured):
                     vary=name in self._params.limits,
                     min=float(own.min),
                     max=float(own.max),
-                    expr=self.expressions.get(name),
+                    expr=self._expressions.get(name),
                     init=self.start.get(name),
                     at_bound=held.get(name, ""),
                 )

@@ -178,9 +178,10 @@ def fit_model(
             result = best_from_starts(fits, seeds, n_starts, seed, pool, hold, progress)
         if result._warned:
             warn(problem.label, result._warned)
-        if result.problem.measurement is not given_data:
-            result.problem.give_back([given_data])
-        result.problem.rest()
+        ended = result.problem
+        if ended.measurement is not given_data:
+            result._problem = ended.ended([given_data], result.theta)
+        ended.rest()
         return result
 
     with Hold() as hold:

@@ -145,7 +145,7 @@ def lmfit_parameters(params: FitParameters, result: Any = None) -> UnitParameter
 def _complete(made: Any, result: Any) -> None:
     """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
     that follow others."""
-    params, texts, correl = result._params, result.expressions, result.correl
+    params, texts, correl = result._params, result._expressions, result.correl
     for name, text in texts.items():
         made[name] = Follower(name, params.value[name], vary=False, user_data=text)
         made[name].init_value = params.value[name]

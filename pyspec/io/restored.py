@@ -105,7 +105,7 @@ def _result(
     )
     result.table = table
     result._errors = {row.name: row.stderr for row in table}
-    result.expressions = {row.name: row.expr for row in table if row.expr is not None}
+    result._expressions = {row.name: row.expr for row in table if row.expr is not None}
     result._tell(_findings(findings))  # as they were: nothing is worked out anew
     return result
 

@@ -120,7 +120,7 @@ def view_of(result: Any, config: PlotConfig) -> View:
         seen = _whole(result) if isinstance(result, FitResult) else _whole_slices(result)
     else:
         seen = _window(result)
-    starts = isinstance(result, FitResult) and result.has_start
+    starts = isinstance(result, FitResult) and {*result.free_names} <= {*result.start}
     if config.show_init and seen.time is None and starts:
         with np.errstate(all="ignore"):
             seen = replace(seen, start=result.curve("start", whole=whole))

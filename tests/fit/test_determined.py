@@ -41,7 +41,7 @@ def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
     # Used to end with A = 0 and x0, SD at their bounds, success, and nothing named.
     result = fit(LINE % 89, line_data(), method)
     assert not result.success
-    assert result.degenerate
+    assert result.without_effect
     assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(result.without_effect)
     assert "The data do not determine" in result.message
     stopped = "This is no optimum" in result.message or result.message.startswith("Stopped")
@@ -70,7 +70,7 @@ def test_a_height_of_0_at_a_fixed_place_is_determined() -> None:
     result = fit(text, data)
     assert result.values["Gauss_02_A"] == 0.0
     assert result.success
-    assert not result.degenerate
+    assert not result.without_effect
 
 
 def test_an_error_larger_than_its_bounds_is_a_caution() -> None:

@@ -237,7 +237,7 @@ def test_columns_that_are_the_same() -> None:
     model = load_model(text + "SD: [1, True, 0.1, 9]}\n", "m")
     model.set_axes(energy=ENERGY)
     found, known = both(model, Measurement(data=seen(model)))
-    assert found.degenerate
+    assert found.without_effect
     assert not found.success
     assert found.without_effect == known.without_effect == ("Offset_y0", "Offset_02_y0")
     assert found.values["Gauss_01_A"] == pytest.approx(known.values["Gauss_01_A"], rel=1e-9)

@@ -211,7 +211,7 @@ def test_objects_of_lmfit_say_what_the_result_says(method: str) -> None:
             assert par.init_value == result.start[name]
             assert (par.min, par.max) == (result.table[name].min, result.table[name].max)
         else:
-            assert par.user_data == result.expressions.get(name)
+            assert par.user_data == result._expressions.get(name)
     assert result.lmfit.chisqr == result.chisqr
     assert result.lmfit.redchi == result.redchi
     assert (result.lmfit.ndata, result.lmfit.nvarys) == (result.n_data, result.n_free)
@@ -227,11 +227,11 @@ def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
     """Followers were "(fixed)", without an error, and the evaluations "unknown" or those of lmfit's
     own count; copies keep all of it, and JSON of the parameters can be loaded."""
     result = fitted(moves=False, method=method)
-    assert result.expressions
+    assert result._expressions
     for one in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
         report = one.fit_report()
         assert f"# function evals   = {result.nfev}\n" in report
-        for name, text in result.expressions.items():
+        for name, text in result._expressions.items():
             line = next(line for line in report.splitlines() if line.strip().startswith(name))
             assert line.endswith(f"== '{text}'"), line
             assert "+/-" in line
@@ -241,7 +241,7 @@ def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
     loaded = lmfit.Parameters().loads(result.params.dumps())
     assert loaded.valuesdict() == result.values
     assert [par.stderr for par in loaded.values()] == [result.stderr[name] for name in loaded]
-    par = result.params[next(iter(result.expressions))]
+    par = result.params[next(iter(result._expressions))]
     par.set(vary=True)
     assert par.expr is None
     par.set(expr="1 + 1")

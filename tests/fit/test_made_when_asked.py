@@ -80,7 +80,7 @@ def change_another_result(model: Model, measurement: Measurement, other: FitResu
     other.lmfit.init_values.clear()
     other.lmfit.message = "changed"
     other.start.clear()
-    other.expressions.clear()
+    other._expressions.clear()
     other.values.clear()
     other.stderr.clear()
     with pytest.raises(ValueError, match="read-only"):
@@ -120,7 +120,7 @@ def test_what_is_changed_in_the_objects_of_lmfit_stays_there() -> None:
     result, expected = fit_model(*line()), facts(fit_model(*line()))
     result.lmfit.message = "changed"
     result.params["Gauss_01_A"].value = 3.0
-    result.expressions.clear()
+    result._expressions.clear()
     assert result.params["Gauss_01_A"].value == 3.0
     assert result.params["Gauss_02_A"].user_data == "Gauss_01_A / 2"
     assert [dict(result.values), dict(result.stderr)] == expected[:2]

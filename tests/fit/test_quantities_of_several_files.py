@@ -63,7 +63,7 @@ def test_they_have_values_and_errors(method: str) -> None:
     _check(joint, "file00_area_c", "file01_area_o")
     assert "share" not in joint[0].values
     assert "share" in str(joint)
-    assert joint.joint.expressions["sum"] == "file00_area_c + file01_area_o"
+    assert joint.joint._expressions["sum"] == "file00_area_c + file01_area_o"
     _check(pickle.loads(pickle.dumps(joint)), "file00_area_c", "file01_area_o")
 
 

@@ -74,7 +74,7 @@ def at_a_bound() -> SliceResults:
 
 
 def ends(result: Any) -> tuple[Any, ...]:
-    return result.at_bound, result.without_effect, result.degenerate, result.intervals
+    return result.at_bound, result.without_effect, result.intervals
 
 
 def again(path: Path, fit: Any) -> Any:
@@ -83,11 +83,11 @@ def again(path: Path, fit: Any) -> Any:
 
 
 def test_ends_of_a_fit_come_back(tmp_path: Path) -> None:
-    """Intervals and degenerate were lost."""
+    """Intervals were lost."""
     onset = with_onset()
     assert onset.intervals
     lost = fit_model(twice(), Measurement(data=flat(1).data[0]))
-    assert lost.degenerate
+    assert lost.without_effect
     for result in (onset, lost):
         found = again(tmp_path / "fit.h5", result)
         assert ends(found) == ends(result)
@@ -101,7 +101,7 @@ def test_ends_of_slices_come_back(tmp_path: Path, kind: str) -> None:
     slices = at_a_bound() if kind == "at a bound" else fit_slices(twice(), flat(2))
     found = again(tmp_path / "fit.h5", slices)
     some = [ends(one.result) for one in slices]
-    assert some != [({}, (), False, {})] * len(slices)
+    assert some != [({}, (), {})] * len(slices)
     assert [ends(one.result) for one in found] == some
     table = load_fit(tmp_path / "fit.h5")[-1].result.table
     assert [row.at_bound for row in table] == [row.at_bound for row in slices[-1].result.table]

@@ -68,11 +68,17 @@ class Found(Told):
     _findings: tuple[Finding, ...] = ()
     _of_levels: tuple[Finding, ...] = ()
     _of_many: bool = False
+    #: Of one file of a joint fit: that, and the number of the file in it.
+    _of: tuple[Any, int] | None = None
     _fit: Any = None
 
     @cached_property
     def _of_end(self) -> tuple[Finding, ...]:
-        return of_end(self)
+        if self._of is None or not self._of_many:  # one file says all of its own
+            return of_end(self)
+        joint, index = self._of
+        found: tuple[Finding, ...] = joint._of_file(joint._of_end, index)
+        return found
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -174,8 +174,8 @@ def bent_followers(result: Any) -> Iterator[Finding]:
     """Quantities by expressions that change by another amount than their standard errors have it,
     where all parameters go two of them along."""
     problem, best, errors = result.problem, result.values, result.stderr
-    known = {name: best[name] for name in best if name not in result.expressions}
-    gradients = problem.followers.gradients(known) if result.expressions else {}
+    known = {name: best[name] for name in best if name not in result._expressions}
+    gradients = problem.followers.gradients(known) if result._expressions else {}
     names = [name for name in gradients if errors.get(name)]
     if not names:
         return

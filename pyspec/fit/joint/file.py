@@ -1,61 +1,15 @@
-"""What a joint fit finds out about one of its files."""
+"""What a joint fit says of one of its files, in the names that this has for its parameters."""
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.findings.found import of_end
-from pyspec.fit.result import FitResult
 
 #: A parameter of one file.
 _NAMED = re.compile(r"\bfile(\d\d+)_\w+")
-
-
-class FileFit(FitResult):
-    """The part of a joint fit that is of one file."""
-
-    _joint: FitResult | None = None
-    _index = 0
-    _names: Sequence[str] = ()
-
-    @property
-    def joint(self) -> FitResult | None:
-        """The fit of all files, of which this is one; None of one that was loaded."""
-        return self._joint
-
-    def belongs_to(self, joint: FitResult, index: int, names: Sequence[str]) -> None:
-        """Takes what is found about all files, when it is asked for, from the fit of all, in which
-        this is the file of that number; `names` are those of all, "" where they have none."""
-        self._joint, self._index, self._names = joint, index, names
-
-    @cached_property
-    def _of_end(self) -> tuple[Finding, ...]:
-        if self._joint is None or not self._of_many:  # one file says all of its own
-            return of_end(self)
-        return self._part(self._joint, self._joint._of_end)
-
-    def _part(self, joint: FitResult, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Those of this file."""
-        return of_file(findings, self._index, joint.problem.full, self._names)
-
-    def diagnosed_with(self, joint: FitResult) -> FileFit:
-        """A copy with its part of what the fit of all files found out."""
-        found = copy.copy(self)
-        found._fit, found.level, found.diagnosed = self._fit, joint.level, joint.diagnosed
-        found._of_levels = self._part(joint, joint._of_levels)
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._joint is None:
-            return super().__getstate__()
-        found = self._of_end  # what is found about all goes along, their data do not
-        return {**super().__getstate__(), "_of_end": found, "_joint": None}
 
 
 def of_file(

@@ -7,21 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyspec.calls import Named, answered
+from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.executor.problem import in_steps_of_the_first
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.caution import warn
-from pyspec.fit.followers import local
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.joint.file import FileFit, message_of_file, of_file
 from pyspec.fit.joint.result import JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, need_pairs
-from pyspec.fit.parameters import FitParameters
-from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -104,23 +100,12 @@ def fit_joint(
             pool = make_pool(label, client, n_workers) if apart else None
             joint = best_from_starts(fits, None, n_starts, seed, pool, hold, progress)
         assert isinstance(joint, JointResult)
-        problem = joint.problem
-        problem.settle(joint.theta)
-        kinds = {_fit_type(one) for one in problem.files}
-        joint.fit_type = kinds.pop() if len(kinds) == 1 else ""
-        called = list(names) or [""] * len(pairs)
-        files = [_file_result(joint, problem, k, called) for k in range(len(pairs))]
-        alone = copy.copy(joint)  # which does not refer to the files again
-        for k, file in enumerate(files):
-            file.belongs_to(alone, k, called)
-        joint.file_name = ", ".join(names)
-        warn(problem.label, joint._warned)
-        problem.give_back(given_data)
-        problem.rest()
+        warn(joint.problem.label, joint._warned)
+        joint._end(given_data, list(names) or [""] * len(pairs))
         joint.spent = spent
-        for result in (joint, *files):
+        for result in (joint, *joint.files):
             hold.mark(result)
-        return joint.of_files(files)
+        return joint
 
 
 @dataclass
@@ -134,48 +119,3 @@ class _Fits(FromStarts):
 
     def make_problem(self) -> FitProblem:
         return FitProblem.of(self.parts, self.backend)
-
-
-def _file_result(
-    joint: FitResult, problem: FitProblem, index: int, names: Sequence[str]
-) -> FileFit:
-    """What a joint fit says of one file."""
-    own, full = problem.files[index], problem.full[index]
-    back = {project: name for name, project in full.items()}
-    known = joint._params
-    began, limits = local(known.began, full), local(known.limits, full)
-    params = FitParameters(local(known.value, full), began, limits)
-    theta, places = own.theta_of(params.value), problem.gathers[index].tolist()
-    is_shared, left = own.shares is not None, None
-    if own.n_linear and (is_shared or joint.ending.lost):
-        every = joint.ending.determined()
-        left = every if is_shared else every.part(places)
-    counted = own.chisqr_at(theta), own.n_points, own.n_linear_at(theta)
-    file = FileFit(
-        _problem=problem.alone(index),
-        ending=joint.ending.part(places, *counted, left),
-        _params=params,
-        _message=message_of_file(joint.message, back, names),
-        method=joint.method,
-        backend=joint.backend,
-        settings=joint.settings,
-        start=Named({back[k]: value for k, value in joint.start.items() if k in back}),
-        seconds=joint.seconds,
-        nfev=joint.nfev,
-        success=joint.success,
-        interrupted=joint.interrupted,
-        fit_type=_fit_type(own),
-        file_name=names[index],
-        _findings=of_file(joint._findings, index, problem.full, names),
-        _of_many=len(problem.files) > 1,
-    )
-    file._errors = local(joint._errors, full)
-    return file
-
-
-def _fit_type(problem: FitPart) -> str:
-    """What the fit of one file is called."""
-    if problem.is_trace:
-        return "trace"
-    data = problem.measurement.data
-    return "2d" if data is not None and data.ndim == 2 else "spectrum"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -9,16 +10,21 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import no_item
+from pyspec.calls import Named, no_item
 from pyspec.errors import FitError, several, suggest
+from pyspec.fit.ending import Determined
 from pyspec.fit.findings.counted import together
+from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Severity
-from pyspec.fit.joint.file import FileFit
+from pyspec.fit.followers import local
+from pyspec.fit.joint.file import message_of_file, of_file
 from pyspec.fit.linear.part import FreePart
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.part import FitPart
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
-from pyspec.model import Model
+from pyspec.model import Measurement, Model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -44,13 +50,73 @@ class JointResult(FitResult, Sequence[FitResult]):
     names : what the files are called
     """
 
-    files: tuple[FitResult, ...] = ()
+    #: What the files are called, "" where they have no name; chi², points and amplitudes of each,
+    #: and what all of them leave undetermined.
+    _file_names: tuple[str, ...] = ()
+    _counted: tuple[tuple[float, int, int, Determined | None], ...] = ()
 
-    def of_files(self, files: Sequence[FitResult]) -> Self:
-        """Takes the results of the files."""
-        self.files = tuple(files)
-        self.share_samples()
-        return self
+    def _end(self, measurements: Sequence[Measurement], called: Sequence[str]) -> None:
+        """Ends a fit of files that are `called` so: counts what each of them has at the best
+        values, and refers to their data as they came."""
+        problem, ending = self.problem, self.ending
+        counted = []
+        for (file, own), gather in zip(problem.files_at(self.theta), problem.gathers, strict=True):
+            left = None
+            if file.n_linear and (file.shares is not None or ending.lost):
+                every = ending.determined()
+                left = every if file.shares is not None else every.part(gather.tolist())
+            counted.append((file.chisqr_at(own), file.n_points, file.n_linear_at(own), left))
+        self._counted, self._file_names = tuple(counted), tuple(called)
+        kinds = {_fit_type(file) for file in problem.files}
+        self.fit_type = kinds.pop() if len(kinds) == 1 else ""
+        self.file_name = ", ".join(filter(None, called))
+        self._problem = problem.ended(measurements, self.theta)
+        self._problem.rest()
+
+    @cached_property
+    def files(self) -> tuple[FitResult, ...]:
+        alone = copy.copy(self)  # which does not refer to these again
+        return tuple(alone._file(k) for k in range(len(self._counted)))
+
+    def _file(self, index: int) -> FitResult:
+        """What the fit says of one file."""
+        problem, known = self.problem, self._params
+        own, full = problem.files[index], problem.full[index]
+        back = {project: name for name, project in full.items()}
+        began, limits = local(known.began, full), local(known.limits, full)
+        params = FitParameters(local(known.value, full), began, limits)
+        file = FitResult(
+            _problem=problem.alone(index),
+            ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
+            _params=params,
+            _message=message_of_file(self.message, back, self._file_names),
+            method=self.method,
+            backend=self.backend,
+            settings=self.settings,
+            start=Named({back[k]: value for k, value in self.start.items() if k in back}),
+            seconds=self.seconds,
+            nfev=self.nfev,
+            success=self.success,
+            interrupted=self.interrupted,
+            fit_type=_fit_type(own),
+            file_name=self._file_names[index],
+            _findings=self._of_file(self._findings, index),
+            _of_many=len(problem.files) > 1,
+            _of=(self, index),
+        )
+        file._errors = local(self._errors, full)
+        return self._told(file, index)
+
+    def _told(self, file: FitResult, index: int) -> FitResult:
+        """A file with its part of what was found out, and sampled, about all."""
+        file.level, file.diagnosed, file._of = self.level, self.diagnosed, (self, index)
+        file._of_levels = self._of_file(self._of_levels, index)
+        file.mcmc = None if self.mcmc is None else self.mcmc.renamed(self.problem.full[index])
+        return file
+
+    def _of_file(self, findings: Iterable[Finding], index: int) -> tuple[Finding, ...]:
+        """Those findings about all files that are of one, or of all."""
+        return of_file(findings, index, self.problem.full, self._file_names)
 
     @property
     def joint(self) -> Self:
@@ -60,7 +126,7 @@ class JointResult(FitResult, Sequence[FitResult]):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the files."""
-        return tuple(file.file_name or f"file{k:02d}" for k, file in enumerate(self.files))
+        return tuple(name or f"file{k:02d}" for k, name in enumerate(self._file_names))
 
     @overload
     def __getitem__(self, key: int | str) -> FitResult: ...
@@ -84,18 +150,13 @@ class JointResult(FitResult, Sequence[FitResult]):
         """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
         ``joint[0].mcmc`` are the samples of the parameters of one of them, under its names."""
         samples = super().sample(settings, **options)
-        self.share_samples()
+        for file, full in zip(self.files, self.problem.full, strict=True):
+            file.mcmc = samples.renamed(full)
         return samples
 
     def _said(self) -> list[tuple[Severity, str]]:
         said = together(self.findings, self.problem.full)
         return [(one.severity, text) for one, text in said]
-
-    def share_samples(self) -> None:
-        """Gives each file its part of the samples, where there are some."""
-        if self.mcmc is not None:
-            for file, full in zip(self.files, self.problem.full, strict=False):
-                file.mcmc = self.mcmc.renamed(full)
 
     def _of_files(self, arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays])
@@ -170,8 +231,8 @@ class JointResult(FitResult, Sequence[FitResult]):
     def diagnose(self, deep: bool = False) -> Self:
         """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
         found = super().diagnose(deep)
-        files = [one.diagnosed_with(found) for one in self.files if isinstance(one, FileFit)]
-        return found.of_files(files)
+        found.files = tuple(found._told(copy.copy(one), k) for k, one in enumerate(self.files))
+        return found
 
     def _lines(self) -> list[str]:
         head, *rest = super()._lines()
@@ -184,6 +245,14 @@ class JointResult(FitResult, Sequence[FitResult]):
 
     def __repr__(self) -> str:
         return f"<JointResult of {several(self.names, MOST_NAMES)}: {super().__repr__()}>"
+
+
+def _fit_type(file: FitPart) -> str:
+    """What the fit of one file is called."""
+    if file.is_trace:
+        return "trace"
+    data = file.measurement.data
+    return "2d" if data is not None and data.ndim == 2 else "spectrum"
 
 
 def _asked_of_all(what: str, call: str) -> FitError:
