@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from pyspec.calls import meant, whole
 from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.model import Model
@@ -244,92 +243,6 @@ class Ended:
         if abs(self.start.chisqr - other.start.chisqr) <= other.tolerance:
             return self.start.success and not other.start.success
         return self.start.chisqr < other.start.chisqr
-
-
-@dataclass
-class Tries(Generic[ResultT]):
-    """Fits from one start after the other: how they `ended`, and the `best` of them with its
-    `result` and `number`."""
-
-    fit: Callable[[Mapping[str, float]], ResultT]
-    ended: list[Ended] = field(default_factory=list)
-    best: Ended | None = None
-    result: ResultT | None = None
-    number: int = 0
-
-    #: How the fit of the result ended.
-    own: Ended | None = None
-
-    def take(self, own: Ended) -> None:
-        """A fit that has ended, of which there is no result."""
-        if own.is_better(self.best):
-            self.best, self.number = own, len(self.ended)
-        self.ended.append(own)
-
-    def finish(self) -> None:
-        """Repeats the best where there is no result of it."""
-        if self.best is not self.own:
-            self.result, self.own = self.fit(self.ended[self.number].start.start), self.best
-
-    def run(self, start: Mapping[str, float]) -> ResultT | None:
-        """The fit from one start; None where it could not be made."""
-        try:
-            result = self.fit(start)
-        except FitError as error:
-            self.ended.append(Ended.failed(start, error))
-            return None
-        own = Ended.of(result)
-        if own.is_better(self.best):
-            self.best, self.number = own, len(self.ended)
-            self.result, self.own = result, own
-        self.ended.append(own)
-        return result
-
-
-#: Starts → how the fits of some of them ended, by their numbers.
-InC: TypeAlias = Callable[[Sequence[Mapping[str, float]]], Mapping[int, Ended]]
-
-
-def best_of(
-    fit: Callable[[Mapping[str, float] | None], ResultT],
-    problem: FitProblem,
-    seeds: Mapping[str, float] | None,
-    n_starts: int,
-    seed: int,
-    in_c: InC | None = None,
-) -> ResultT:
-    """The fit of the lowest chi² from `n_starts` starts; its `starts` lists all of them, and its
-    findings say where they disagree. `in_c` makes those fits beside the first that C can make, of
-    all starts at once; the best of these is then repeated by itself.
-
-    Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
-    """
-    starts = list(drawn_starts(problem, seeds, n_starts, seed))
-    known: Mapping[int, Ended] = {}
-    tries, interrupted = Tries(fit), False
-    for k, given in enumerate(starts):
-        if k == 1 and in_c is not None:
-            known = in_c(starts[1:])
-        if k - 1 in known:
-            tries.take(known[k - 1])
-            continue
-        try:
-            current_hold().check()
-            result = tries.run(given)
-        except KeyboardInterrupt:
-            if tries.result is None or current_hold().insists:
-                raise
-            interrupted = True  # before the first point of this start
-            break
-        interrupted = result is not None and result.interrupted
-        if interrupted:
-            break
-    if not interrupted and tries.best is not None:
-        tries.finish()
-    if tries.result is None or tries.own is None:
-        raise first_error(tries.ended)
-    drawn = {"n_starts": n_starts, "seed": seed}
-    return with_starts(tries.result, tries.ended, tries.own, drawn, interrupted)
 
 
 def first_error(ended: Sequence[Ended]) -> FitError:

@@ -213,8 +213,8 @@ class Measurement:
 
     def _check_values(self) -> None:
         assert self.data is not None
-        if source_of(self.data) is not None:
-            return  # the survey looks
+        if source_of(self.data) is not None or self.data.dtype.kind in "iu":
+            return  # the survey looks; any whole number will do
         bad = ~np.isfinite(self.window(self.data))
         if self.keep is not None:
             bad &= self.window(self.keep)

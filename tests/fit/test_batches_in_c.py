@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,34 @@ def test_results_are_made_when_they_are_asked_for() -> None:
     assert late.values["GLP_01_A"] == slices.values["GLP_01_A"][5]
     with pytest.raises(DataError, match="its data were changed after it was fitted"):
         late.data  # noqa: B018
+
+
+def test_memory_does_not_grow_with_the_series() -> None:
+    """Data are read, and values and errors worked out, some thousand spectra at a time. To read the
+    errors of 1,000,000 spectra took another 600 MB beside 590 of results."""
+    model = model_of(TEXTS["a doublet"])
+    drawn = np.random.default_rng(1).normal(model.evaluate(), 0.4, (1000, ENERGY.size))
+    series = Measurement(np.tile(np.round(100 * drawn + 1000).astype(np.uint16), (12, 1)))
+    model.set_values({"Offset_y0": 1200.0, "GLP_01_A": 2000.0})
+    model.set("Offset_y0", min=0.0, max=65535.0)
+    model.set("GLP_01_A", min=0.0, max=65535.0)
+    tracemalloc.start()
+    slices = fit_slices(model, series)
+    fitted = tracemalloc.get_traced_memory()[1]
+    fits, before = slices.fits, tracemalloc.get_traced_memory()[0]
+    assert isinstance(fits, Made)
+    assert fits.made.all()
+    tracemalloc.reset_peak()
+    columns = slices.values, slices.stderr
+    read = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    solved = fits._solved
+    assert solved is not None
+    arrays = (
+        getattr(solved, name) for name in ("fitted", "numbers", "start", "fixed", "checksums")
+    )
+    assert fitted < sum(one.nbytes for one in arrays) + (4 << 20)
+    assert read < sum(one.nbytes for of in columns for one in of.values()) + (4 << 20)
 
 
 def test_rows_of_golden_data(shared: Path) -> None:

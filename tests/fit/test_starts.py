@@ -10,8 +10,12 @@ import pytest
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model
 from pyspec.fit import FitResult, fit_slices
+from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.starts import Ended, Start, best_of
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.methods import How
+from pyspec.fit.starts import Ended, Start
 from pyspec.model import Measurement, Model
 from tests.support.findings import kinds
 
@@ -235,16 +239,21 @@ def test_interrupted_starts_are_counted_among_those_asked_for(within: bool, agre
     made.set_axes(energy=X)
     measured, calls = Measurement(spectrum(), mask=X > 7.0 if agreeing else None), 0
 
-    def fit(start: Mapping[str, float] | None) -> FitResult:
-        nonlocal calls
-        calls += 1
-        if calls < 4:
-            return fit_model(made, measured, seeds=start)
-        if not within:
-            raise KeyboardInterrupt
-        return replace(fit_model(made, measured, seeds=start, max_nfev=2), interrupted=True)
+    class Fits(FromStarts):
+        def make_problem(self) -> FitProblem:
+            return fit_model(made, measured).problem
 
-    best = best_of(fit, fit_model(made, measured).problem, None, 6, seed=3)
+        def fit(self, start: Mapping[str, float] | None, reporter: object = None) -> FitResult:
+            nonlocal calls
+            calls += 1
+            if calls < 4:
+                return fit_model(made, measured, seeds=start)
+            if not within:
+                raise KeyboardInterrupt
+            return replace(fit_model(made, measured, seeds=start, max_nfev=2), interrupted=True)
+
+    with Hold() as hold:
+        best = best_from_starts(Fits(How(("native",), {})), None, 6, 3, None, hold, None)
     assert best.interrupted
     assert len(best.starts) == 4 if within else 3
     agree = sum(one.agrees for one in best.starts[:3])

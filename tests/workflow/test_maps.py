@@ -276,7 +276,7 @@ def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
     refused("block_size", FitError, block_size=2.5)
     refused("mask has type int64; give booleans", mask=(scan > 1e9).astype(np.int64))
     refused("mask has type int64; give booleans", mask=np.zeros(60, np.int64))
-    refused("give a dask.distributed.Client", FitError, client="tcp://localhost:8786")
+    refused("client must be a dask.distributed.Client", ClusterError, client="tcp://localhost:8786")
     refused("no argument 'max_evaluations'", FitError, max_evaluations=3)
     with pytest.raises(DataError, match="no address"):
         fit_map(peak, scan, "s3://bucket/map.zarr")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic
@@ -14,24 +14,29 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor
-from pyspec.fit.batch.cases import Bools, Cases
-from pyspec.fit.batch.fits import Fit
+from pyspec.fit.batch.cases import Cases
+from pyspec.fit.batch.fits import Fit, Kept, Made
+from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
+from pyspec.fit.batch.in_c import InC
+from pyspec.fit.batch.pools import make_pool
+from pyspec.fit.batch.run import fit_cases, warn_gone
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Ending, bounds_said
+from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem, problem_of
-from pyspec.fit.progress import Silent
+from pyspec.fit.progress import Silent, Steps
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.conclude import result_of
-from pyspec.fit.solve.methods import How
-from pyspec.fit.solve.native import NativeSolver
+from pyspec.fit.solve.methods import NATIVE, How, check_linear
+from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import best_of
 from pyspec.fit.statistics import state_of
 from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel, compile_model
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 class _Stop(Silent):
@@ -99,8 +104,8 @@ class Batch(ABC, Generic[Fit]):
         values = {name: known[name] for name in self._compiled.parameters}
         return values, {name: errors.get(name) for name in self._compiled.parameters}
 
-    def columns(self, what: str, solved: Solved, made: Bools) -> Mapping[str, Any]:
-        """Name → "values", "stderr" or "start" of the fits that C made."""
+    def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
+        """Name → "values", "stderr" or "start" of fits that C made, at these places."""
         if what == "stderr":
             found = dict(zip(solved.names, solved.stderr(made).T, strict=True))
             return found | self._errors_of_followers(solved, made)
@@ -112,9 +117,9 @@ class Batch(ABC, Generic[Fit]):
                 known |= self._compiled.followers.columns(known)
         return known
 
-    def _errors_of_followers(self, solved: Solved, made: Bools) -> dict[str, Array]:
-        """As :meth:`Ending.followed`, of all fits that C made: only parameters that a bound holds
-        lack an error there."""
+    def _errors_of_followers(self, solved: Solved, made: Ints) -> dict[str, Array]:
+        """As :meth:`Ending.followed`, of fits that C made: only parameters that a bound holds lack
+        an error there."""
         found: dict[str, Array] = {}
         if not self._compiled.followers.names:
             return found
@@ -154,7 +159,73 @@ class Batch(ABC, Generic[Fit]):
         kept = {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
         return {**kept, "stop": None}
 
-    def need_functions(self) -> None:
+    @property
+    def label(self) -> str:
+        """What messages call the model."""
+        return self.model.name
+
+    def sink(self) -> Kept[Fit]:
+        """Keeps these fits in memory."""
+        return Kept(len(self.cases), self.first)
+
+    def run(
+        self,
+        hold: Hold,
+        progress: bool | Callable[[int, int], object] | None,
+        client: Any,
+        n_workers: int | None,
+        workers: str = "processes",
+    ) -> tuple[Made[Fit], bool]:
+        """All fits in their order, and whether a signal ended them: then the status of those that
+        did not begin is "not run".
+
+        Raises :class:`FitError` for options that no fit could have, KeyboardInterrupt where a
+        signal came before the first fit, or a second one.
+        """
+        methods, options = self.how.methods, self.how.options
+        check_linear(self.label, methods, options)
+        if methods[-1] == NATIVE:
+            native_options(self.label, options)
+        pool = make_pool(self.label, client, n_workers, workers)
+        if pool is not None and workers == "threads":
+            self.stop = threading.Event()
+        n, done = len(self.cases), 0
+        steps, kept = Steps(progress, f"{self.label}, {self.plural}"), self.sink()
+
+        def tell(new: int) -> None:
+            nonlocal done
+            for _ in range(new):
+                done += 1
+                steps.update(done, n)
+
+        try:
+            how = tell, callable(progress), self.stop
+            interrupted, gone = fit_cases(self, n, kept, pool, hold, *how)
+        finally:
+            self.stop = None
+            steps.close()
+        if gone:
+            warn_gone(self.label, gone, f"{kept.n_done} of {n} {self.plural}")
+        return Made(self, kept, ("not run", gone or "interrupted before it ended")), interrupted
+
+    def in_turn(
+        self, kept: Kept[Fit], check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[int]:
+        """All fits, those that C can make by C; 1 after each, with `each` before the next one
+        begins. `check` raises KeyboardInterrupt where they are to end."""
+        in_c = InC.of(self)
+        kept.solved = None if in_c is None else in_c.solved
+        cases = ((place, False) for place in range(len(self.cases)))
+        for place, is_made in cases if in_c is None else in_c.run(check, each, n_threads):
+            if not is_made:
+                check()
+                number = self.first + place
+                fit = kept.others[number] = self.fit(number)
+                if fit.status == "interrupted":
+                    return
+            yield 1
+
+    def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
         can run here."""
         groups = [self.model.components]
@@ -205,14 +276,9 @@ class Batch(ABC, Generic[Fit]):
         problem = self._problem(measurement, fixed)
         if self.n_starts == 1:
             return self._fit(problem, free)
-        executor = problem.executor
-
-        def fit(start: Mapping[str, float] | None) -> FitResult:
-            problem.use(executor)
-            return self._fit(problem, start)
-
         seed = self.start_seeds[number - self.first]
-        return best_of(fit, problem, free, self.n_starts, seed)
+        fits = _OfCase(self.how, self, problem, problem.executor)
+        return best_from_starts(fits, free, self.n_starts, seed, None, current_hold(), None)
 
     def _problem(
         self,
@@ -233,3 +299,19 @@ class Batch(ABC, Generic[Fit]):
         result.fit_type = self.fit_type
         problem.use(None)
         return result
+
+
+@dataclass
+class _OfCase(FromStarts):
+    """The fits of one case of a batch from several starts."""
+
+    many: Batch[Any]
+    case: FitProblem
+    executor: Executor
+
+    def make_problem(self) -> FitProblem:
+        return self.case
+
+    def fit(self, start: Mapping[str, float] | None, reporter: Silent | None = None) -> FitResult:
+        self.case.use(self.executor)
+        return self.many._fit(self.case, start)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pyspec.fit.batch.solved import Solved
 
 Array = npt.NDArray[np.float64]
+
+#: Fits whose numbers are read at a time: what is in between stays small beside the numbers.
+AT_A_TIME = 1 << 12
 
 STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not run")
 
@@ -43,6 +47,42 @@ class Ended(Protocol):
 Fit = TypeVar("Fit", bound=Ended)
 
 
+@dataclass
+class Kept(Generic[Fit]):
+    """The fits of a batch as they end: `n` of them, from the number `first` on."""
+
+    n: int
+    first: int = 0
+    #: Number → a fit that Python made.
+    others: dict[int, Fit] = field(default_factory=dict)
+    #: Those that C made, in arrays; None where C made none.
+    solved: Solved | None = None
+
+    @property
+    def n_done(self) -> int:
+        """How many have ended."""
+        return len(self.others) + (0 if self.solved is None else int(self.solved.made.sum()))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether none has ended."""
+        return self.n_done == 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal came while one of them ran."""
+        return any(fit.status == "interrupted" for fit in self.others.values())
+
+    def take(self, first: int, part: Kept[Fit]) -> int:
+        """Those of a worker, from that number on. Returns how many have ended."""
+        self.others |= part.others
+        if part.solved is not None:
+            if self.solved is None:
+                self.solved = part.solved.empty(self.n)
+            self.solved.take(first - self.first, part.solved)
+        return part.n_done
+
+
 class Made(Sequence[Fit]):
     """The fits of a batch in their order. Those that C made are arrays, and objects only when they
     are asked for.
@@ -50,8 +90,7 @@ class Made(Sequence[Fit]):
     Parameters
     ----------
     batch : what makes these, and says what is kept of those that did not run
-    solved : the arrays, None where C made none
-    others : number → a fit that Python made
+    kept : those that did
     left : status and message of those that did not run
     change : what is done to each that is asked for
     """
@@ -59,15 +98,13 @@ class Made(Sequence[Fit]):
     def __init__(
         self,
         batch: Batch[Fit],
-        n: int,
-        solved: Solved | None,
-        others: Mapping[int, Fit],
+        kept: Kept[Fit],
         left: tuple[str, str],
         change: Callable[[Fit], Fit] | None = None,
     ) -> None:
-        self._given = batch, n, solved, others, left
-        self._batch, self._n, self._solved, self._others, self._left = self._given
-        self._change = change
+        self._given = batch, kept, left
+        self._batch, self._left, self._change = batch, left, change
+        self._n, self._solved, self._others = kept.n, kept.solved, kept.others
         self._kept: dict[int, Fit] = {}
 
     def changed(self, change: Callable[[Fit], Fit]) -> Made[Fit]:
@@ -147,12 +184,15 @@ class Made(Sequence[Fit]):
     def columns(self, what: str, names: Sequence[str]) -> Array:
         """(n_names, n) "values", "stderr" or "start" of those that C made; others are NaN."""
         table, solved = np.full((len(names), self._n), np.nan), self._solved
-        if solved is None or not (made := self.made).any():
+        if solved is None:
             return table
-        known = self._batch.columns(what, solved, made)
-        for name, row in zip(names, table, strict=True):
-            if name in known:
-                row[made] = known[name]
+        made = np.flatnonzero(self.made)
+        for begin in range(0, len(made), AT_A_TIME):
+            places = made[begin : begin + AT_A_TIME]
+            known = self._batch.columns(what, solved, places)
+            for name, row in zip(names, table, strict=True):
+                if name in known:
+                    row[places] = known[name]
         return table
 
 
@@ -250,10 +290,11 @@ class Fits(Sequence[Fit]):
         return found
 
     def _columns(self, what: str) -> dict[str, Array]:
-        names = self.names
-        table = np.full((len(names), len(self.fits)), np.nan)
-        if isinstance(self.fits, Made):
-            table = self.fits.columns(what, names)
+        names, fits = self.names, self.fits
+        if isinstance(fits, Made):
+            table = fits.columns(what, names)
+        else:
+            table = np.full((len(names), len(fits)), np.nan)
         for k, facts in self._facts():
             by_name: Mapping[str, Any] = getattr(facts, what)
             table[:, k] = np.array([*map(by_name.get, names)], np.float64)  # None is NaN

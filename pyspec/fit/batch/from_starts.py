@@ -1,17 +1,20 @@
-"""The fits from several starts by processes of this machine or a cluster, several in a task."""
+"""The best of the fits from several starts, here or by the workers of a pool."""
 
 from __future__ import annotations
 
+import copy
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyspec.fit.batch.batch import Batch
+from pyspec.errors import FitError
 from pyspec.fit.batch.in_c import InC
-from pyspec.fit.batch.pools import GoneError, Pool, parts_of, run_parts, warn_lost
+from pyspec.fit.batch.pools import Pool
+from pyspec.fit.batch.run import fit_cases
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
@@ -20,7 +23,58 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import Ended, Start, Tries, best_of, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, Start, drawn_starts, first_error, with_starts
+
+if TYPE_CHECKING:
+    from pyspec.fit.batch.batch import Batch
+
+
+@dataclass
+class Best:
+    """How the fits from starts ended, by their numbers, and the result of the best."""
+
+    ended: dict[int, Ended] = field(default_factory=dict)
+    #: Of the best; of workers those of the best of each part.
+    results: dict[int, FitResult] = field(default_factory=dict)
+    number: int = -1
+
+    def put(self, number: int, own: Ended, result: FitResult | None = None) -> None:
+        """A fit that has ended, with its result where there is one."""
+        self.ended[number] = own
+        if own.is_better(self.ended.get(self.number)):
+            self.number = number
+            if result is not None:
+                self.results = {number: result}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no result."""
+        return not self.results
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal came while one of them ran."""
+        return any(one.interrupted for one in self.ended.values())
+
+    def take(self, first: int, part: Best) -> int:
+        """Those of a worker. Returns how many have ended."""
+        self.ended |= part.ended
+        self.results |= part.results
+        return len(part.ended)
+
+    def best(self, numbers: Sequence[int]) -> int:
+        """The best of these, looked at in their order; -1 where all of them failed."""
+        found = Best()
+        for k in numbers:
+            found.put(k, self.ended[k])
+        return found.number
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The problem of the results is where they go."""
+        results = {k: copy.copy(one) for k, one in self.results.items()}
+        for one in results.values():
+            vars(one).update(_problem=None, _minimizer=None)
+        return {**self.__dict__, "results": results}
 
 
 @dataclass
@@ -51,8 +105,8 @@ class FromStarts(ABC):
     def in_c(
         self, starts: Sequence[Mapping[str, float]], n_threads: int | None = None
     ) -> dict[int, Ended]:
-        """How those fits ended that C makes, by their numbers, as of
-        :func:`pyspec.fit.starts.best_of`; where a signal comes those that have ended by then."""
+        """How those fits ended that C makes, by their places; where a signal comes those that have
+        ended by then."""
         batch = self.batch(starts) if starts else None
         made = None if batch is None else InC.of(batch)
         found: dict[int, Ended] = {}
@@ -88,8 +142,72 @@ class FromStarts(ABC):
         return result_of(run_fit(self.problem, self.how, reporter or Silent(), start), self.kind)
 
 
+@dataclass
+class _Starts:
+    """Fits from starts that follow each other, of which the first has the number `first`."""
+
+    fits: FromStarts
+    starts: Sequence[Mapping[str, float]]
+    first: int = 0
+    #: Tells of each evaluation; then C makes none of the fits.
+    progress: bool | Callback | None = None
+
+    plural: ClassVar[str] = "starts"
+
+    @property
+    def label(self) -> str:
+        """What messages call the model."""
+        return self.fits.problem.label
+
+    def sink(self) -> Best:
+        """Keeps the best."""
+        return Best()
+
+    def part(self, numbers: Sequence[int]) -> _Starts:
+        """Those at some numbers."""
+        starts = self.starts[numbers[0] - self.first : numbers[-1] + 1 - self.first]
+        return _Starts(self.fits, starts, numbers[0])
+
+    def begin_part(self) -> None:
+        """Any worker can fit them."""
+
+    def in_turn(
+        self, best: Best, check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[int]:
+        """All fits, the user's start by itself, of the others those by C that C can make; the best
+        of these is then repeated by itself. 1 after each, as of
+        :meth:`pyspec.fit.batch.run.Job.in_turn`."""
+        known: Mapping[int, Ended] = {}
+        alone = int(self.first == 0)
+        for place, start in enumerate(self.starts):
+            if place == alone and self.progress in (None, False):
+                known = self.fits.in_c(self.starts[alone:], n_threads)
+            number, own = self.first + place, known.get(place - alone)
+            if own is not None:
+                best.put(number, own)
+            else:
+                check()
+                self._fit(number, start, best)
+                if best.interrupted:
+                    return
+            yield 1
+        if best.number >= 0 and best.number not in best.results:
+            best.results = {best.number: self._result(self.starts[best.number - self.first])}
+
+    def _fit(self, number: int, start: Mapping[str, float], best: Best) -> None:
+        try:
+            result = self._result(start)
+        except FitError as error:
+            best.put(number, Ended.failed(start, error))
+        else:
+            best.put(number, Ended.of(result), result)
+
+    def _result(self, start: Mapping[str, float]) -> FitResult:
+        return self.fits.fit(start, make_progress(self.progress, self.label))
+
+
 def best_from_starts(
-    job: FromStarts,
+    fits: FromStarts,
     seeds: Mapping[str, float] | None,
     n_starts: int,
     seed: int,
@@ -97,99 +215,40 @@ def best_from_starts(
     hold: Hold,
     progress: bool | Callback | None,
 ) -> FitResult:
-    """The best fit from several starts, by the workers of a pool or one after the other here; see
-    :func:`pyspec.fit.starts.best_of`."""
-    label = job.problem.label
-    if pool is not None:
-        reporter = make_progress(progress, label)
-        return best_of_pool(job, seeds, n_starts, seed, pool, hold, reporter)
+    """The fit of the lowest chi² from `n_starts` starts, by the workers of a pool or in turn here;
+    its `starts` lists all of them, and its findings say where they disagree.
 
-    def fit(start: Mapping[str, float] | None) -> FitResult:
-        return job.fit(start, make_progress(progress, label))
+    Ctrl-C, or a cluster that is gone, ends them with the best so far. Raises what the first start
+    raised if all of them fail.
+    """
+    starts = list(drawn_starts(fits.problem, seeds, n_starts, seed))
+    job, best = _Starts(fits, starts, 0, progress if pool is None else None), Best()
+    reporter = Silent() if pool is None else make_progress(progress, job.label)
 
-    in_c = job.in_c if progress in (None, False) else None  # which tells of each evaluation
-    return best_of(fit, job.problem, seeds, n_starts, seed, in_c)
+    told, nfev, low = 0, 0, math.inf
 
-
-def best_of_pool(
-    job: FromStarts,
-    seeds: Mapping[str, float] | None,
-    n_starts: int,
-    seed: int,
-    pool: Pool,
-    hold: Hold,
-    reporter: Silent,
-) -> FitResult:
-    """As of :func:`pyspec.fit.starts.best_of`, from the same starts with the same result."""
-    starts = list(drawn_starts(job.problem, seeds, n_starts, seed))
-    parts = parts_of(range(n_starts), pool)
-    calls = [(_part, (job, part[0], [starts[k] for k in part])) for part in parts]
-    ended: dict[int, Ended] = {}
-    kept: list[tuple[int, FitResult]] = []
-    interrupted, nfev, low, gone = False, 0, float("inf"), ""
-
-    def take(part: list[int], found: tuple[list[Ended], list[tuple[int, FitResult]]]) -> None:
-        nonlocal nfev, low
-        for k, one in zip(part, found[0], strict=True):
-            ended[k], nfev = one, nfev + one.nfev
+    def tell(new: int) -> None:
+        nonlocal told, nfev, low
+        for one in [*best.ended.values()][told:] if pool is not None else ():
+            told, nfev = told + 1, nfev + one.nfev
             low = min(low, one.start.chisqr) if one.error is None else low
             reporter.update(nfev, one.start.chisqr, low)
-        kept.extend((part[k], result) for k, result in found[1])
 
     try:
-        for k, found in run_parts(pool, calls, hold):
-            if found is not None:
-                take(parts[k], found)
-        left = [k for k in range(n_starts) if k not in ended]
-        if left:
-            warn_lost(job.problem.label, len(left), "starts")
-        for k in left:
-            hold.check()
-            take([k], _part(job, k, [starts[k]]))
-    except KeyboardInterrupt:
-        interrupted = True
-    except GoneError as error:
-        if not kept:
-            raise
-        gone = f"{error}; {len(ended)} of {n_starts} starts had ended, their best point is kept"
+        interrupted, gone = fit_cases(job, n_starts, best, pool, hold, tell)
     finally:
         reporter.close()
-    if hold.insists or (interrupted and not kept):
-        raise KeyboardInterrupt
-    in_order = [ended[k] for k in sorted(ended)]
-    best: Ended | None = None
-    for one in in_order:
-        best = one if one.is_better(best) else best
-    if best is None:
-        raise first_error(in_order)
-    number = next(k for k in sorted(ended) if ended[k] is best)
-    found_results = dict(kept)
-    if number not in found_results:  # as good as that of its part but for rounding
-        found_results[number] = job.fit(starts[number])
-    result = found_results[number]
-    result._problem = job.problem
-    drawn = {"n_starts": n_starts, "seed": seed}
+    in_order = sorted(best.ended)
+    number = best.best([k for k in in_order if k in best.results] if interrupted else in_order)
+    ended = [best.ended[k] for k in in_order]
+    if number < 0:
+        raise first_error(ended)
+    if number not in best.results:  # as good as that of its part but for rounding
+        best.results[number] = fits.fit(starts[number])
+    result = best.results[number]
+    result._problem = fits.problem
     if gone:
-        result.success, result.message = False, gone
-    return with_starts(result, in_order, best, drawn, interrupted)
-
-
-def _part(
-    job: FromStarts, first: int, starts: Sequence[Mapping[str, float]]
-) -> tuple[list[Ended], list[tuple[int, FitResult]]]:
-    """Runs on a worker: how the fits from these starts ended, of which the first has that number,
-    and the best of them with its place. C makes the same of them as for one process."""
-    tries, alone = Tries(job.fit), first == 0
-    known = job.in_c(starts[alone:], 1)
-    for place, start in enumerate(starts):
-        if place - alone in known:
-            tries.take(known[place - alone])
-        else:
-            tries.run(start)
-    if tries.best is not None:
-        tries.finish()
-    if tries.result is None:
-        return tries.ended, []
-    # The problem is where it goes.
-    vars(tries.result).update(_problem=None, _minimizer=None)
-    return tries.ended, [(tries.number, tries.result)]
+        kept = f"{len(ended)} of {n_starts} starts had ended, their best point is kept"
+        result.success, result.message = False, f"{gone}; {kept}"
+    drawn = {"n_starts": n_starts, "seed": seed}
+    return with_starts(result, ended, best.ended[number], drawn, interrupted)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
-    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -21,16 +17,15 @@ from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
 from pyspec._library.threads import Threads, refuse_many
-from pyspec.calls import is_whole, stack_outside
-from pyspec.errors import ClusterError, FitError, PyspecError, one_line, shortened
+from pyspec.calls import is_whole
+from pyspec.errors import ClusterError, FitError, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
-from pyspec.fit.interrupts import Hold, begin_worker
+from pyspec.fit.interrupts import begin_worker
 
-Part = TypeVar("Part")
 Found = TypeVar("Found")
 
-#: Fits of a part: about 50 ms of work.
-CHUNK = 32
+#: Tasks that are under way for each worker: it never runs out, and few hold data.
+AHEAD = 2
 
 #: How often a signal is looked for, in seconds.
 LOOK = 0.05
@@ -47,11 +42,15 @@ class GoneError(ClusterError):
 
 
 class Pool(Protocol):
-    """Where parts run."""
+    """Where tasks run."""
 
     @property
     def width(self) -> int:
         """How many run at a time."""
+
+    @property
+    def room(self) -> int:
+        """How many may be under way: those that run, and those that wait for a worker."""
 
     def start(self, function: Callable[..., Any], *args: Any) -> Any:
         """A future of the call."""
@@ -70,7 +69,7 @@ class LocalPool:
     """Threads or processes of this machine."""
 
     def __init__(self, n_workers: int, workers: str = "processes") -> None:
-        self.width = n_workers
+        self.width, self.room = n_workers, AHEAD * n_workers
         self._pool: Executor
         if workers == "threads":
             self._pool = Threads(n_workers)
@@ -96,7 +95,7 @@ class LocalPool:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-class OfClient:
+class ClusterPool:
     """The workers of a client of dask.distributed, which use the library and build of this process.
 
     Raises :class:`pyspec.errors.ClusterError` where they do not.
@@ -106,15 +105,26 @@ class OfClient:
         self._client = need_client(client)
         self._terms = agree_on_fits(client)
         self._running: set[Any] = set()
+        self.width = self.count()
+        self.room = AHEAD * self.width
 
-    @property
-    def threads(self) -> int:
-        """Those of the workers that are there, one at least."""
+    def count(self) -> int:
+        """The threads of the workers that are there, one at least."""
         return max(1, int(sum(self._client.nthreads().values())))
+
+    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Submits the call."""
+        return self.sent(self._client.submit, as_agreed, self._terms, function, *args, pure=False)
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a task was lost several times, or the cluster is gone."""
+        return of_engine(error)
 
     def sent(self, send: Callable[..., Any], *given: Any, **options: Any) -> Any:
         """The future that `send` gives; it carries its data, so that a worker that dies takes none
         along."""
+        if self._client.status != "running":
+            raise GoneError(f"the cluster is gone (its client is {self._client.status})")
         import dask
 
         with dask.config.set({LARGE: "1 GB"}):
@@ -135,25 +145,6 @@ class OfClient:
         """Takes back what waits."""
         if self._client.status == "running":
             self._client.cancel([future for future in self._running if not future.done()])
-
-
-class ClusterPool(OfClient):
-    """The workers of a client, for parts of many fits."""
-
-    def __init__(self, client: Any) -> None:
-        super().__init__(client)
-        self.width = self.threads
-
-    def start(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Submits the call."""
-        submit = self._client.submit
-        if self._client.status != "running":
-            raise GoneError(f"the cluster is gone: its client is {self._client.status}")
-        return self.sent(submit, as_agreed, self._terms, function, *args, pure=False)
-
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a part was lost several times, or the cluster is gone."""
-        return of_engine(error)
 
 
 def make_pool(
@@ -187,85 +178,6 @@ def refuse_shared(label: str, client: Any, n_workers: int | None) -> None:
         raise FitError(
             f"{label}: chunks= is of fits in one process; leave it out, or client= and n_workers="
         )
-
-
-def parts_of(items: Sequence[Part], pool: Pool) -> list[list[Part]]:
-    """The items in parts, of which each worker gets several."""
-    size = max(1, min(CHUNK, -(-len(items) // (4 * pool.width))))
-    return [list(items[k : k + size]) for k in range(0, len(items), size)]
-
-
-def run_parts(
-    pool: Pool,
-    calls: Sequence[tuple[Callable[..., Found], tuple[Any, ...]]],
-    hold: Hold,
-    stop: threading.Event | None = None,
-) -> Iterator[tuple[int, Found | None]]:
-    """(k, what call k returned) as they end; None where its worker was lost, or could not be
-    started.
-
-    Raises what a call raises, :class:`GoneError` where a cluster is gone, and KeyboardInterrupt
-    where a signal comes, which sets `stop`; what had ended by then is handed over first.
-    """
-    pending: dict[Any, int] = {}
-    try:
-        for k, (function, args) in enumerate(calls):
-            try:
-                pending[pool.start(function, *args)] = k
-            except PyspecError:
-                raise
-            except (OSError, RuntimeError):  # the system starts no more processes or threads
-                yield from ((left, None) for left in range(k, len(calls)))
-                break
-        while pending:
-            hold.check()
-            for future in pool.wait(list(pending)):
-                k = pending.pop(future)
-                why, found = outcome(future)
-                if why is not None and not pool.is_lost(why):
-                    raise why
-                yield k, found
-    except KeyboardInterrupt:
-        if stop is not None:
-            stop.set()
-        pool.close()
-        for future, k in pending.items():
-            if _has_result(future):
-                yield k, future.result()
-        raise
-    finally:
-        pool.close()
-
-
-def outcome(future: Any) -> tuple[BaseException | None, Any]:
-    """What a call that has ended raised, or else returned.
-
-    Raises :class:`GoneError` where that was lost with its cluster, which cancels all calls.
-    """
-    try:
-        error = future.exception()
-        return error, None if error is not None else future.result()
-    except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
-        raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]
-
-
-def warn_lost(label: str, n: int, what: str) -> None:
-    """Warns that workers were lost with their parts, and that these are fitted here."""
-    warnings.warn(
-        f"{label}: worker processes ended early, {n} {what} are fitted here; a script that starts "
-        "workers must do so under 'if __name__ == \"__main__\":'",
-        stacklevel=stack_outside(),
-    )
-
-
-def warn_gone(label: str, why: str, n: str) -> None:
-    """Warns that a cluster is gone and that those which had ended by then, such as "3 of 20 fits",
-    are all there is."""
-    warnings.warn(f"{label}: {why}; {n} are kept", stacklevel=stack_outside())
-
-
-def _has_result(future: Any) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
 
 
 def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:

@@ -1,166 +1,232 @@
-"""Runs the fits of a batch: one after the other, in threads, in processes, or on a cluster."""
+"""Runs many fits, here or by the workers of a pool, and hands them to what keeps them."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Protocol
 
-from pyspec.fit.batch.batch import Batch
-from pyspec.fit.batch.fits import Fit, Made
-from pyspec.fit.batch.in_c import InC
-from pyspec.fit.batch.pools import (
-    GoneError,
-    Pool,
-    make_pool,
-    parts_of,
-    run_parts,
-    warn_gone,
-    warn_lost,
-)
-from pyspec.fit.batch.solved import Solved
+from pyspec.calls import stack_outside
+from pyspec.errors import PyspecError, one_line
+from pyspec.fit.batch.pools import GoneError, Pool
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.progress import Steps
-from pyspec.fit.solve.methods import NATIVE, check_linear
-from pyspec.fit.solve.native import native_options
+
+#: Fits of a part: about 50 ms of work.
+CHUNK = 32
+
+#: A function and its arguments.
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+#: The number of a call, what it returned, and why it failed.
+Outcome = tuple[int, Any, Exception | None]
 
 
-def run_batch(
-    batch: Batch[Fit],
+class LostError(PyspecError):
+    """A task whose worker was lost, or for which none could be started."""
+
+
+class Sink(Protocol):
+    """What keeps fits as they end: of all, or of the part of a worker."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept yet."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether one of the fits was."""
+
+    def take(self, first: int, part: Any) -> int:
+        """What a worker kept, of cases from that number on. Returns how many have ended."""
+
+
+class Job(Protocol):
+    """Fits that can be shared, known by their numbers."""
+
+    #: What messages call the model, and several of the fits.
+    @property
+    def label(self) -> str: ...
+    @property
+    def plural(self) -> str: ...
+    def part(self, numbers: Sequence[int]) -> Job:
+        """Those that follow each other, as a worker gets them."""
+
+    def sink(self) -> Any:
+        """What keeps these."""
+
+    def in_turn(
+        self, sink: Any, check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[int]:
+        """How many have ended, as they end and the sink has them; with `each` none begins before
+        the one before was told of. `check` raises KeyboardInterrupt where they are to end."""
+
+    def begin_part(self) -> None:
+        """Raises what keeps a worker from fitting any."""
+
+
+def fit_cases(
+    job: Job,
     n: int,
+    sink: Sink,
+    pool: Pool | None,
     hold: Hold,
-    progress: bool | Callable[[int, int], object] | None,
-    client: Any,
-    n_workers: int | None,
-    workers: str = "processes",
-) -> tuple[Made[Fit], bool]:
-    """All `n` fits in their order, and whether a signal ended them: then the status of those that
-    did not begin is "not run".
+    tell: Callable[[int], object],
+    each: bool = False,
+    stop: Any = None,
+) -> tuple[bool, str]:
+    """Makes `n` fits and hands them to a sink: in turn here, or in parts by the workers of a pool.
 
-    Raises :class:`FitError` for options that no fit could have, KeyboardInterrupt where a signal
-    came before the first fit, or a second one.
+    Parameters
+    ----------
+    tell : is told how many have ended since the last time
+    each : without a pool, whether it is told before the next one begins
+    stop : an event that ends what runs in threads, where a signal comes
+
+    Returns
+    -------
+    interrupted : whether a signal ended them, with what had ended by then in the sink
+    gone : why the cluster is gone, with the same; "" where it is not
+
+    Raises KeyboardInterrupt where a signal came before anything was kept, or a second one.
     """
-    methods, options = batch.how.methods, batch.how.options
-    check_linear(batch.model.name, methods, options)
-    if methods[-1] == NATIVE:
-        native_options(batch.model.name, options)
-    pool = make_pool(batch.model.name, client, n_workers, workers)
-    steps = Steps(progress, f"{batch.model.name}, {batch.plural}")
-    found = Part[Fit]({}, None)
-    left = "not run", "interrupted before it ended"
-    interrupted, done = False, 0
+    interrupted, gone = False, ""
     try:
-        for new in _as_they_end(batch, n, pool, hold, workers, found, callable(progress)):
-            done += new
-            steps.update(done, n)
+        if pool is None:
+            for new in job.in_turn(sink, hold.check, each, None):
+                tell(new)
+        else:
+            _share(job, n, sink, pool, hold, tell, stop)
     except KeyboardInterrupt:
         interrupted = True
     except GoneError as error:
-        if not found.n_done:
+        if sink.is_empty:
             raise
-        left = "not run", str(error)
-        warn_gone(batch.model.name, str(error), f"{found.n_done} of {n} {batch.plural}")
-    finally:
-        steps.close()
-    interrupted |= any(fit.status == "interrupted" for fit in found.others.values())
-    if hold.insists or (interrupted and not found.n_done):
+        gone = str(error)
+    interrupted |= sink.interrupted
+    if hold.insists or (interrupted and sink.is_empty):
         raise KeyboardInterrupt
-    return Made(batch, n, found.solved, found.others, left), interrupted
+    return interrupted, gone
 
 
-@dataclass
-class Part(Generic[Fit]):
-    """Fits of a batch: those that Python made, by number, and those that C made, in arrays."""
-
-    others: dict[int, Fit]
-    solved: Solved | None
-
-    @property
-    def n_done(self) -> int:
-        """How many have ended."""
-        return len(self.others) + (0 if self.solved is None else int(self.solved.made.sum()))
-
-    def take(self, batch: Batch[Fit], n: int, numbers: Sequence[int], part: Part[Fit]) -> None:
-        """Those of a worker, which have these numbers."""
-        self.others |= part.others
-        if part.solved is not None:
-            if self.solved is None:
-                self.solved = part.solved.empty(n)
-            self.solved.take(numbers[0] - batch.first, part.solved)
-
-
-def _as_they_end(
-    batch: Batch[Fit],
+def _share(
+    job: Job,
     n: int,
-    pool: Pool | None,
+    sink: Sink,
+    pool: Pool,
     hold: Hold,
-    workers: str,
-    found: Part[Fit],
-    each: bool,
-) -> Iterator[int]:
-    """How many fits have ended, as they end in `found`: one after the other without a pool. Raises
-    KeyboardInterrupt where a signal comes."""
-    if pool is None:
-        yield from _in_turn(batch, found, hold.check, each, None)
-        return
-    parts = parts_of(range(n), pool)
-    if workers == "threads":
-        batch.stop = threading.Event()
-    calls = [(_fits, (batch.part(part), part)) for part in parts]
-    left: list[list[int]] = []
-    try:
-        for k, part in run_parts(pool, calls, hold, batch.stop):
-            if part is None:
-                left.append(parts[k])
-            else:
-                found.take(batch, n, parts[k], part)
-                yield from [1] * part.n_done
-    finally:
-        batch.stop = None
+    tell: Callable[[int], object],
+    stop: Any,
+) -> None:
+    """All fits by the workers of a pool; those of workers that were lost here."""
+    size = max(1, min(CHUNK, -(-n // (4 * pool.width))))
+    parts = [range(k, min(k + size, n)) for k in range(0, n, size)]
+    left: list[range] = []
+    for k, found, error in run_tasks(pool, ((_run, (job.part(p),)) for p in parts), hold, stop):
+        if error is None:
+            tell(sink.take(parts[k][0], found))
+        elif isinstance(error, LostError):
+            left.append(parts[k])
+        else:
+            raise error
     if left:
-        warn_lost(batch.model.name, sum(map(len, left)), batch.plural)
+        warnings.warn(
+            f"{job.label}: worker processes ended early, {sum(map(len, left))} {job.plural} "
+            "are fitted here; a script that starts workers must do so under 'if __name__ == "
+            '"__main__":\'',
+            stacklevel=stack_outside(),
+        )
     for numbers in left:
-        own = Part[Fit]({}, None)
+        part = job.part(numbers)
+        own = part.sink()
         try:
-            yield from _in_turn(batch.part(numbers), own, hold.check, each, None)
+            for new in part.in_turn(own, hold.check, False, None):
+                tell(new)
         finally:
-            found.take(batch, n, numbers, own)
+            sink.take(numbers[0], own)
 
 
-def _in_turn(
-    batch: Batch[Fit],
-    found: Part[Fit],
-    check: Callable[[], None],
-    each: bool,
-    n_threads: int | None,
-) -> Iterator[int]:
-    """All fits of a batch, those that C can make by C; 1 after each, with `each` before the next
-    one begins. `check` raises KeyboardInterrupt where they are to end."""
-    in_c = InC.of(batch)
-    found.solved = None if in_c is None else in_c.solved
-    cases = ((place, False) for place in range(len(batch.cases)))
-    for place, is_made in cases if in_c is None else in_c.run(check, each, n_threads):
-        if not is_made:
-            check()
-            number = batch.first + place
-            fit = found.others[number] = batch.fit(number)
-            if fit.status == "interrupted":
-                return
-        yield 1
-
-
-def _fits(batch: Batch[Fit], numbers: Sequence[int]) -> Part[Fit]:
+def _run(part: Any) -> Any:
     """Runs on a worker."""
-    batch.need_functions()
-    found = Part[Fit]({}, None)
+    part.begin_part()
+    found, stop = part.sink(), getattr(part, "stop", None)
 
     def check() -> None:
-        if batch.stop is not None and batch.stop.is_set():
+        if stop is not None and stop.is_set():
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):  # before the first point of a fit
-        for _ in _in_turn(batch, found, check, False, 1):
+        for _ in part.in_turn(found, check, False, 1):
             pass
     return found
+
+
+def run_tasks(
+    pool: Pool, calls: Iterable[Call], hold: Hold, stop: Any = None, n_tries: int = 1
+) -> Iterator[Outcome]:
+    """Runs calls by the workers of a pool, each begun when there is room for it: its number, what
+    it returned, and None; or why it failed so often, :class:`LostError` where its worker did.
+
+    Raises :class:`GoneError` where a cluster is gone, and KeyboardInterrupt where a signal comes,
+    which sets `stop`; what had ended by then is handed over first.
+    """
+    new = ((k, call, 1) for k, call in enumerate(calls))
+    again: list[tuple[int, Call, int]] = []
+    pending: dict[Any, tuple[int, Call, int]] = {}
+    try:
+        while True:
+            while len(pending) < pool.room:
+                task = again.pop() if again else next(new, None)
+                if task is None:
+                    break
+                hold.check()
+                try:
+                    pending[pool.start(task[1][0], *task[1][1])] = task
+                except PyspecError:
+                    raise
+                except (OSError, RuntimeError) as error:  # no more processes or threads
+                    yield task[0], None, LostError(one_line(error))
+            if not pending:
+                return
+            hold.check()
+            for future in pool.wait(list(pending)):
+                k, call, n = pending.pop(future)
+                why, found = _outcome(future)
+                if why is None:
+                    yield k, found, None
+                elif not isinstance(why, Exception):
+                    raise why
+                elif n < n_tries:
+                    again.append((k, call, n + 1))
+                else:
+                    yield k, None, LostError(one_line(why)) if pool.is_lost(why) else why
+    except KeyboardInterrupt:
+        if stop is not None:
+            stop.set()
+        pool.close()
+        for future, (k, _, _) in pending.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield k, future.result(), None
+        raise
+    finally:
+        pool.close()
+
+
+def _outcome(future: Any) -> tuple[BaseException | None, Any]:
+    """What a call that has ended raised, or else returned.
+
+    Raises :class:`GoneError` where that was lost with its cluster, which cancels all calls.
+    """
+    try:
+        error = future.exception()
+        return error, None if error is not None else future.result()
+    except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
+        raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]
+
+
+def warn_gone(label: str, why: str, n: str) -> None:
+    """Warns that a cluster is gone and that those which had ended by then, such as "3 of 20 fits",
+    are all there is."""
+    warnings.warn(f"{label}: {why}; {n} are kept", stacklevel=stack_outside())

@@ -105,7 +105,7 @@ class Solved:
         """(n, n_free) the best values."""
         return self.numbers[:, : len(self.names)]
 
-    def covariance(self, places: slice | Bools) -> Array:
+    def covariance(self, places: slice | Ints) -> Array:
         """(k, n_free, n_free) of some of them, NaN of parameters that a bound holds, or whose error
         is wider than the interval of their bounds."""
         n = len(self.names)
@@ -116,7 +116,7 @@ class Solved:
             found = np.where(wide[:, :, None] | wide[:, None, :], np.nan, found)
         return found
 
-    def stderr(self, places: slice | Bools) -> Array:
+    def stderr(self, places: Ints) -> Array:
         """(k, n_free) standard errors of some of them, NaN where there is none."""
         with np.errstate(invalid="ignore"):
             return np.asarray(np.sqrt(np.einsum("kjj->kj", self.covariance(places))))

@@ -14,7 +14,6 @@ from pyspec.calls import answered, one_of, whole
 from pyspec.errors import CallError, FitError
 from pyspec.executor import Executor, backend_name, make_executor
 from pyspec.fit.batch.batch import Batch
-from pyspec.fit.batch.run import run_batch
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Drawn, Given
@@ -264,5 +263,5 @@ def _run(
     make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = run_batch(batch, n, hold, progress, client, n_workers)
+        fits, interrupted = batch.run(hold, progress, client, n_workers)
         return hold.mark(ManyFits(fits, batch, time.perf_counter() - begin, interrupted))

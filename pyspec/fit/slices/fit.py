@@ -14,7 +14,6 @@ from pyspec.calls import answered, one_of, real
 from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.pools import check_workers
-from pyspec.fit.batch.run import run_batch
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
@@ -111,7 +110,7 @@ def fit_slices(
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = run_batch(batch, len(rows), hold, progress, client, n_workers, workers)
+        fits, interrupted = batch.run(hold, progress, client, n_workers, workers)
         seconds = time.perf_counter() - begin
         return hold.mark(
             SliceResults(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.fit import SliceResults, fit_slices
+from pyspec.fit import fit_slices
 from pyspec.model import Measurement, Model
 from pyspec.workflow.maps.store import MapStore, Place, checksum_of
 from pyspec.workflow.seeds import shift_seeds
@@ -46,35 +46,6 @@ class MapJob:
         parameters = tuple(self.model.parameters)
         errors = tuple(f"{name}_stderr" for name in parameters)
         return (*parameters, *errors, *NUMBERS, "status", "message")
-
-
-@dataclass
-class _Found:
-    """The results of the spectra of a block, filled as they come."""
-
-    names: tuple[str, ...]
-    n: int
-    table: dict[str, Array] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.table = {name: np.full(self.n, np.nan) for name in self.names[:-2]}
-        self.table["status"] = np.full(self.n, "failed", dtype=f"<U{STATUS}")
-        self.table["message"] = np.full(self.n, "", dtype=f"<U{MESSAGE}")
-
-    def take(self, rows: Array, slices: SliceResults) -> None:
-        """The results of these spectra."""
-        values, errors = slices.values, slices.stderr
-        for name in slices.names:
-            self.table[name][rows] = _plain(values[name])
-            self.table[f"{name}_stderr"][rows] = _plain(errors[name])
-        for name in NUMBERS:
-            self.table[name][rows] = _plain(getattr(slices, name))
-        self.table["status"][rows] = slices.status
-        self.table["message"][rows] = [_short(text) for text in slices.message]
-
-    def refuse(self, row: int, why: Exception) -> None:
-        """A spectrum that cannot be fitted."""
-        self.table["message"][row] = _short(str(why))
 
 
 def fit_block(
@@ -113,18 +84,22 @@ def fit_rows(job: MapJob, rows: Mapping[str, Array]) -> dict[str, Array]:
     """The results of spectra (n, n_energy) by name, (n,) each; a spectrum that cannot be fitted
     has its message."""
     n = len(rows["data"])
-    found = _Found(job.names(), n)
+    found: dict[str, Array] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
+    found["status"] = np.full(n, "failed", dtype=f"<U{STATUS}")
+    found["message"] = np.full(n, "", dtype=f"<U{MESSAGE}")
     _fit_or_halve(job, rows, np.arange(n), found)
-    return found.table
+    return found
 
 
-def _fit_or_halve(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) -> None:
+def _fit_or_halve(
+    job: MapJob, rows: Mapping[str, Array], which: Array, found: dict[str, Array]
+) -> None:
     """Fits these spectra; where some are refused, the others are fitted without them."""
     try:
         _fit(job, rows, which, found)
     except PyspecError as error:
         if len(which) == 1:
-            found.refuse(int(which[0]), error)
+            found["message"][which] = _short(str(error))
             return
         finite = np.isfinite(rows["data"][which][:, slice(*job.columns)]).all(axis=1)
         good, bad = which[finite], which[~finite]
@@ -143,7 +118,7 @@ def _measured(job: MapJob, part: Mapping[str, Array]) -> Measurement:
     return Measurement(part["data"], columns=job.columns, **noise)
 
 
-def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) -> None:
+def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: dict[str, Array]) -> None:
     part = {name: array[which] for name, array in rows.items()}
     series = _measured(job, part)
     seeds: list[dict[str, float]] = [{} for _ in which]
@@ -159,12 +134,13 @@ def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) ->
     slices = fit_slices(job.model, series, seeds=seeds, progress=False, **options)
     if slices.interrupted:
         raise KeyboardInterrupt
-    found.take(which, slices)
-
-
-def _plain(values: Any) -> npt.NDArray[np.float64]:
-    """With the one NaN that a store gives back for a chunk of nothing else."""
-    return np.where(np.isnan(values), np.nan, values)
+    values, errors = slices.values, slices.stderr
+    columns = {name: getattr(slices, name) for name in NUMBERS} | values
+    columns |= {f"{name}_stderr": errors[name] for name in errors}
+    for name, column in columns.items():
+        found[name][which] = np.where(np.isnan(column), np.nan, column)  # the one NaN of a store
+    found["status"][which] = slices.status
+    found["message"][which] = [_short(text) for text in slices.message]
 
 
 def _short(text: str) -> str:

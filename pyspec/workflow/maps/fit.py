@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.calls import answered, is_whole
+from pyspec.calls import answered, whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
+from pyspec.fit.batch.pools import LocalPool, Pool, check_workers
+from pyspec.fit.batch.run import LostError, run_tasks
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
@@ -36,9 +38,12 @@ from pyspec.workflow.maps.given import (
     map_array,
     seed_parts,
 )
-from pyspec.workflow.maps.run import Cluster, Here, Runner, Task, make_runner, run_tasks
+from pyspec.workflow.maps.run import Cluster, Here, map_pool
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
+
+#: How often a block is tried: a worker that was lost makes a task fail once.
+TRIES = 2
 
 #: Arguments of fit_map that fits do not have.
 _OWN = (
@@ -114,7 +119,9 @@ def fit_map(
     need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):
         need(library, "a map", "zarr")
-    _check_numbers(client, n_workers, block_size)
+    check_workers("fit_map", client, n_workers)
+    if block_size is not None:
+        whole("block_size", block_size, 1, FitError)
     check_starts(options.get("n_starts", 1), options.get("seed", 0))
     for name in options:
         hint = "" if name in (*METHOD_OPTIONS, *FIT_OPTIONS) else suggest(name, list(_OWN))
@@ -132,17 +139,17 @@ def fit_map(
     _rehearse(job, given)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
-        runner = make_runner(client, n_workers)
+        pool = map_pool(client, n_workers)
         try:
-            left = _begin(job, given, block_size, runner, hold)
-            _fit(job, given, left, runner, steps, hold)
+            left = _begin(job, given, block_size, pool, hold)
+            _fit(job, given, left, pool, steps, hold)
             check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what is done of the map is in {path}; the same call goes on"
             ) from None
         finally:
-            runner.close()
+            pool.close()
             steps.close()
     return kept_with_findings(job.store)
 
@@ -216,20 +223,6 @@ def _noise(sigma: Any, counts: bool | float, data: Any) -> tuple[dict[str, Any],
     return {"weight": 1.0 / values}, {}
 
 
-def _check_numbers(client: Any, n_workers: int | None, block_size: int | None) -> None:
-    for what, number in (("n_workers", n_workers), ("block_size", block_size)):
-        if number is not None and not is_whole(number, 1):
-            raise FitError(
-                f"{what} must be a whole number from 1 on, or None, not {shortened(number)}"
-            )
-    if client is not None and n_workers is not None:
-        raise FitError("a client has its workers; leave n_workers out")
-    if client is not None and not (hasattr(client, "compute") and hasattr(client, "nthreads")):
-        raise FitError(
-            f"client is {type(client).__name__}; give a dask.distributed.Client, or n_workers="
-        )
-
-
 def _rehearse(job: MapJob, given: MapData) -> None:
     """Fits what the model itself says, once: what is wrong with model or options is so here."""
     model = job.model
@@ -247,7 +240,7 @@ def _begin(
     job: MapJob,
     given: MapData,
     block_size: int | None,
-    runner: Runner,
+    pool: Pool,
     hold: Hold,
 ) -> list[Block]:
     """The blocks that are not written yet; makes the store or checks it."""
@@ -256,7 +249,7 @@ def _begin(
         check_identity(store.identity(), now, store.path)
         blocks = given.blocks(store.block())
     else:
-        share = given.n_spectra // (2 * runner.width)
+        share = given.n_spectra // (2 * pool.room)
         size = block_size or max(1, min(SPECTRA, share))
         block = given.block_shape(size)
         blocks = given.blocks(block)
@@ -265,13 +258,12 @@ def _begin(
     found = {number: store.inputs_of(number, place) for number, place in blocks}
     written = [one for one in blocks if found[one[0]] is not None]
 
-    def look(block: Block) -> Task:
-        return inputs_checksum, (), given.part(block[1])
-
-    near = runner if isinstance(runner, Cluster) else Here()
-    for (number, place), checksum in run_tasks(near, look, written, hold):
-        if isinstance(checksum, Exception):
-            raise _unreadable(given, [(number, place)], checksum, store) from checksum
+    near = pool if isinstance(pool, Cluster) else Here()
+    looks = ((inputs_checksum, (given.part(place),)) for _, place in written)
+    for k, checksum, error in run_tasks(near, looks, hold, n_tries=TRIES):
+        number, place = written[k]
+        if error is not None:
+            raise _unreadable(given, [(number, place)], error, store) from error
         if checksum != found[number]:
             raise DataError(
                 f"{store.path} holds a map of other data: those at {given.named(place)} were "
@@ -284,7 +276,7 @@ def _fit(
     job: MapJob,
     given: MapData,
     left: list[Block],
-    runner: Runner,
+    pool: Pool,
     steps: Steps,
     hold: Hold,
 ) -> None:
@@ -294,14 +286,18 @@ def _fit(
     if done:
         steps.update(done, given.n_spectra)
 
-    def make(block: Block) -> Task:
-        return fit_block, (job, *block), given.part(block[1])
-
-    for block, found in run_tasks(runner, make, left, hold):
-        if isinstance(found, Exception):
-            failed.append((block, found))
+    fits = ((fit_block, (job, *block, given.part(block[1]))) for block in left)
+    for k, _, error in run_tasks(pool, fits, hold, n_tries=TRIES):
+        if isinstance(error, LostError) and isinstance(pool, LocalPool):
+            raise FitError(
+                "a worker process ended early; all blocks that were written stay, and the same "
+                "call goes on; a script that starts workers must do so under 'if __name__ == "
+                '"__main__":\''
+            ) from error
+        if error is not None:
+            failed.append((left[k], error))
             continue
-        done += _spectra(block[1])
+        done += _spectra(left[k][1])
         steps.update(done, given.n_spectra)
     if failed:
         error = failed[0][1]
