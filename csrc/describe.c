@@ -2,6 +2,7 @@
 #include "formula.h"
 #include "kernel.h"
 #include "many.h"
+#include "project.h"
 #include "results.h"
 
 #include <stddef.h>

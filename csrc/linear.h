@@ -4,6 +4,7 @@
 
 #include "guard.h"
 #include "kernel.h"
+#include "project.h"
 
 /* A column that keeps less than this of its length beside the others is a combination of them. */
 #define LINEAR_RANK 1e-12
@@ -65,5 +66,14 @@ void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8
  * which columns are no combination of those before them. */
 void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, const double *b,
                         double *on, int64_t step);
+
+/* Adds the sums of a part with free amplitudes to its `normal`. */
+int pyspec_sum_linear(const pyspec_part *part, int64_t form, pyspec_team *team);
+
+/* Parts that an offset has. */
+static inline int64_t count_offsets(const pyspec_linear *q)
+{
+    return q->offset ? q->n_offsets + !q->n_offsets : 0;
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* parts.c: sums over the rows of several files, divided among the threads of a team. Chunks of rows
  * have sums of their own; they are joined in the order of the rows, in the tree that makes the bits
  * the same for any number of threads and chunks. */
+#include "linear.h"
 #include "memory.h"
 #include "separable.h"
 #include "span.h"
@@ -39,7 +40,8 @@ static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta, int64
 /* Whether a part is summed over shapes and times apart. */
 static int is_apart(const parts_job *j, const pyspec_part *part)
 {
-    return !j->whole && part->normal->in_strips == 1 && pyspec_is_separable(part->call, j->form);
+    return !j->whole && part->call && part->normal->in_strips == 1 &&
+           pyspec_is_separable(part->call, j->form);
 }
 
 /* Whether a part is summed by itself, from its span. */
@@ -48,11 +50,19 @@ static int is_spanned(const parts_job *j, const pyspec_part *part)
     return j->spans && is_apart(j, part) && pyspec_has_span(part, j->form);
 }
 
+/* Whether a part is summed by itself, before the rows of the others are shared. */
+static int is_by_itself(const parts_job *j, const pyspec_part *part)
+{
+    return !part->call || is_spanned(j, part);
+}
+
 /* Chunks of a part that a window touches. */
 static int64_t count_chunks(const parts_job *j, const pyspec_part *part)
 {
+    if (is_by_itself(j, part))
+        return 0;
     const pyspec_problem *q = part->call->problem;
-    return is_spanned(j, part) ? 0 : (q->row_end - 1) / j->chunk - q->row_begin / j->chunk + 1;
+    return (q->row_end - 1) / j->chunk - q->row_begin / j->chunk + 1;
 }
 
 static int64_t count_all_chunks(const parts_job *j)
@@ -88,8 +98,10 @@ static int prepare_part(void *job, int64_t task, int64_t thread)
 {
     const parts_job *j = job;
     const pyspec_part *part = &j->parts[task];
+    if (is_by_itself(j, part))
+        return STATUS_OK;
     const pyspec_call call = pyspec_call_in(j->team, part->call, thread);
-    return is_spanned(j, part) ? STATUS_OK : prepare_call(j, part, &call);
+    return prepare_call(j, part, &call);
 }
 
 static int sum_range(const parts_job *j, const pyspec_part *part, const pyspec_call *call,
@@ -136,9 +148,9 @@ static int sum_alone(const parts_job *j)
     int status = STATUS_OK;
     for (int64_t k = 0; !status && k < j->n_parts; k++) {
         const pyspec_part *part = &j->parts[k];
-        const pyspec_problem *q = part->call->problem;
-        if (is_spanned(j, part))
+        if (is_by_itself(j, part))
             continue;
+        const pyspec_problem *q = part->call->problem;
         status = prepare_call(j, part, part->call);
         status = status ? status
                         : sum_range(j, part, part->call, part->normal, q->row_begin, q->row_end);
@@ -176,8 +188,12 @@ static int sum_all(parts_job *j)
         begin_sums(j->parts[k].normal, j->form, j->parts[k].n_theta, j->every);
     for (int64_t k = 0; !status && k < j->n_parts; k++) {
         const pyspec_part *part = &j->parts[k];
-        if (!is_spanned(j, part))
+        if (!is_by_itself(j, part))
             continue;
+        if (!part->call) {
+            status = pyspec_sum_linear(part, j->form, j->team);
+            continue;
+        }
         status = prepare_call(j, part, part->call);
         status = status ? status : pyspec_sum_span(part, j->form, j->team);
     }
@@ -204,7 +220,8 @@ static int sum_into(parts_job *j, int64_t order, double *triangle)
     if ((n_parts && !parts) || !triangle)
         return STATUS_NULL_POINTER;
     for (int64_t k = 0; k < n_parts; k++) {
-        if (!parts[k].call || !parts[k].call->problem || !parts[k].call->plan || !parts[k].normal)
+        const pyspec_call *call = parts[k].call;
+        if ((!call && !parts[k].linear) || (call && (!call->problem || !call->plan)) || !parts[k].normal)
             return STATUS_NULL_POINTER;
     }
     int status = pyspec_check_team(j->team);

@@ -250,6 +250,10 @@ typedef struct pyspec_part {
     int64_t n_theta;
     double *span;
     int64_t span_size;
+    const struct pyspec_linear *linear;
+    const struct pyspec_part *bases;
+    int64_t n_bases;
+    const struct pyspec_results *results;
 } pyspec_part;
 
 /* Threads that share the work of a fit. Every thread but the caller's has one of the work memories,
@@ -263,45 +267,6 @@ typedef struct pyspec_team {
     void *state;
     int64_t n_state;
 } pyspec_team;
-
-/* Amplitudes that are free in each group of data (each row or each column), solved for exactly
- * while the other parameters move: model[g] = offset[g] + sum_k c[g][k] basis[k][g]. Data, weights
- * and what is written for each point lie in tiles of PYSPEC_LANES groups, [tile][n_x][lane]; the
- * lanes of the last tile that are no group hold zeros. */
-typedef struct pyspec_linear {
-    int64_t n_groups;
-    int64_t n_x;
-    int64_t n_basis;
-    int64_t n_slopes;
-    int64_t n_theta;
-    int64_t isa;
-    int64_t full;
-    const double *basis;
-    int64_t basis_column;
-    int64_t basis_group;
-    const double *slopes;
-    int64_t slopes_column;
-    int64_t slopes_group;
-    const int64_t *slope_basis;
-    int64_t n_entries;
-    const int64_t *entry_slope;
-    const int64_t *entry_theta;
-    const double *factors;
-    int64_t factors_group;
-    const double *offset;
-    int64_t offset_group;
-    const double *data;
-    const double *weight;
-    const uint8_t *allowed;
-    const uint8_t *bounded;
-    double *amplitudes;
-    uint8_t *determined;
-    double *residual;
-    double *jacobian;
-    double *triangle;
-    double *work;
-    int64_t work_size;
-} pyspec_linear;
 
 typedef struct pyspec_solver {
     int64_t n;
@@ -452,12 +417,6 @@ PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_
  * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or minus a status. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
-
-/* Variable projection: the amplitudes of every group at the optimum for these basis functions, and the triangle
- * of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or, with `full`, that of Golub
- * and Pereyra; both have the same J'r. Work: pyspec_project_size bytes; that is 0 for sizes that are refused. */
-PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
-PYSPEC_API int pyspec_project(const pyspec_linear *linear);
 
 /* Makes a team ready, whose `state` has the bytes of pyspec_team_size. Threads of the caller then
  * enter pyspec_help, wait there for work, and leave it once the team is dismissed. The memory may

@@ -30,7 +30,7 @@ static int is_place(const run *r, int64_t at)
 
 static int check_results(const pyspec_results *q)
 {
-    if (q->n_values < 0 || q->n_slopes < 0 || q->n_entries < 0)
+    if (q->n_values < 0 || q->n_slopes < 0 || q->n_entries < 0 || q->row < 0 || q->copies < 0)
         return STATUS_SIZE;
     if (q->n_values && (!q->values || !q->value_at))
         return STATUS_NULL_POINTER;
@@ -92,11 +92,19 @@ static kept_scheme *begin_kept(const results_job *j, int64_t thread)
 
 /* ---- what is written --------------------------------------------------------------------- */
 
+/* Points of a row that is written. */
+static int64_t width_of(const pyspec_call *call)
+{
+    const pyspec_problem *p = call->problem;
+    return call->plan->trace >= 0 ? p->row_end - p->row_begin : p->x_end - p->x_begin;
+}
+
 /* A block of a spectrum, `from`, to its rows and abscissae of the window. */
-static void write_lanes(const run *r, const tile *t, const double *from, double *to)
+static void write_lanes(const run *r, const tile *t, const pyspec_results *q, const double *from,
+                        double *to)
 {
     const pyspec_problem *p = r->problem;
-    const int64_t n = count_in_window(r, t), width = p->x_end - p->x_begin;
+    const int64_t n = count_in_window(r, t), width = q->row ? q->row : width_of(r->call);
     to += (t->row[0] - p->row_begin) * width + (t->x0 - p->x_begin);
     if (n <= 0)
         return;
@@ -109,11 +117,11 @@ static void write_lanes(const run *r, const tile *t, const double *from, double 
 static void write_block(const run *r, const tile *t, const pyspec_results *q)
 {
     for (int64_t k = 0; k < q->n_values; k++)
-        write_lanes(r, t, slot_at(r, t, q->value_at[k]), q->values[k]);
+        write_lanes(r, t, q, slot_at(r, t, q->value_at[k]), q->values[k]);
     for (int64_t k = 0; k < q->n_slopes; k++) {
         const int64_t slot = q->slope_at[k], column = q->slope_by[k];
         const int is_zero = !written_at(r, slot)[column];
-        write_lanes(r, t, is_zero ? pyspec_zeros : column_at(r, t, slot, column), q->slopes[k]);
+        write_lanes(r, t, q, is_zero ? pyspec_zeros : column_at(r, t, slot, column), q->slopes[k]);
     }
 }
 
@@ -156,7 +164,7 @@ static void write_traces(const run *r, const strip *s, const pyspec_results *q)
 static void write_factors(const run *r, const strip *s, const pyspec_results *q)
 {
     const int64_t begin = s->row - r->problem->row_begin;
-    const int64_t n = q->factors_row ? s->n : begin == 0;
+    const int64_t n = q->factors_row && r->plan->trace < 0 ? s->n : begin == 0;
     double own[STRIP];
     for (int64_t e = 0; e < q->n_entries; e++) {
         if (q->entry_row[e] < 0)
@@ -165,6 +173,20 @@ static void write_factors(const run *r, const strip *s, const pyspec_results *q)
             write_slope(r, s, q->entry_row[e], q->entry_theta[e], own);
         for (int64_t i = 0; i < n; i++)
             q->factors[(begin + i) * q->factors_row + e] = own[i];
+    }
+}
+
+/* Repeats the first row of all that is written. */
+static void repeat_rows(const pyspec_call *call, const pyspec_results *q)
+{
+    const int64_t n = width_of(call), row = q->row ? q->row : n;
+    for (int64_t i = 1; i < q->copies; i++) {
+        for (int64_t k = 0; k < q->n_values; k++)
+            memcpy(q->values[k] + i * row, q->values[k], (size_t)n * sizeof(double));
+        for (int64_t k = 0; k < q->n_slopes; k++)
+            memcpy(q->slopes[k] + i * row, q->slopes[k], (size_t)n * sizeof(double));
+        if (q->n_entries && q->factors_row)
+            memcpy(q->factors + i * q->factors_row, q->factors, (size_t)q->n_entries * sizeof(double));
     }
 }
 
@@ -223,5 +245,8 @@ int pyspec_run_results(const pyspec_call *call, const pyspec_results *results, p
     status = status ? status : pyspec_fill_prepared(r, 0);
     results_job job = {.q = results, .call = call, .team = team};
     const int64_t n_rows = call->problem->row_end - call->problem->row_begin;
-    return status ? status : pyspec_share(team, run_task, &job, (n_rows + STRIP - 1) / STRIP);
+    status = status ? status : pyspec_share(team, run_task, &job, (n_rows + STRIP - 1) / STRIP);
+    if (!status)
+        repeat_rows(call, results);
+    return status;
 }

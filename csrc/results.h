@@ -20,6 +20,7 @@ typedef struct pyspec_results {
     int64_t factors_row;
     double *kept;
     int64_t kept_size;
+    int64_t row, copies;
 } pyspec_results;
 
 /* The results of a plan over the window. Without slopes the call needs the memory of pyspec_evaluate, else

@@ -14,7 +14,8 @@ static int has_sizes(const pyspec_linear *q)
     return in_range(q->n_groups, 1, MOST_POINTS + 1) && in_range(q->n_x, 1, MOST_POINTS + 1) &&
            in_range(q->n_basis, 1, PYSPEC_LINEAR_MOST + 1) &&
            in_range(q->n_slopes, 0, MOST_COLUMNS + 1) && in_range(q->n_theta, 0, MOST_COLUMNS + 1) &&
-           q->n_entries >= 0;
+           q->n_entries >= 0 &&
+           in_range(q->n_offsets, 0, MOST_COLUMNS);
 }
 
 static int check_linear(const pyspec_linear *q)
@@ -95,7 +96,7 @@ static linear_run *const BUILDS[2][N_ISA] = {
 static int is_shared(const pyspec_linear *q)
 {
     return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
-           !q->weight && !q->full && !q->residual && !q->jacobian;
+           !q->weight && !q->full && !q->residual && !q->jacobian && q->form != PYSPEC_FORM_FACTOR;
 }
 
 int pyspec_project(const pyspec_linear *linear)

@@ -152,9 +152,9 @@ static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t t
 {
     const int64_t n = q->n_x, n_basis = q->n_basis;
     const double *from = q->data + tile * n * L;
-    if (q->offset) {
-        FOR_BLOCK FOR_LANES r[AT] = from[AT] - q->offset[i];
-        from = r;
+    for (int64_t k = 0; k < count_offsets(q); k++, from = r) {
+        const double *own = q->offset + k * q->offset_column;
+        FOR_BLOCK FOR_LANES r[AT] = from[AT] - own[i];
     }
     dot_four(w->b, w->fours, from, n);
     for (int64_t k = 0; k < n_basis; k += 4, from = r) {

@@ -89,8 +89,8 @@ static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64
     const int64_t n = q->n_x, n_basis = q->n_basis;
     double *r = w->columns + q->n_theta * n * L;
     memcpy(r, q->data + tile * n * L, (size_t)(n * L) * sizeof *r);
-    if (q->offset) {
-        load_weighted(q, q->offset, q->offset_group, tile, w->column);
+    for (int64_t k = 0; k < count_offsets(q); k++) {
+        load_weighted(q, q->offset + k * q->offset_column, q->offset_group, tile, w->column);
         FOR_BLOCK FOR_LANES r[AT] -= w->column[AT];
     }
     for (int64_t k = 0; k < n_basis; k++) {
@@ -223,6 +223,16 @@ static void add_gram(const pyspec_linear *q, const linear_work *w, int64_t tile)
         }
 }
 
+/* Turns the columns of a tile into the factor. */
+static void add_factor(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, order = q->n_theta + 1, left = q->n_groups - tile * L;
+    for (int64_t i = 0; left < L && i < order * n; i++)
+        for (int64_t l = left; l < L; l++)
+            w->columns[i * L + l] = 0.0;
+    pyspec_absorb(q->triangle, order, w->columns, n * L);
+}
+
 /* Residuals and their derivatives, which are minus J. */
 static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t tile)
 {
@@ -242,12 +252,18 @@ static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t til
 void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
 {
     const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
+    const int is_factor = q->form == PYSPEC_FORM_FACTOR;
+    for (int64_t k = 0; is_factor && k < triangle_size(order); k++)
+        q->triangle[k] = 0.0;
     for (int64_t tile = 0; tile < n_tiles; tile++) {
         find_amplitudes(q, w, tile);
         find_slopes(q, w, tile);
-        add_gram(q, w, tile);
         write_tile(q, w, tile);
+        if (is_factor)
+            add_factor(q, w, tile);
+        else
+            add_gram(q, w, tile);
     }
-    for (int64_t k = 0; k < triangle_size(order); k++)
+    for (int64_t k = 0; !is_factor && k < triangle_size(order); k++)
         q->triangle[k] = sum_lanes(w->triangle + k * L);
 }

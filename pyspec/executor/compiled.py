@@ -6,8 +6,8 @@ two structs that point to them) from a pool, so one executor may serve several t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from pyspec.errors import DataError, PlanError, shortened
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.normal import FORMS, FitParts, Parts, sum_rows
+from pyspec.executor.normal import FORMS, FitParts, OpenPart, Parts, part_of, prepared, sum_rows
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -323,8 +323,28 @@ class CompiledExecutor(PlanExecutor):
             )
         return chunks
 
+    @property
+    def shared_size(self) -> int:
+        """Points times columns of an evaluation with derivatives; where it is summed over energies
+        and times apart, a point costs no more than one column does."""
+        return self._size * (1 if self.packed.apart else len(self.opt_param_names) + 1)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the measurement."""
+        return self.plan.n_time
+
+    @contextmanager
+    def open_part(self, fixed: Values, n_total: int, n_threads: int) -> Iterator[OpenPart]:
+        """A part of a fit in C, which holds a frame until it is closed."""
+        with prepared(self, fixed) as frame:
+            yield part_of(self, frame, n_total, in_strips=True)
+
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
-        """This executor as the C loop of a fit uses it."""
+        """This executor as the C loop of a fit uses it. Raises :class:`PlanError` where Python has
+        a part in evaluations."""
+        if not self.capabilities.in_c:
+            raise PlanError(f"{self.plan.name}: registered functions need Python between steps")
         n_free = len(self.opt_param_names)
         return FitParts([self], [np.arange(n_free)], n_free, fixed)
 

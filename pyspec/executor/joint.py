@@ -17,8 +17,9 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import PlanError
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.linear.executor import LinearExecutor
 from pyspec.executor.linear.stacked import Stack, shares_amplitudes
-from pyspec.executor.normal import FitParts, Parts, pack_triangle, unpack
+from pyspec.executor.normal import FitParts, Opens, Parts, pack_triangle, unpack
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import (
     Array,
@@ -33,10 +34,11 @@ from pyspec.model.theta import values_of
 Ints = npt.NDArray[np.int64]
 
 
-def _compiled(executor: Executor) -> CompiledExecutor:
-    if not isinstance(executor, CompiledExecutor):
-        raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
-    return executor
+def _opens(executor: Executor) -> Opens:
+    """An executor that the loop in C evaluates. Raises :class:`PlanError`."""
+    if isinstance(executor, (CompiledExecutor, LinearExecutor)) and executor.capabilities.in_c:
+        return executor
+    raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
 
 
 def _summing(executor: Executor) -> Executor:
@@ -207,8 +209,10 @@ class PartsExecutor:
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """All parts as the C loop of a fit uses them."""
-        executors = [_compiled(executor) for executor, _ in self._blocks]
-        return FitParts(executors, self.problem.gather, len(self.problem.names), None)
+        opens = [_opens(executor) for executor, _ in self._blocks]
+        return FitParts(
+            opens, [gather for _, gather in self._blocks], len(self.problem.names), None
+        )
 
     def theta_of(self, theta: Values) -> Array:
         """(n,) values given by name, in order, or not at all."""

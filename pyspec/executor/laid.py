@@ -23,7 +23,7 @@ from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.protocol import Executor
-from pyspec.executor.team import Team, at_work, size_of
+from pyspec.executor.team import Team, at_work
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel, ScheduledPlan
 
@@ -145,7 +145,7 @@ class FitLayout:
     """
 
     def __init__(self, executor: CompiledExecutor) -> None:
-        self.size = size_of(executor)
+        self.size = executor.shared_size
         self.n_points = math.prod(executor.window.shape)
         self._kept = executor.packed, executor.pinned, executor.shares
         n_theta, n_fixed = executor.plan.theta.size, executor.plan.fixed.size

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill, view
-from pyspec.errors import PlanError
 from pyspec.executor.frame import Frame, aligned_at
-from pyspec.executor.team import Team, choose_threads, size_of, team_of
+from pyspec.executor.team import Shared, Team, choose_threads, team_of
 
 if TYPE_CHECKING:
     from pyspec.executor.compiled import CompiledExecutor
@@ -142,8 +141,8 @@ def sum_rows(
         if executor.helper is not None:
             frame.fill_external(*executor.helper.external(theta, fixed))
         if team is not None or chunks is None:
-            one = [executor], [np.arange(n_free)], n_free, [frame], team
-            parts = Parts(*one, in_strips=in_strips)
+            one = part_of(executor, frame, n_free, in_strips)
+            parts = Parts([one], [np.arange(n_free)], n_free, team)
             given = parts.address, parts.n, FORMS[form], order, parts.team, address(triangle)
             raise_status(LIBRARY.pyspec_sum_parts(*given), name)
             return triangle
@@ -172,60 +171,64 @@ def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Frame]:
         executor.return_frame(frame)
 
 
+class OpenPart(NamedTuple):
+    """What is evaluated of one executor in C, as long as a fit is under way: fields of a
+    ``pyspec_part``, its theta and its sums, points times columns, and what the fields lead to."""
+
+    fields: dict[str, int]
+    theta: Array
+    sums: Sums
+    size: int
+    kept: Any = None
+
+
+def part_of(executor: CompiledExecutor, frame: Frame, n_total: int, in_strips: bool) -> OpenPart:
+    """That of a compiled executor in one of its frames. In strips it has memory by which a fit need
+    not read the data in every evaluation (csrc/span.c)."""
+    n_theta, kept = frame.theta.size, None
+    sums = Sums(n_theta, n_total, in_strips=in_strips)
+    fields = {"call": frame.address, "theta": frame.theta_address, "normal": sums.address}
+    fields["n_theta"] = n_theta
+    if in_strips:
+        size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
+        if size:
+            kept, fields["span"] = aligned_at(size)
+            fields["span_size"] = size
+    return OpenPart(fields, frame.theta, sums, executor.shared_size, kept)
+
+
 class Parts:
-    """Compiled executors as the C loop of a fit sees them: an array of ``pyspec_part``."""
+    """Executors as the C loop of a fit sees them: an array of ``pyspec_part``."""
 
     def __init__(
         self,
-        executors: Sequence[CompiledExecutor],
+        opened: Sequence[OpenPart],
         gathers: Sequence[Ints],
         n_total: int,
-        frames: Sequence[Frame],
         team: Team | None = None,
-        *,
-        in_strips: bool = False,
     ) -> None:
-        self.n = len(executors)
-        self._kept: list[Any] = [executors, frames, team]
-        self._places = list(zip(frames, gathers, strict=True))
+        self.n = len(opened)
+        self._kept = opened, team
+        self._places = [(one.theta, gather) for one, gather in zip(opened, gathers, strict=True)]
         self._n_total = n_total
-        self.sums: list[Sums] = []
+        self.sums = [one.sums for one in opened]
         #: Address of the team that shares the work, None where one thread does it all.
         self.team = None if team is None else team.address
         # One piece of memory: the parts, and behind them where each finds its parameters.
         end = self.n * WORDS["pyspec_part"]
         self._memory = np.empty(end + sum(map(len, gathers)), np.int64)
         self.address = address(self._memory)
-        for row, (gather, frame) in enumerate(zip(gathers, frames, strict=True)):
-            sums = Sums(len(gather), n_total, in_strips=in_strips)
-            self.sums.append(sums)
+        for row, (gather, one) in enumerate(zip(gathers, opened, strict=True)):
             self._memory[end : end + len(gather)] = gather
-            given = {
-                "call": frame.address,
-                "theta": frame.theta_address,
-                "gather": self.address + 8 * end,
-                "normal": sums.address,
-                "n_theta": len(gather),
-            }
-            if in_strips:
-                given |= self._span_of(executors[row], frame)
-            fill("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
+            fields = {**one.fields, "gather": self.address + 8 * end}
+            fill("pyspec_part", fields, self._memory, row * WORDS["pyspec_part"])
             end += len(gather)
-        self.size = sum(size_of(executor) for executor in executors)
-
-    def _span_of(self, executor: CompiledExecutor, frame: Frame) -> dict[str, int]:
-        """Memory by which a fit need not read the data in every evaluation (csrc/span.c)."""
-        size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
-        if not size:
-            return {}
-        memory, place = aligned_at(size)
-        self._kept.append(memory)
-        return {"span": place, "span_size": size}
+        self.size = sum(one.size for one in opened)
 
     def sum(self, theta: Array, form: str) -> Array:
         """The triangle of all parts together; forms as of `CompiledExecutor.normal`."""
-        for frame, gather in self._places:
-            frame.theta[:] = theta[gather]
+        for own, gather in self._places:
+            own[:] = theta[gather]
         order = 1 if form == "value" else self._n_total + 1
         triangle = np.zeros(triangle_size(order))
         given = self.address, self.n, FORMS[form], order, self.team, address(triangle)
@@ -233,49 +236,34 @@ class Parts:
         return triangle
 
 
+class Opens(Shared, Protocol):
+    """An executor that a fit in C evaluates."""
+
+    def open_part(
+        self, fixed: Any, n_total: int, n_threads: int
+    ) -> AbstractContextManager[OpenPart]: ...
+
+
 class FitParts(AbstractContextManager[Parts]):
-    """The parts of a fit, which hold a frame of each executor as long as it runs."""
+    """The parts of a fit, which hold memory of each executor as long as it runs."""
 
     def __init__(
-        self,
-        executors: Sequence[CompiledExecutor],
-        gathers: Sequence[Ints],
-        n_total: int,
-        fixed: Any,
+        self, executors: Sequence[Opens], gathers: Sequence[Ints], n_total: int, fixed: Any
     ) -> None:
-        for one in executors:
-            if not one.capabilities.in_c:
-                raise PlanError(f"{one.plan.name}: registered functions need Python between steps")
-        self._executors = executors
-        self._given = gathers, n_total
-        self._fixed = fixed
-        self._frames: list[Frame] = []
-        self._team: AbstractContextManager[Team | None] | None = None
+        self._executors, self._gathers, self._n_total = executors, gathers, n_total
+        self._fixed, self._open = fixed, ExitStack()
 
     def __enter__(self) -> Parts:
-        executors, fixed = self._executors, self._fixed
-        team = None
-        try:
-            for executor in executors:
-                frame, plan = executor.take_frame(slopes=True), executor.plan
-                self._frames.append(frame)
-                if fixed is not None:
-                    frame.fixed[:] = plan.values(fixed, "fixed")
-            n_threads = choose_threads(executors)
-            if n_threads > 1:
-                threads = team_of(executors, n_threads)
-                team, self._team = threads.__enter__(), threads
-            return Parts(executors, *self._given, self._frames, team, in_strips=True)
-        except BaseException as error:
-            self.__exit__(type(error), error, error.__traceback__)
-            raise
+        executors, n_total = self._executors, self._n_total
+        n_threads = choose_threads(executors)
+        with ExitStack() as stack:
+            opened = [
+                stack.enter_context(one.open_part(self._fixed, n_total, n_threads))
+                for one in executors
+            ]
+            team = stack.enter_context(team_of(executors, n_threads))
+            self._open = stack.pop_all()
+            return Parts(opened, self._gathers, n_total, team)
 
     def __exit__(self, *error: Any) -> None:
-        try:
-            if self._team is not None:
-                self._team.__exit__(*error)
-        finally:
-            for executor, frame in zip(self._executors, self._frames, strict=False):
-                if self._fixed is not None:
-                    frame.fixed[:] = executor.plan.fixed
-                executor.return_frame(frame)
+        self._open.__exit__(*error)

@@ -32,8 +32,7 @@ class Capabilities:
         closed form although those of others are
     in_c : whether :meth:`Executor.normal` answers: values, derivatives and sums all come from C, so
         that with parts a whole fit can run there
-    in_parts : whether :meth:`Executor.parts` answers; data by reference and free amplitudes have
-        sums alone
+    in_parts : whether :meth:`Executor.parts` answers; data by reference have sums alone
     """
 
     jacobian: bool = False

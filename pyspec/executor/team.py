@@ -8,13 +8,12 @@ chunks are combined in the order of the rows.
 from __future__ import annotations
 
 import _thread
-import math
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -24,9 +23,6 @@ from pyspec._library.memory import address, fill
 from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError
 from pyspec.executor.frame import aligned
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
 
 #: Points times columns of an evaluation below which one thread is as fast: about 0.4 ms.
 SMALL = 300_000
@@ -55,15 +51,29 @@ def _count_in(variable: str | bytes) -> int | None:
     return refuse_many("PYSPEC_NUM_THREADS", int(given))
 
 
-def choose_threads(executors: Sequence[CompiledExecutor]) -> int:
+class Shared(Protocol):
+    """An executor whose work threads share: the bytes of scratch that each needs, and points times
+    columns of an evaluation with derivatives."""
+
+    @property
+    def opt_param_names(self) -> tuple[str, ...]: ...
+    @property
+    def derivative_work_size(self) -> int: ...
+    @property
+    def shared_size(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+
+
+def choose_threads(executors: Sequence[Shared]) -> int:
     """Threads for fits of these executors together: as many as ``PYSPEC_NUM_THREADS`` says; else
     one for each core, or 1 for small jobs and in processes that another one started to share
     its work."""
-    return threads_for(sum(size_of(executor) for executor in executors))
+    return threads_for(sum(executor.shared_size for executor in executors))
 
 
 def threads_for(size: int) -> int:
-    """The same of fits of that size together, see :func:`size_of`."""
+    """The same of fits of that size together."""
     variable = _given()
     given = _count_in(variable) if variable else None
     if given is not None:
@@ -73,13 +83,6 @@ def threads_for(size: int) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def size_of(executor: CompiledExecutor) -> int:
-    """Points times columns of an evaluation with derivatives; where it is summed over energies and
-    times apart, a point costs no more than one column does."""
-    columns = 1 if executor.packed.apart else len(executor.opt_param_names) + 1
-    return math.prod(executor.window.shape) * columns
 
 
 class Team:
@@ -159,7 +162,7 @@ class Team:
 
 
 @contextmanager
-def team_of(executors: Sequence[CompiledExecutor], n_threads: int) -> Iterator[Team | None]:
+def team_of(executors: Sequence[Shared], n_threads: int) -> Iterator[Team | None]:
     """A team for these executors inside the `with` block; None where one thread does it all."""
     if n_threads < 2:
         yield None
@@ -168,7 +171,7 @@ def team_of(executors: Sequence[CompiledExecutor], n_threads: int) -> Iterator[T
         n_threads,
         max(executor.derivative_work_size for executor in executors),
         max(len(executor.opt_param_names) for executor in executors) + 1,
-        max(executor.plan.n_time for executor in executors),
+        max(executor.n_rows for executor in executors),
         len(executors),
     )
     with at_work(team):

@@ -205,9 +205,7 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
     design, _ = executor.elsewhere(result.theta, problem.fixed, x)
     own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
     value = np.einsum("gk,kgx->gx", amplitudes[groups], design.basis[:, own])
-    if design.offset is not None:
-        value = value + design.offset[groups if len(design.offset) > 1 else own]
-    return np.asarray(value)
+    return np.asarray(value + design.rest[:, own].sum(axis=0))
 
 
 def spectra_of(result: Any, seen: View, rows: Ints) -> tuple[Array, Array]:

@@ -402,6 +402,84 @@ static void nothing_has_to_move(void)
     free_world(w);
 }
 
+/* The product of the transpose of a factor with it, beside the Gram matrix. */
+static void the_factor_is_that_of_the_gram_matrix(void)
+{
+    enum { ORDER = THETA + 1 };
+    for (int shared = 0; shared < 2; shared++) {
+        world *w = make_world(shared, 0);
+        double gram[ORDER * (ORDER + 1) / 2];
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        memcpy(gram, w->triangle, sizeof gram);
+        w->q.form = PYSPEC_FORM_FACTOR;
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        for (int64_t j = 0; j < ORDER; j++)
+            for (int64_t k = j; k < ORDER; k++) {
+                double sum = 0.0;
+                for (int64_t i = 0; i <= j; i++)
+                    sum += w->triangle[triangle_at(ORDER, i, j)] * w->triangle[triangle_at(ORDER, i, k)];
+                CHECK(fabs(sum - gram[triangle_at(ORDER, j, k)]) < 1e-11 * (1.0 + fabs(sum)));
+            }
+        free_world(w);
+    }
+}
+
+/* Half of an offset twice is the offset. */
+static void offsets_add_up(void)
+{
+    static double halves[2][GROUPS][POINTS];
+    for (int shared = 0; shared < 2; shared++) {
+        world *w = make_world(shared, 0);
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        const double whole = w->triangle[0], square = w->triangle[5];
+        for (int64_t g = 0; g < GROUPS; g++)
+            for (int64_t i = 0; i < POINTS; i++)
+                halves[0][g][i] = halves[1][g][i] = 0.5 * w->offset[g][i];
+        w->q.offset = &halves[0][0][0];
+        w->q.n_offsets = 2;
+        w->q.offset_column = GROUPS * POINTS;
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        CHECK(fabs(w->triangle[0] - whole) < 1e-11 * whole && fabs(w->triangle[5] - square) < 1e-11 * square);
+        w->q.n_offsets = -1;
+        CHECK_INT(pyspec_project(&w->q), STATUS_SIZE);
+        free_world(w);
+    }
+}
+
+/* A part with free amplitudes has the sums of the projection, in its places among those of a fit. */
+static void a_part_has_the_sums_of_its_projection(void)
+{
+    world *w = make_world(0, 1);
+    double nodes[6], scratch[12], own[THETA], triangle[10];
+    int64_t places[2];
+    const int64_t gather[THETA] = {2, 0}, at[3] = {2, 0, 3};
+    pyspec_normal sums = {.capacity = 1, .places = places, .nodes = nodes, .scratch = scratch,
+                          .n_scratch = 12};
+    pyspec_part part = {.theta = own, .gather = gather, .normal = &sums, .n_theta = THETA,
+                        .linear = &w->q};
+    CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_OK);
+    for (int64_t j = 0; j < 3; j++)
+        for (int64_t k = j; k < 3; k++) {
+            const int64_t low = at[j] < at[k] ? at[j] : at[k], high = at[j] < at[k] ? at[k] : at[j];
+            CHECK(triangle[triangle_at(4, low, high)] == w->triangle[triangle_at(3, j, k)]);
+        }
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_VALUE, 1, NULL, triangle), STATUS_OK);
+    CHECK(fabs(triangle[0] - w->triangle[5]) < 1e-12 * triangle[0]);
+    sums.n_scratch = 5;
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_WORK);
+    sums.n_scratch = 12;
+    part.n_theta = 1;
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_ORDER);
+    part.n_theta = THETA;
+    part.n_bases = 1;
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_NULL_POINTER);
+    const pyspec_part none = {.theta = own};
+    part.bases = &none;
+    CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_NULL_POINTER);
+    free_world(w);
+}
+
 int main(void)
 {
     RUN_ALL(amplitudes_are_those_of_least_squares);
@@ -414,6 +492,9 @@ int main(void)
     RUN_ALL(combinations_are_switched_off_for_all_groups);
     RUN_ALL(combinations_take_part_where_bounds_take_others_away);
     RUN_ALL(nothing_has_to_move);
+    RUN_ALL(the_factor_is_that_of_the_gram_matrix);
+    RUN_ALL(offsets_add_up);
+    RUN_ALL(a_part_has_the_sums_of_its_projection);
     RUN(what_is_refused);
     return REPORT;
 }

@@ -162,8 +162,8 @@ def test_what_cannot_be_asked() -> None:
     executor: Any = make_executor(made("still"))
     with pytest.raises(DataError, match="free amplitudes need data; give the measurement some"):
         executor.residual(None)
-    with pytest.raises(PlanError, match="still: free amplitudes are solved for between two steps"):
-        executor.parts()
+    with pytest.raises(PlanError, match="still: Python solves for the free amplitudes"):
+        executor.parts().__enter__()
     with pytest.raises(TypeError, match="is made again, not pickled"):
         pickle.dumps(executor)
     executor.rest()

@@ -32,7 +32,7 @@ class Case:
             np.sort(rng.integers(0, n_slopes, n_slopes + 2)),
             rng.integers(0, self.n_theta, n_slopes + 2),
             rng.normal(size=(1, n_slopes + 2)),
-            offset,
+            np.zeros((0, 1, n_x)) if offset is None else offset[None],
         )
         heights = rng.normal(0.5, 1, (n_groups, n_basis))
         self.heights, self.offset = heights, 0.0 if offset is None else offset[0]
@@ -104,7 +104,7 @@ def test_a_combination_takes_part_where_a_bound_takes_another_away(
     data = heights @ basis[:, 0] + 0.01 * rng.normal(size=(37, 50))
     nothing = np.zeros(0, np.int64)
     slopes = np.zeros((0, 1, 50))
-    design = Design(basis, slopes, nothing, nothing, nothing, np.zeros((1, 0)), None)
+    design = Design(basis, slopes, nothing, nothing, nothing, np.zeros((1, 0)), np.zeros((0, 1, 1)))
     positive = np.array(bounded)
     found = Projection(data, None, None, positive).at(design, 1, what).amplitudes
     least = np.where(positive, 0.0, -np.inf)

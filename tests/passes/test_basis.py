@@ -107,9 +107,7 @@ def test_compiled_and_interpreted_plans_agree(name: str) -> None:
     exact, other = executor(model), executor(model, "interpreted")
     first, second = exact.designer.at(theta, {}), other.designer.at(theta, {})
     np.testing.assert_allclose(second.basis, first.basis, rtol=1e-11, atol=1e-14)
-    if first.offset is not None:
-        assert second.offset is not None
-        np.testing.assert_allclose(second.offset, first.offset, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(second.rest, first.rest, rtol=1e-11, atol=1e-14)
     amplitudes = np.random.default_rng(5).normal(size=(exact.designer.along.size, len(first.basis)))
     for place in range(theta.size):
         expected, found = (one.change(amplitudes, place) for one in (first, second))

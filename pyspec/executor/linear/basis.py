@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +15,8 @@ from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.errors import ModelError
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.frame import aligned
+from pyspec.executor.frame import Frame, aligned
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.team import Team
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model
 from pyspec.model.check import PROFILE, movers
@@ -33,15 +33,19 @@ STEP = float(np.finfo(float).eps ** (1 / 3))
 
 class Basis(Protocol):
     """Several functions, each (n_rows, n_x), with their slopes; `of` says which each is. They are
-    given room once and fill it for each theta. Factors, (n_rows or 1, n), are what slopes are
-    multiplied with by the parts of `slopes`, in their order."""
+    given room once and fill it for each theta; one row fills all rows of its room. Factors, (n_rows
+    or 1, n), are what slopes are multiplied with by the parts of `slopes`, in their order."""
 
     of: tuple[int, ...]
     n_rows: int
     slopes: list[Slope]
-    factors: Array
 
-    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None: ...
+    @property
+    def factor_rows(self) -> int: ...
+
+    def take_room(
+        self, values: Sequence[Array], slopes: Sequence[Array], factors: Array
+    ) -> None: ...
 
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None: ...
 
@@ -83,12 +87,11 @@ class InC:
         self._executor = executor
         self.n_rows = executor.window.shape[0] if plan.along else 1
         self.slopes = slopes_of(plan.plan)
-        parts = [part for one in self.slopes for part in one.parts]
-        moves = any(row >= 0 and plan.plan.row_moves[row] for row, _ in parts)
-        self.factors = np.ones((self.n_rows if moves else 1, len(parts)))
+        self._parts = [part for one in self.slopes for part in one.parts]
+        moves = any(row >= 0 and plan.plan.row_moves[row] for row, _ in self._parts)
+        self.factor_rows = self.n_rows if moves else 1
         #: Bytes that a thread keeps schemes in.
         self._kept_size = int(LIBRARY.pyspec_results_size(plan.packed.address))
-        self._team: Team | None = None
 
     @property
     def size(self) -> int:
@@ -101,17 +104,15 @@ class InC:
         """Bytes of scratch that a thread needs."""
         return self._executor.derivative_work_size
 
-    def use(self, team: Team | None) -> None:
-        """Has the threads of a team share the rows from now on; it changes no bit."""
-        self._team = team
-        size = self._kept_size * (1 if team is None else team.n_threads)
+    def _keep_schemes(self, n_threads: int) -> None:
+        """Memory for schemes of so many threads; it changes no bit."""
+        size = self._kept_size * n_threads
         self._schemes = aligned(size)
         if size:
             self._struct["kept"], self._struct["kept_size"] = address(self._schemes), size
 
-    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None:
-        results = self._plan.results
-        parts = [part for one in self.slopes for part in one.parts]
+    def take_room(self, values: Sequence[Array], slopes: Sequence[Array], factors: Array) -> None:
+        results, parts = self._plan.results, self._parts
         self._arrays = {
             "values": np.array([address(one) for one in values], np.uintp),
             "value_at": results,
@@ -120,26 +121,49 @@ class InC:
             "slope_by": np.array([one.by for one in self.slopes], np.int64),
             "entry_row": np.array([row for row, _ in parts], np.int64),
             "entry_theta": np.array([theta for _, theta in parts], np.int64),
-            "factors": self.factors,
+            "factors": factors,
         }
         self._room = values, slopes
         sizes = {"n_values": len(values), "n_slopes": len(slopes), "n_entries": len(parts)}
-        step = self.factors.shape[1] if len(self.factors) > 1 else 0
+        sizes |= {"row": values[0].strides[0] // 8, "copies": len(values[0]) // self.n_rows}
         given = {name: address(one) for name, one in self._arrays.items() if one.size}
+        step = factors.strides[0] // 8 if len(factors) > 1 else 0
         self._struct = record("pyspec_results", {**sizes, **given, "factors_row": step})
-        self.use(None)
+        self._keep_schemes(1)
 
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
-        plan, frame = self._plan, self._executor.take_frame(slopes=bool(self.slopes))
+        frame = self._take_frame(fixed)
         frame.theta[:] = theta
+        status = LIBRARY.pyspec_run_results(frame.address, address(self._struct), None)
+        self._return_frame(frame)
+        raise_status(status, self._plan.name)
+
+    def _take_frame(self, fixed: Mapping[str, float]) -> Frame:
+        plan, frame = self._plan, self._executor.take_frame(slopes=True)
         for place, name in enumerate(plan.fixed_names if fixed else ()):
             frame.fixed[place] = fixed.get(name, plan.fixed[place])
-        team = None if self._team is None else self._team.address
-        status = LIBRARY.pyspec_run_results(frame.address, address(self._struct), team)
-        if fixed:
-            frame.fixed[:] = plan.fixed
+        return frame
+
+    def _return_frame(self, frame: Frame) -> None:
+        frame.fixed[:] = self._plan.fixed
         self._executor.return_frame(frame)
-        raise_status(status, plan.name)
+
+    @contextmanager
+    def as_part(self, fixed: Mapping[str, float], n_threads: int) -> Iterator[dict[str, int]]:
+        """The fields of a ``pyspec_part`` that writes these functions, inside of the `with` block,
+        for a team of so many threads."""
+        frame = self._take_frame(fixed)
+        self._keep_schemes(n_threads)
+        try:
+            yield {
+                "call": frame.address,
+                "theta": frame.theta_address,
+                "n_theta": frame.theta.size,
+                "results": address(self._struct),
+            }
+        finally:
+            self._keep_schemes(1)
+            self._return_frame(frame)
 
 
 class _Differences(ABC):
@@ -149,13 +173,15 @@ class _Differences(ABC):
     n_rows: int
     slopes: list[Slope]
 
+    factor_rows = 1
+
     def __init__(self, model: Model, names: Sequence[str]) -> None:
-        self.factors = np.ones((1, len(self.slopes)))
         sizes, known = Sizes(model), model.parameters
         self._sizes = [sizes.of(known[name]) for name in names]
 
-    def take_room(self, values: Sequence[Array], slopes: Sequence[Array]) -> None:
+    def take_room(self, values: Sequence[Array], slopes: Sequence[Array], factors: Array) -> None:
         self._values, self._room = values, slopes
+        factors[:] = 1.0
 
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
         for room, value in zip(self._values, self._results(theta, fixed), strict=True):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError
 from pyspec.executor.linear.basis import Basis, InC, bases_of, in_plans
 from pyspec.executor.linear.values import Known, ParameterValues
-from pyspec.executor.team import Team, at_work, threads_for
 from pyspec.model import Measurement
 from pyspec.model.free import allowed, free_parameters
 from pyspec.model.windows import slice_of
@@ -34,11 +33,11 @@ class Design:
     Attributes
     ----------
     basis : (n_basis, n_groups or 1, n_x)
-    slopes : (n_slopes, n_groups or 1, n_x), derivatives of these and of the offset
-    slope_basis : (n_slopes,) of which basis function, -1: of the offset
+    slopes : (n_slopes, n_groups or 1, n_x), derivatives of these and of the rest
+    slope_basis : (n_slopes,) of which basis function, -1: of the rest
     entry_slope, entry_theta : (n_entries,) which derivative takes part in that by which parameter
     factors : (n_groups or 1, n_entries) what it is multiplied with there
-    offset : (n_groups or 1, n_x), the part without free amplitudes, or None
+    rest : (n_rest, n_groups or 1, n_x), parts without free amplitudes, which add up
     """
 
     basis: Array
@@ -47,7 +46,7 @@ class Design:
     entry_slope: Ints
     entry_theta: Ints
     factors: Array
-    offset: Array | None
+    rest: Array
 
     def combined(self, amplitudes: Array) -> Array:
         """(n_groups, n_x) the basis functions times amplitudes (n_groups, n_basis)."""
@@ -57,8 +56,7 @@ class Design:
 
     def model(self, amplitudes: Array) -> Array:
         """(n_groups, n_x) the model in units of the data."""
-        total = self.combined(amplitudes)
-        return total if self.offset is None else total + self.offset
+        return np.asarray(self.combined(amplitudes) + self.rest.sum(axis=0))
 
     def change(self, amplitudes: Array, theta: int) -> Array:
         """(n_groups, n_x) derivative of the model by one parameter, amplitudes (n_groups,
@@ -69,6 +67,16 @@ class Design:
             share, k = self.factors[:, [e]], self.slope_basis[s]
             total += share * self.slopes[s] * (1.0 if k < 0 else amplitudes[:, [k]])
         return total
+
+
+class Source(NamedTuple):
+    """Bases that fill a part of a design: where their parameters stand in theta, which of all basis
+    functions they make, and at which points."""
+
+    bases: Sequence[Basis]
+    gather: Ints
+    places: Ints
+    points: slice
 
 
 class Designer:
@@ -100,8 +108,7 @@ class Designer:
         self._values = ParameterValues(parameters, self.along if self.axis == "energy" else None)
         self.names = tuple(self._values.place)
         self._measurement = measurement
-        self._bases = bases_of(compiled, measurement, backend)
-        self._make_room()
+        self._make_room([self.source(np.arange(len(self.names)), np.arange(len(self.free)))])
         kept = [allowed(par.free, self.along) for par in self.free.values() if par.free]
         #: (n_groups, n_basis) False where an amplitude is held at 0; None where none is.
         self.allowed = np.array(kept).T if not np.all(kept) else None
@@ -110,37 +117,25 @@ class Designer:
         )
         self.positive = positive if positive.any() else None
 
+    def source(self, gather: Ints, places: Ints, begin: int = 0) -> Source:
+        """Bases of this model in a design of several, from a point on."""
+        bases = bases_of(self.compiled, self._measurement, self.backend)
+        return Source(bases, gather, places, slice(begin, begin + self.x.size))
+
     def at(self, theta: Array, fixed: Mapping[str, float]) -> Design:
         """The design at theta. Its arrays are those of the next one too."""
-        for basis in self._bases:
-            basis.fill(theta, fixed)
-        for one, everywhere in (*self._spread, *self._shares):
-            everywhere[:] = one
-        offset = self._extra.sum(axis=0) if len(self._extra) else None
-        return replace(self._design, offset=offset)
-
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Threads that share the rows of large basis functions, inside of the `with` block."""
-        shared = [one for one in self._bases if isinstance(one, InC)]
-        n_threads = threads_for(sum(one.size for one in shared))
-        if n_threads < 2:
-            yield
-            return
-        team = Team(n_threads, max(one.work_size for one in shared), 1, self.along.size)
-        with at_work(team):
-            for one in shared:
-                one.use(team)
-            try:
-                yield
-            finally:
-                for one in shared:
-                    one.use(None)
+        for source in self.sources:
+            own = theta[source.gather]
+            for basis in source.bases:
+                basis.fill(own, fixed)
+        return self.design
 
     @property
-    def room(self) -> tuple[int, int]:
-        """How many rows the basis functions have, and how many derivatives there are."""
-        return self._design.slopes.shape[1], len(self._design.slopes)
+    def in_c(self) -> list[InC] | None:
+        """The bases where all of them are filled by C; else None."""
+        bases = [one for source in self.sources for one in source.bases]
+        found = [one for one in bases if isinstance(one, InC)]
+        return found if len(found) == len(bases) else None
 
     def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
         """The components that have an amplitude which is not free, one by one, (n_groups or 1,
@@ -151,7 +146,8 @@ class Designer:
         backend = "interpreted" if self.backend == "tree" else self.backend
         for one in in_plans(plans, self.model, self._measurement, backend):
             values = np.empty((len(one.of), one.n_rows, self.x.size))
-            one.take_room([*values], [*np.empty((len(one.slopes), *values.shape[1:]))])
+            slopes = np.empty((len(one.slopes), *values.shape[1:]))
+            one.take_room([*values], [*slopes], np.empty((one.factor_rows, n_entries(one))))
             one.fill(theta, fixed)
             found |= {names[k]: value for k, value in zip(one.of, values, strict=True)}
         return found
@@ -160,54 +156,43 @@ class Designer:
         """Parameters by name, with their slopes by places in theta."""
         return self._values.at(theta, fixed, self._values.needed(names))
 
-    def _make_room(self) -> None:
-        """Memory for the basis functions, the parts beside them, and all their derivatives. What is
-        the same for all groups, beside others that differ, has room of its own and is copied."""
-        n_rows, n_x = max(one.n_rows for one in self._bases), self.x.size
-        n_slopes = sum(len(one.slopes) for one in self._bases)
-        rests = sum(k == REST for one in self._bases for k in one.of)
-        basis = np.empty((len(self.free), n_rows, n_x))
-        self._extra, slopes = np.empty((rests, n_rows, n_x)), np.empty((n_slopes, n_rows, n_x))
-        extra, begin = iter(self._extra), 0
-        self._spread: list[tuple[Array, Array]] = []
+    def _make_room(self, sources: Sequence[Source]) -> None:
+        """Memory for the basis functions, the rest, and all their derivatives; zeros where a source
+        has none."""
+        self.sources = sources
+        bases = [one for source in sources for one in source.bases]
+        n_rows, n_x = max(one.n_rows for one in bases), self.x.size
+        n_rest = max(sum(k == REST for b in source.bases for k in b.of) for source in sources)
+        slopes = np.zeros((sum(len(one.slopes) for one in bases), n_rows, n_x))
+        factors = np.empty((max(one.factor_rows for one in bases), sum(map(n_entries, bases))))
+        basis, rest = np.zeros((len(self.free), n_rows, n_x)), np.zeros((n_rest, n_rows, n_x))
         kinds: list[int] = []
-        pairs: list[tuple[int, int]] = []
-        for one in self._bases:
-            values = [next(extra) if k == REST else basis[k] for k in one.of]
-            own = list(slopes[begin : begin + len(one.slopes)])
-            one.take_room(self._rooms(one, values), self._rooms(one, own))
-            kinds += [one.of[slope.result] for slope in one.slopes]
-            pairs += [
-                (begin + s, theta) for s, slope in enumerate(one.slopes) for _, theta in slope.parts
-            ]
-            begin += len(one.slopes)
-        self._shares: list[tuple[Array, Array]] = []
-        factors = self._bases[0].factors
-        if len(self._bases) > 1:
-            most = max(len(one.factors) for one in self._bases)
-            factors = np.empty((most, len(pairs)))
-            ends = np.cumsum([one.factors.shape[1] for one in self._bases])
-            parts = np.split(factors, ends[:-1], axis=1)
-            self._shares = [(b.factors, p) for b, p in zip(self._bases, parts, strict=True)]
-        self._design = Design(
-            basis,
-            slopes,
-            np.array(kinds, np.int64),
-            np.array([s for s, _ in pairs], np.int64),
-            np.array([theta for _, theta in pairs], np.int64),
-            factors,
-            None,
-        )
-
-    def _rooms(self, basis: Basis, rooms: list[Array]) -> list[Array]:
-        """Where a basis writes to."""
-        if not rooms or basis.n_rows == len(rooms[0]):
-            return rooms
-        own = [np.empty((1, self.x.size)) for _ in rooms]
-        self._spread += zip(own, rooms, strict=True)
-        return own
+        entries: list[tuple[int, int]] = []
+        for source in sources:
+            extra = iter(rest)
+            for one in source.bases:
+                of = [REST if k == REST else int(source.places[k]) for k in one.of]
+                values = [next(extra) if k == REST else basis[k] for k in of]
+                own = slopes[len(kinds) : len(kinds) + len(one.slopes)]
+                share = factors[:, len(entries) : len(entries) + n_entries(one)]
+                entries += [
+                    (len(kinds) + s, int(source.gather[theta]))
+                    for s, slope in enumerate(one.slopes)
+                    for _, theta in slope.parts
+                ]
+                kinds += [of[slope.result] for slope in one.slopes]
+                rooms, slopes_of = ([a[:, source.points] for a in many] for many in (values, own))
+                one.take_room(rooms, slopes_of, share)
+        pairs = np.array(entries, np.int64).reshape(-1, 2)
+        order = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        self.design = Design(basis, slopes, np.array(kinds, np.int64), *order, factors, rest)
 
     @property
     def is_direct(self) -> bool:
         """Whether every part of the model is a function on its own, known at other points too."""
         return is_pointwise(self.compiled.graph)
+
+
+def n_entries(basis: Basis) -> int:
+    """Pairs of a derivative and a parameter of theta."""
+    return sum(len(slope.parts) for slope in basis.slopes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor.linear.counts import Counts
 from pyspec.executor.linear.design import Design, Designer
 from pyspec.executor.linear.projection import Projected, Projection
-from pyspec.executor.normal import pack_triangle
+from pyspec.executor.normal import FitParts, OpenPart, Sums, pack_triangle
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -61,6 +62,8 @@ class LinearExecutor:
 
     name: ClassVar[str] = "linear"
     plan: ClassVar[None] = None
+    #: Fits in C that are under way, which use the arrays of the design.
+    _n_open = 0
 
     def __init__(
         self, compiled: CompiledModel, measurement: Measurement | None, backend: str
@@ -88,7 +91,11 @@ class LinearExecutor:
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a linear executor is made again, not pickled")
 
-    capabilities = Capabilities(jacobian=True, in_c=True, in_parts=False)
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do: all of a fit, where C evaluates everything."""
+        in_parts = self._counts is None and self.designer.in_c is not None
+        return Capabilities(jacobian=True, in_c=True, in_parts=in_parts)
 
     # what is fitted
 
@@ -209,7 +216,7 @@ class LinearExecutor:
         else:
             projected = projection.at(design, given.size, what, full)
         solved = Solved(given, design, projected)
-        if what == "gram":
+        if what == "gram" and not self._n_open:
             self._last = question, solved
         return solved
 
@@ -267,27 +274,83 @@ class LinearExecutor:
         """chi², Jᵀr and JᵀJ of the projected residual as a packed triangle, with J of Kaufman: its
         inverse is the covariance of theta with free amplitudes. Forms as of
         :meth:`pyspec.executor.CompiledExecutor.normal`."""
-        if form == "factor":
-            found = self.solve(theta, fixed, "rows").projected
-            assert found.residual is not None
-            assert found.jacobian is not None
-            rows = np.column_stack(
-                [*(-column.ravel() for column in found.jacobian), found.residual.ravel()]
-            )
-            return pack_triangle(np.asarray(np.linalg.qr(rows, mode="r")))
-        is_counts = form == "fisher" and self._counts is not None
-        triangle = self.solve(theta, fixed, form if is_counts else "gram").projected.triangle
-        return triangle[-1:] if form == "value" else triangle
+        if form == "value":
+            return self.solve(theta, fixed).projected.triangle[-1:]
+        if self._counts is None:
+            return self.solve(
+                theta, fixed, "factor" if form == "factor" else "gram"
+            ).projected.triangle
+        found = self.solve(theta, fixed, "rows" if form == "factor" else form).projected
+        if form != "factor":
+            return found.triangle
+        assert found.residual is not None
+        assert found.jacobian is not None
+        rows = np.column_stack(
+            [*(-column.ravel() for column in found.jacobian), found.residual.ravel()]
+        )
+        return pack_triangle(np.asarray(np.linalg.qr(rows, mode="r")))
 
-    def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
-        """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
-        raise PlanError(f"{self.model.name}: free amplitudes are solved for between two steps")
+    @property
+    def shared_size(self) -> int:
+        """Points that threads share in an evaluation."""
+        return sum(one.size for one in self.designer.in_c or ())
+
+    @property
+    def derivative_work_size(self) -> int:
+        """Bytes of scratch that a thread needs."""
+        return max((one.work_size for one in self.designer.in_c or ()), default=0)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are summed."""
+        return 1
 
     @contextmanager
-    def sums(self, fixed: Values = None) -> Iterator[SumsOfFit]:
+    def open_part(self, fixed: Values, n_total: int, n_threads: int) -> Iterator[OpenPart]:
+        """A part of a fit in C: each basis function with its slopes, and the projection."""
+        bases, projection = self.designer.in_c, self._projection
+        if bases is None or projection is None or self._counts is not None:
+            raise PlanError(f"{self.model.name}: Python solves for the free amplitudes")
+        n_theta, given, kept = len(self.opt_param_names), self._fixed(fixed), ExitStack()
+        with self.lock, kept:
+            self._n_open += 1
+            kept.callback(self._close_part)
+            self._last = None  # its arrays are those of the fit now
+            sums, theta = Sums(n_theta, n_total), np.empty(n_theta + 1)
+            gathers = [one.gather for one in self.designer.sources for _ in one.bases]
+            words = np.zeros(len(bases) * WORDS["pyspec_part"], np.int64)
+            for k, (basis, gather) in enumerate(zip(bases, gathers, strict=True)):
+                fields = kept.enter_context(basis.as_part(given, n_threads))
+                fields["gather"] = address(gather) if gather.size else 0
+                fill("pyspec_part", fields, words, k * WORDS["pyspec_part"])
+            linear, *written = projection.describe(
+                self.designer.design, n_theta, {"triangle": sums.address}
+            )
+            places = {"linear": address(linear), "bases": address(words), "n_bases": len(bases)}
+            places |= {"theta": address(theta), "normal": sums.address, "n_theta": n_theta}
+            size = self.shared_size + self.designer.along.size * self.designer.x.size * (
+                n_theta + 1
+            )
+            yield OpenPart(
+                places,
+                theta[:n_theta],
+                sums,
+                size,
+                (linear, words, written, gathers, projection.work),
+            )
+
+    def _close_part(self) -> None:
+        self._n_open -= 1
+
+    def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
+        """This executor as the C loop of a fit uses it."""
+        return FitParts(
+            [self], [np.arange(len(self.opt_param_names))], len(self.opt_param_names), fixed
+        )
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit whose loop runs in Python."""
-        with self.designer.at_work(), each_by_itself(self, fixed) as sums:
-            yield sums
+        return each_by_itself(self, fixed)
 
     def rest(self) -> None:
         """Frees work memory."""

@@ -5,6 +5,7 @@ Data lie in tiles of :data:`LANES` groups, (n_tiles, n_x, lanes), as ``pyspec_pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.executor.frame import aligned
 from pyspec.executor.linear.design import Design
+from pyspec.executor.normal import FORMS, triangle_size
 
 Array = npt.NDArray[np.float64]
 
@@ -84,7 +86,7 @@ class Projection:
         self._weight = None if weight is None else tiled(weight)
         self._allowed = None if allowed is None else np.ascontiguousarray(allowed, np.uint8)
         self._positive = None if positive is None else np.ascontiguousarray(positive, np.uint8)
-        self._work: Array = aligned(0)
+        self.work: Array = aligned(0)
         #: What every call says alike.
         self._given = {
             "n_groups": self.n_groups,
@@ -98,7 +100,7 @@ class Projection:
 
     def rest(self) -> None:
         """Frees work memory; the next call makes it again."""
-        self._work = aligned(0)
+        self.work = aligned(0)
 
     def weigh(self, data: Array, weight: Array) -> None:
         """Replaces the data, which are times the weights, and the weights."""
@@ -106,51 +108,22 @@ class Projection:
         self._given |= {"data": address(self._data), "weight": address(self._weight)}
 
     def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
-        """The projection for these basis functions. `what` is "gram", for the triangle alone, or
-        "rows", for residuals and derivatives too. `full` takes J of Golub and Pereyra in place of
-        that of Kaufman."""
-        n_basis = len(design.basis)
-        basis, slopes = design.basis, design.slopes
-        offset = None if design.offset is None else np.ascontiguousarray(design.offset)
-        amplitudes = np.zeros((self.n_groups, n_basis))
-        determined = np.zeros((self.n_groups, n_basis), np.uint8)
-        order = n_theta + 1
-        triangle = np.zeros(order * (order + 1) // 2)
+        """The projection for these basis functions. `what` is the form of the triangle, or "rows",
+        for residuals and derivatives too. `full` takes J of Golub and Pereyra in place of that of
+        Kaufman."""
         residual = jacobian = None
         if what == "rows":
             residual = np.empty_like(self._data)
             jacobian = np.empty((n_theta, *self._data.shape))
+        triangle = np.zeros(triangle_size(n_theta + 1))
         given = {
-            **self._given,
-            "n_basis": n_basis,
-            "n_slopes": len(slopes),
-            "n_theta": n_theta,
             "full": int(full),
-            "basis": address(basis),
-            "basis_column": basis.shape[1] * self.n_x,
-            "basis_group": _stride(basis),
-            "slopes": address(slopes),
-            "slopes_column": slopes.shape[1] * self.n_x,
-            "slopes_group": _stride(slopes),
-            "slope_basis": address(design.slope_basis),
-            "n_entries": design.entry_slope.size,
-            "entry_slope": address(design.entry_slope),
-            "entry_theta": address(design.entry_theta),
-            "factors": address(design.factors),
-            "factors_group": _stride(design.factors),
-            "offset": _address(offset),
-            "offset_group": 0 if offset is None else _stride(offset),
-            "amplitudes": address(amplitudes),
-            "determined": address(determined),
+            "form": FORMS.get(what, 0),
             "residual": _address(residual),
             "jacobian": _address(jacobian),
             "triangle": address(triangle),
         }
-        struct = record("pyspec_linear", given)
-        size = int(LIBRARY.pyspec_project_size(address(struct)))
-        if self._work.nbytes < size:
-            self._work = aligned(size)
-        struct["work"], struct["work_size"] = address(self._work), size
+        struct, amplitudes, determined = self.describe(design, n_theta, given)
         raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
         return Projected(
             amplitudes,
@@ -159,6 +132,48 @@ class Projection:
             None if residual is None else flat(residual, self.n_groups),
             None if jacobian is None else flat(jacobian, self.n_groups),
         )
+
+    def describe(
+        self, design: Design, n_theta: int, given: Mapping[str, int]
+    ) -> tuple[npt.NDArray[np.void], Array, npt.NDArray[np.uint8]]:
+        """A ``pyspec_linear`` with these fields, (1,), and what it writes amplitudes, and which are
+        determined, to."""
+        n_basis, basis, slopes, rest = len(design.basis), design.basis, design.slopes, design.rest
+        amplitudes = np.zeros((self.n_groups, n_basis))
+        determined = np.zeros((self.n_groups, n_basis), np.uint8)
+        struct = record(
+            "pyspec_linear",
+            {
+                **self._given,
+                "n_basis": n_basis,
+                "n_slopes": len(slopes),
+                "n_theta": n_theta,
+                "basis": address(basis),
+                "basis_column": basis.shape[1] * self.n_x,
+                "basis_group": _stride(basis),
+                "slopes": address(slopes),
+                "slopes_column": slopes.shape[1] * self.n_x,
+                "slopes_group": _stride(slopes),
+                "slope_basis": address(design.slope_basis),
+                "n_entries": design.entry_slope.size,
+                "entry_slope": address(design.entry_slope),
+                "entry_theta": address(design.entry_theta),
+                "factors": address(design.factors),
+                "factors_group": _stride(design.factors),
+                "offset": address(rest) if len(rest) else 0,
+                "offset_column": rest.shape[1] * self.n_x,
+                "offset_group": _stride(rest),
+                "n_offsets": len(rest),
+                "amplitudes": address(amplitudes),
+                "determined": address(determined),
+                **given,
+            },
+        )
+        size = int(LIBRARY.pyspec_project_size(address(struct)))
+        if self.work.nbytes < size:
+            self.work = aligned(size)
+        struct["work"], struct["work_size"] = address(self.work), size
+        return struct, amplitudes, determined
 
 
 def _stride(values: Array) -> int:

@@ -13,15 +13,14 @@ rows of other files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from threading import RLock
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, ModelError
-from pyspec.executor.linear.design import MOST, Design, Designer
+from pyspec.executor.linear.design import MOST, Design, Designer, Source
 from pyspec.executor.linear.executor import LinearExecutor, Solved
 from pyspec.executor.linear.projection import Projected
 from pyspec.executor.problem import Problem
@@ -53,9 +52,7 @@ class StackedDesigner(Designer):
         first = self.designers[0]
         self.model, self.axis, self.along = first.model, first.axis, first.along
         self.free: dict[str, Par] = {}
-        #: Of each file: which of all basis functions its own are, and where its points stand.
-        self.places: list[Ints] = []
-        self.rows: list[slice] = []
+        sources: list[Source] = []
         end = 0
         for index, designer in enumerate(self.designers):
             self._check(designer, index)
@@ -63,9 +60,12 @@ class StackedDesigner(Designer):
             for name, par in zip(known, designer.free.values(), strict=True):
                 self._take(name, par)
             order = list(self.free)
-            self.places.append(np.array([order.index(name) for name in known], np.int64))
-            self.rows.append(slice(end, end + designer.x.size))
+            places = np.array([order.index(name) for name in known], np.int64)
+            sources.append(designer.source(self.gather[index], places, end))
             end += designer.x.size
+        #: Of each file: which of all basis functions its own are, and where its points stand.
+        self.places = [one.places for one in sources]
+        self.rows = [one.points for one in sources]
         if len(self.free) > MOST:
             raise ModelError(
                 f"{self.model.name}: these files have {len(self.free)} free amplitudes; {MOST} at "
@@ -73,14 +73,7 @@ class StackedDesigner(Designer):
             )
         self.x = np.concatenate([designer.x for designer in self.designers])
         self._join_limits()
-        self._make_room()
-
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        with ExitStack() as threads:
-            for designer in self.designers:
-                threads.enter_context(designer.at_work())
-            yield
+        self._make_room(sources)
 
     def _check(self, designer: Designer, index: int) -> None:
         if designer.axis != self.axis:
@@ -120,45 +113,21 @@ class StackedDesigner(Designer):
         self.allowed = None if kept.all() else kept
         self.positive = positive if positive.any() else None
 
-    def _make_room(self) -> None:
-        """Memory for the basis functions of all; what is zero in a file stays so."""
-        rooms = [designer.room for designer in self.designers]
-        n_rows, n_slopes = max(rows for rows, _ in rooms), [slopes for _, slopes in rooms]
-        #: Where the derivatives of each file begin.
-        self._begins = np.cumsum([0, *n_slopes])
-        self._basis = np.zeros((len(self.free), n_rows, self.x.size))
-        self._slopes = np.zeros((sum(n_slopes), n_rows, self.x.size))
-        self._offset = np.zeros((n_rows, self.x.size))
-
-    def at(self, theta: Array, fixed: object = None) -> Design:
-        """The design of all files; :attr:`found` are those of each, with places in the theta of
-        all. Its arrays are those of the next one too."""
-        parts = [
-            designer.at(theta[gather], {})
-            for designer, gather in zip(self.designers, self.gather, strict=True)
-        ]
-        self.found = [
-            replace(part, entry_theta=gather[part.entry_theta])
-            for part, gather in zip(parts, self.gather, strict=True)
-        ]
-        basis, slopes, offset, begins = self._basis, self._slopes, self._offset, self._begins
-        kinds: list[Ints] = []
-        for part, places, rows, begin in zip(parts, self.places, self.rows, begins, strict=False):
-            basis[places, :, rows] = part.basis
-            slopes[begin : begin + len(part.slopes), :, rows] = part.slopes
-            if part.offset is not None:
-                offset[:, rows] = part.offset
-            kinds.append(np.where(part.slope_basis < 0, -1, places[part.slope_basis]))
-        most = max(len(part.factors) for part in parts)
-        factors = [np.broadcast_to(p.factors, (most, p.factors.shape[1])) for p in parts]
+    def of_file(self, index: int) -> Design:
+        """The design of one file, with places in the theta of all."""
+        whole, (_, _, places, points) = self.design, self.sources[index]
+        ends = np.cumsum([0, *(sum(len(b.slopes) for b in one.bases) for one in self.sources)])
+        own = slice(ends[index], ends[index + 1])
+        entries = (whole.entry_slope >= own.start) & (whole.entry_slope < own.stop)
+        kinds = whole.slope_basis[own]
         return Design(
-            basis,
-            slopes,
-            np.concatenate(kinds),
-            np.concatenate([p.entry_slope + b for p, b in zip(parts, begins, strict=False)]),
-            np.concatenate([part.entry_theta for part in self.found]),
-            np.concatenate(factors, axis=1),
-            offset if any(part.offset is not None for part in parts) else None,
+            whole.basis[places][..., points],
+            whole.slopes[own][..., points],
+            np.where(kinds < 0, -1, np.argmax(kinds[:, None] == places, axis=1)),
+            whole.entry_slope[entries] - own.start,
+            whole.entry_theta[entries],
+            whole.factors[:, entries],
+            whole.rest[..., points],
         )
 
 
@@ -257,7 +226,7 @@ class Stack(LinearExecutor):
         places, rows, found = designer.places[index], designer.rows[index], solved.projected
         return Solved(
             whole,
-            designer.found[index],
+            designer.of_file(index),
             Projected(
                 found.amplitudes[:, places],
                 found.determined[:, places],
