@@ -23,6 +23,7 @@ from pyspec._library import CONSTANTS, LIBRARY
 from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
+from pyspec.executor.store import Job
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 _LINES = """\
@@ -122,7 +123,7 @@ def write_data(path: Path, executor: CompiledExecutor, theta: Any, shape: tuple[
 
 def sum_chunks(executor: CompiledExecutor, theta: Any, chunks: Iterator[Chunk]) -> Any:
     """chi², Jᵀr and JᵀJ over chunks: a packed triangle."""
-    nodes = chunk_nodes(executor, theta, chunks)
+    nodes = chunk_nodes(executor, Job(0, theta, None, "gram", False), chunks)
     return collect(nodes, len(executor.opt_param_names), "gram")
 
 

@@ -22,8 +22,8 @@ from pyspec.executor.compiled import CompiledExecutor, as_read
 from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums, prepared
-from pyspec.executor.protocol import Values
 from pyspec.executor.span import Reading
+from pyspec.executor.store import Job
 from pyspec.model.beside import Beside, rows_of
 from pyspec.model.source import whole_of
 from pyspec.plan import check
@@ -51,28 +51,24 @@ class Chunk:
 
 def chunk_nodes(
     executor: CompiledExecutor,
-    theta: Values,
+    job: Job,
     chunks: Iterable[Chunk],
-    fixed: Values = None,
-    form: str = "gram",
     *,
-    strips: bool = False,
     isa: str | None = None,
     threads: int = 1,
-    reading: Reading | None = None,
 ) -> Nodes:
-    """chi², Jᵀr and JᵀJ over chunks that follow each other, before they are joined to one triangle:
-    :func:`pyspec.executor.nodes.collect` makes it, with the bits of
+    """What a job asks for (chi², Jᵀr and JᵀJ, or a reading) over chunks that follow each other,
+    before it is joined: :func:`pyspec.executor.nodes.collect` makes the triangle, with the bits of
     :meth:`CompiledExecutor.normal` where the chunks are all of the window. Rows outside of the
     window of the executor's measurement are left out. Raises :class:`DataError` where a chunk does
     not fit the axes of the model.
 
-    `strips` sums as a fit in memory does where :meth:`CompiledExecutor.in_strips`; the chunks are
-    then those of :func:`in_strips`. `isa` is the build of the
-    kernels, by default that of this process. `threads` sum chunks side by side; no bit depends on
-    how many. `reading` is what is summed in place of a triangle, apart.
+    A job in strips sums as a fit in memory does where :meth:`CompiledExecutor.in_strips`; the
+    chunks are then those of :func:`in_strips`. `isa` is the build of the kernels, by default that
+    of this process. `threads` sum chunks side by side; no bit depends on how many.
     """
     name, n_free = executor.plan.name, len(executor.opt_param_names)
+    fixed, form, strips, reading = job.fixed, job.form, job.strips, job.reading
 
     def sums() -> Sums:
         if reading is not None:
@@ -85,7 +81,7 @@ def chunk_nodes(
         for frame in (first, *others):
             stack.callback(frame.problem.__setitem__, ..., frame.problem.copy())
             stack.callback(frame.call.__setitem__, ..., frame.call.copy())
-        free = executor.plan.values(theta, "free")
+        free = executor.plan.values(job.theta, "free")
         external = None if executor.helper is None else executor.helper.external(free, fixed)
         for frame in (first, *others):
             frame.theta[:] = free

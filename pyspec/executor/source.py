@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.nodes import Nodes, collect
+from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Array, Capabilities, SumsOfFit, Values
-from pyspec.executor.span import Reading, sums_with_span
+from pyspec.executor.store import Job, RowSums
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
 from pyspec.model.beside import veiled
@@ -43,6 +43,7 @@ class SourceExecutor(CompiledExecutor):
     """
 
     watch: Callable[[int], object] | None = None
+    isa = None  # the kernels of this process sum
 
     def __init__(
         self,
@@ -110,36 +111,27 @@ class SourceExecutor(CompiledExecutor):
         """The sums of a fit in memory, bit for bit, in one pass over the blocks."""
         if options:
             raise PlanError(f"sums over data by reference take no {', '.join(options)}")
-        nodes = self._nodes(theta, fixed, form, self.in_strips(form))
-        if self.is_apart(form) and not nodes.are_finite:  # by the order of operations alone?
-            return self._row_by_row(theta, fixed, form)
-        return collect(nodes, len(self.opt_param_names), form)
+        return self._row_sums.at(self.plan.values(theta, "free"), fixed, form)
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit, which reads the data where it has to."""
+        return self._row_sums.of_fit(fixed)
 
-        def read(theta: Array, form: str, reading: Reading) -> Nodes:
-            return self._nodes(theta, fixed, form, True, reading)
+    @property
+    def _row_sums(self) -> RowSums:
+        return RowSums(self, [(self, np.arange(len(self.opt_param_names)))])
 
-        def row_by_row(theta: Array, form: str) -> Array:
-            return self._row_by_row(theta, fixed, form)
+    def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
+        """The sums of each job over the blocks: as a store, this has the rows of one file."""
+        return [self._nodes(job) for job in jobs]
 
-        return sums_with_span(self, fixed, read, row_by_row)
-
-    def _row_by_row(self, theta: Values, fixed: Values, form: str) -> Array:
-        return collect(self._nodes(theta, fixed, form, False), len(self.opt_param_names), form)
-
-    def _nodes(
-        self, theta: Values, fixed: Values, form: str, strips: bool, reading: Reading | None = None
-    ) -> Nodes:
+    def _nodes(self, job: Job) -> Nodes:
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
         if self.watch is not None:
             blocks = _watched(blocks, window.row_begin, self.watch)
-        chunks = weighed(self, in_strips(blocks) if strips else blocks, self.source.step)
-        threads = min(choose_threads([self]), THREADS)
-        options: dict[str, Any] = {"strips": strips, "threads": threads, "reading": reading}
-        return chunk_nodes(self, theta, chunks, fixed, form, **options)
+        chunks = weighed(self, in_strips(blocks) if job.strips else blocks, self.source.step)
+        return chunk_nodes(self, job, chunks, threads=min(choose_threads([self]), THREADS))
 
 
 def _watched(blocks: Blocks, begin: int, watch: Callable[[int], object]) -> Blocks:

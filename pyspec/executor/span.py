@@ -20,7 +20,7 @@ from pyspec._library.memory import address, doubles_at, record
 from pyspec.executor.frame import Frame, aligned
 from pyspec.executor.nodes import Nodes, collect_data
 from pyspec.executor.normal import FORMS, prepared, triangle_size
-from pyspec.executor.protocol import Array, SumsOfFit, Values
+from pyspec.executor.protocol import Array, Values
 
 if TYPE_CHECKING:
     from pyspec.executor.compiled import CompiledExecutor
@@ -175,26 +175,3 @@ def span_of(
             yield Span(executor, frame, size, isa)
         finally:
             frame.call["isa"] = own
-
-
-@contextmanager
-def sums_with_span(
-    executor: CompiledExecutor,
-    fixed: Values,
-    read: Callable[[Array, str, Reading], Nodes],
-    row_by_row: Callable[[Array, str], Array],
-) -> Iterator[SumsOfFit]:
-    """The sums of a fit of one file: `read` reads its data where it has to. `row_by_row` sums them
-    where sums over shapes and times apart are not finite, by the order of operations alone."""
-    with span_of(executor, fixed) as span:
-
-        def sums(theta: Array, form: str) -> Array:
-            if span is None or not executor.is_apart(form):
-                return executor.normal(theta, fixed, form)
-            reading = span.ask(theta, form)
-            while reading is not None:
-                reading = span.take(read(theta, form, reading))
-            triangle = span.answer()
-            return triangle if np.isfinite(triangle).all() else row_by_row(theta, form)
-
-        yield sums

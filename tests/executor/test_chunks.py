@@ -16,6 +16,7 @@ from pyspec.executor import make_executor
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import all_nodes, collect
 from pyspec.executor.normal import FORMS
+from pyspec.executor.store import Job
 from pyspec.model import Measurement
 
 Array = Any
@@ -74,12 +75,12 @@ def test_threads_change_no_bits(name: str, threads: int, form: str) -> None:
     expected = executor.normal(theta, None, form).tobytes()
     for sizes in ((1,), (7,), (8, 3, 16), (1000,)):
         chunks = cut(measurement, sizes)
-        nodes = chunk_nodes(executor, theta, chunks, None, form, threads=threads)
+        nodes = chunk_nodes(executor, Job(0, theta, None, form, False), chunks, threads=threads)
         assert collect(nodes, n_free, form).tobytes() == expected
     # Rows that are missing leave nodes that other ones fill in.
     chunks = list(cut(measurement, (5,)))
     parts = [
-        chunk_nodes(executor, theta, some, None, form, threads=threads)
+        chunk_nodes(executor, Job(0, theta, None, form, False), some, threads=threads)
         for some in (chunks[0::2], chunks[1::2])
     ]
     assert collect(all_nodes(parts), n_free, form).tobytes() == expected
@@ -93,7 +94,7 @@ def test_an_error_of_a_thread_is_raised(threads: int) -> None:
     data = np.asarray(measurement.data)
     chunks = [Chunk(0, data[:5]), Chunk(5, data[5:9, 1:]), Chunk(9, data[9:])]
     with pytest.raises(DataError, match="data of the chunk from row 5 on has shape"):
-        chunk_nodes(executor, model.theta(), chunks, threads=threads)
+        chunk_nodes(executor, Job(0, model.theta(), None, "gram", False), chunks, threads=threads)
     assert np.isfinite(executor.normal(model.theta())).all()
 
 

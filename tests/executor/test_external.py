@@ -22,6 +22,7 @@ from pyspec.executor import (
 )
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
+from pyspec.executor.store import Job
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
@@ -161,7 +162,7 @@ def test_all_sums_see_what_python_gives_at_these_values() -> None:
     expected = executor.normal(theta, fixed, "value").tobytes()
     assert expected != executor.normal(theta, None, "value").tobytes()
     cut = [Chunk(first, (clean + 1.0)[first : first + 8]) for first in range(0, len(TIME), 8)]
-    nodes = chunk_nodes(executor, theta, cut, fixed, "value", threads=3)
+    nodes = chunk_nodes(executor, Job(0, theta, fixed, "value", False), cut, threads=3)
     assert collect(nodes, theta.size, "value").tobytes() == expected
 
 

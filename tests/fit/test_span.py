@@ -3,6 +3,7 @@ reference and in memory they are the same, bit for bit, and ask as seldom."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,10 +16,11 @@ from support.separable import measured, off, settled, three
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.executor import span as spans
 from pyspec.executor.chunks import Chunk, chunk_nodes
-from pyspec.executor.nodes import Nodes
+from pyspec.executor.nodes import Nodes, collect
 from pyspec.executor.normal import unpack
 from pyspec.executor.source import SourceExecutor
-from pyspec.executor.span import Reading, sums_with_span
+from pyspec.executor.span import Reading
+from pyspec.executor.store import Job, RowSums
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
@@ -135,7 +137,8 @@ def test_a_point_without_a_finite_model_leaves_nothing_behind() -> None:
     bad[executor.opt_param_names.index("GLP_01_A")] = np.inf
     with executor.sums() as sums:
         first = sums(good, "gram")
-        np.testing.assert_array_equal(sums(bad, "gram"), executor._row_by_row(bad, None, "gram"))
+        (nodes,) = executor.nodes([Job(0, bad, None, "gram", False)])
+        np.testing.assert_array_equal(sums(bad, "gram"), collect(nodes, bad.size, "gram"))
         assert not np.isfinite(sums(bad, "value")).any()
         np.testing.assert_array_equal(sums(good, "gram"), first)
 
@@ -148,20 +151,25 @@ def test_any_chunks_read_the_same() -> None:
     asked: list[Reading] = []
     found = []
 
-    def in_chunks(edges: list[int], workers: bool) -> Any:
-        def read(at: Any, form: str, reading: Reading) -> Nodes:
-            asked.append(reading)
-            pairs = list(pairwise(edges))
-            own = reading.of_rows(0, edges[-1]) if workers else reading
-            chunks = (Chunk(a, data[a:b], weight[a:b]) for a, b in pairs)
-            return chunk_nodes(executor, at, chunks, None, form, strips=True, reading=own)
+    class Chunks:
+        isa = None
 
-        return read
+        def __init__(self, edges: list[int], workers: bool) -> None:
+            self.edges, self.workers = edges, workers
+
+        def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
+            (job,) = jobs
+            assert job.reading is not None
+            asked.append(job.reading)
+            own = job.of_rows(0, self.edges[-1]) if self.workers else job
+            chunks = (Chunk(a, data[a:b], weight[a:b]) for a, b in pairwise(self.edges))
+            return [chunk_nodes(executor, own, chunks)]
+
+    files = [(executor, np.arange(theta.size))]
 
     for edges in ([0, 330], [0, 64, 128, 330], [0, 192, 256, 320, 330]):
         for workers in (False, True):
-            read = in_chunks(edges, workers)
-            with sums_with_span(executor, None, read, lambda *_: pytest.fail("finite")) as sums:
+            with RowSums(Chunks(edges, workers), files).of_fit(None) as sums:
                 found.append(np.concatenate([sums(theta, "gram"), sums(theta, "value")]))
     assert len(asked) == 6  # the second evaluation reads nothing
     for one in found[1:]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
+from pyspec.executor.store import Job
 
 Array = Any
 
@@ -15,5 +16,5 @@ def sum_chunks(
     executor: Any, theta: Any, chunks: Iterable[Chunk], fixed: Any = None, form: str = "gram"
 ) -> Array:
     """chi², Jᵀr and JᵀJ over chunks that are all of the window: a packed triangle."""
-    nodes = chunk_nodes(executor, theta, chunks, fixed, form)
+    nodes = chunk_nodes(executor, Job(0, theta, fixed, form, False), chunks)
     return collect(nodes, len(executor.opt_param_names), form)

@@ -11,9 +11,10 @@ from typing import Any
 from pyspec.errors import ClusterError, PyspecError
 from pyspec.executor.cluster.client import agree, need_client, of_engine
 from pyspec.executor.cluster.rows import placed_rows, without_data
-from pyspec.executor.cluster.worker import Answer, Job, Share, hold, sum_share
+from pyspec.executor.cluster.worker import Answer, Share, hold, sum_share
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes, all_nodes
+from pyspec.executor.store import Job
 
 #: After so many seconds without an answer the workers are looked at.
 PATIENCE = 0.5
@@ -122,7 +123,12 @@ class ClusterSums:
             self.placed.append(placed)
         self.spent = Spent(len(self.placed), self.terms.isa)
 
-    def sum(self, jobs: Sequence[Job]) -> list[Nodes]:
+    @property
+    def isa(self) -> str:
+        """The build of the kernels that all workers run."""
+        return self.terms.isa
+
+    def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
         """The nodes of each job over all rows of its file.
 
         Raises :class:`ClusterError` where the scheduler, all workers or data are gone, and what a

@@ -16,8 +16,7 @@ from pyspec.executor.chunks import Chunk, chunk_nodes, in_strips, weighed
 from pyspec.executor.cluster.client import Agreement, this_build
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
-from pyspec.executor.protocol import Values
-from pyspec.executor.span import Reading
+from pyspec.executor.store import Job
 from pyspec.model import Measurement
 from pyspec.model.beside import seen_rows, veiled
 from pyspec.model.source import Seen, Source
@@ -140,9 +139,7 @@ class FileShare:
 
     def nodes(self, job: Job, isa: str) -> Nodes:
         """The sums of these rows."""
-        options: dict[str, Any] = {"strips": job.strips, "isa": isa, "reading": job.reading}
-        given = job.theta, self._chunks(job.strips), job.fixed, job.form
-        return chunk_nodes(self.executor, *given, **options)
+        return chunk_nodes(self.executor, job, self._chunks(job.strips), isa=isa)
 
     def _chunks(self, strips: bool) -> Iterator[Chunk]:
         if strips:
@@ -173,24 +170,6 @@ class FileShare:
         if piece.keep is not None or self.executor.keep is None:
             return piece.keep
         return self.executor.keep[piece.begin : piece.end]
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to sum of one file: a triangle, or what a `reading` says."""
-
-    file: int
-    theta: Any
-    fixed: Values
-    form: str
-    strips: bool
-    reading: Reading | None = None
-
-    def of_rows(self, begin: int, end: int) -> Job:
-        """The same for a worker that holds some of the rows."""
-        if self.reading is None:
-            return self
-        return replace(self, reading=self.reading.of_rows(begin, end))
 
 
 @dataclass(frozen=True)
