@@ -57,15 +57,11 @@ class ClusterError(PyspecError, RuntimeError):
 
 
 class CallError(PyspecError, TypeError):
-    """An argument that a call does not take, or one of the wrong type."""
-
-    #: Whether one is of another kind than the signature says.
-    of_kind = False
+    """An argument that a call does not take."""
 
 
 class NoSuchNameError(PyspecError, AttributeError):
-    """An attribute that an object does not have, or that cannot be set; the message says what to
-    write instead."""
+    """An attribute that an object does not have; the message names the nearest one."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspec.build import page as pages
 from pyspec.build.desk import Desk
-from pyspec.calls import answered
+from pyspec.calls import Suggesting
 from pyspec.errors import DataError
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
@@ -30,8 +30,7 @@ def _widget_class() -> Any:
     return type("Widget", (AnyWidget,), {"_esm": pages.module(), "_css": pages.style()})
 
 
-@answered
-class Builder:
+class Builder(Suggesting):
     """The builder of models under the cell of a notebook: a page on a :class:`Session`.
 
     Parameters

@@ -1,7 +1,7 @@
 """Answers to calls that do not fit: what was perhaps meant, and what to write instead."""
 
-from pyspec.calls.answered import answered
-from pyspec.calls.given import is_whole, one_of, real, real_array, row_of, whole
+from pyspec.calls.answered import Suggesting, answered
+from pyspec.calls.given import frozen, is_whole, one_of, real, real_array, row_of, whole
 from pyspec.calls.named import Listed, Named, meant, no_item
 from pyspec.calls.outside import stack_outside
 from pyspec.calls.said import say
@@ -9,7 +9,9 @@ from pyspec.calls.said import say
 __all__ = [
     "Listed",
     "Named",
+    "Suggesting",
     "answered",
+    "frozen",
     "is_whole",
     "meant",
     "no_item",

@@ -69,3 +69,10 @@ def one_of(what: str, given: Any, known: Sequence[str], error: type[PyspecError]
     if not isinstance(given, str) or given not in known:
         hint = suggest(given, list(known)) if isinstance(given, str) else ""
         raise error(f"{what} must be one of {', '.join(known)}, not {shortened(given)}{hint}")
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view: the owner's array stays as it is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

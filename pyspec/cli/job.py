@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import whole
-from pyspec.calls.kinds import fits, shown, words
 from pyspec.cli.fields import Fields, Limits, given, open_job
-from pyspec.errors import FitError
+from pyspec.cli.kinds import fits, words
+from pyspec.errors import FitError, shortened
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
@@ -342,7 +342,7 @@ def _option(inner: Fields, key: str) -> object:
         with inner.blame(key):
             checked_linear(value)
     if value is not None and not fits(value, hint):
-        raise inner.wrong(key, f"must be {words(hint)}, not {shown(value)}")
+        raise inner.wrong(key, f"must be {words(hint)}, not {shortened(value)}")
     if value is not None and key in _CHECKS:
         with inner.blame(key):
             _CHECKS[key](value)

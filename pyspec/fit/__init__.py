@@ -1,6 +1,5 @@
 """Fits: a model and a measurement in, a FitResult out."""
 
-from pyspec.calls import answered
 from pyspec.fit.again import refit_joint
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind, Severity
@@ -43,6 +42,3 @@ __all__ = [
     "known_methods",
     "refit_joint",
 ]
-
-for _public in (FitResult, SliceResults, JointResult, ManyFits):
-    answered(_public)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named
+from pyspec.calls import Named, answered
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
 from pyspec.fit.ending import Ending
@@ -108,6 +108,7 @@ class LmfitNames:
             self._minimizer = minimizer_of(objective, self.params, self._scale_covar)
         return self._minimizer
 
+    @answered
     def conf_interval(
         self: Any,
         p_names: str | Sequence[str] | None = None,

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Suggesting
 from pyspec.model.digest import digest
 
 
-class Measured:
+class Measured(Suggesting):
     """The part of a FitResult, and of SliceResults, that is about the measurement.
 
     `label` is the name that :meth:`pyspec.FitResults.set_label` gave, or None; `timestamp` says

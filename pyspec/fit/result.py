@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named
+from pyspec.calls import Named, answered
 from pyspec.errors import FitError
 from pyspec.fit.by_reference import fit_of, residual_of
 from pyspec.fit.components import spectrum_components
@@ -231,6 +231,7 @@ class FitResult(Found, LmfitNames, Measured):
         None for the fit of one spectrum. See :class:`pyspec.fit.moving.Moving`."""
         return moving_parameters(self.problem, self.ending)
 
+    @answered
     def predict(
         self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
     ) -> Prediction:

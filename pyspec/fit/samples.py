@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, answered, is_whole, meant
+from pyspec.calls import Named, is_whole, meant
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.autocorrelation import autocorrelation_times, too_short
@@ -30,7 +30,6 @@ _LEAST = {"steps": 1, "nwalkers": 1, "burn": 0, "thin": 1, "workers": 1}
 LEVELS = (1.0, 2.0, 3.0)
 
 
-@answered
 @dataclass(frozen=True, kw_only=True)
 class MC:
     """Settings of :meth:`pyspec.FitResult.sample`, and ``mc_settings=`` of every fit of a File.

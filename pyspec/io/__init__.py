@@ -1,6 +1,5 @@
 """Files in and out: measured data, archives of fits, tables of parameters."""
 
-from pyspec.calls import answered
 from pyspec.fit.again import refit_joint
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.atomic import replacing, write_text
@@ -43,6 +42,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-answered(Dataset)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls.in_place import frozen, unchanging
+from pyspec.calls import Suggesting, frozen
 from pyspec.errors import DataError, suggest
 from pyspec.model.source import source_of
 from pyspec.model.windows import slack
@@ -19,14 +19,10 @@ from pyspec.model.windows import slack
 Array = npt.NDArray[np.float64]
 
 #: What calibrates an axis.
-_SHIFTED = (
-    "a Dataset stays as it was read; scan = scan.shift({0}=-0.3) calibrates, and gives one with "
-    "other values of {0}"
-)
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Suggesting):
     """Data and their axes, as :func:`pyspec.read` returns them. Arrays are read-only.
 
     Attributes
@@ -102,14 +98,12 @@ class Dataset:
     @property
     def energy(self) -> Array | None:
         """(n_energy,) the energy axis, None without one."""
-        axis: Array | None = unchanging(self.axes.get("energy"), _SHIFTED.format("energy"))
-        return axis
+        return self.axes.get("energy")
 
     @property
     def time(self) -> Array | None:
         """(n_time,) the time axis, None without one."""
-        axis: Array | None = unchanging(self.axes.get("time"), _SHIFTED.format("time"))
-        return axis
+        return self.axes.get("time")
 
     @property
     def extra(self) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pyspec.calls.kinds import shown
-from pyspec.errors import DataError
+from pyspec.errors import DataError, shortened
 from pyspec.io.found import Found
 
 #: So many bytes from the beginning of a file decide on its format.
@@ -113,7 +112,7 @@ def check_keywords(path: Path, given: Mapping[str, Any]) -> None:
     for key, value in given.items():
         fits, what = _VALUES[key]
         if value is not None and not fits(value):
-            raise DataError(f"{path}: {key}= is {what}, not {shown(value)}")
+            raise DataError(f"{path}: {key}= is {what}, not {shortened(value)}")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The model tree: YAML models, components, parameters, dynamics, and measurements."""
 
-from pyspec.calls import answered
 from pyspec.model.evaluators import register_evaluator
 from pyspec.model.load import (
     load_dynamics,
@@ -27,6 +26,3 @@ __all__ = [
     "load_time_model",
     "register_evaluator",
 ]
-
-for _public in (Model, Measurement):
-    answered(_public)

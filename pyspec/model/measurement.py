@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
-from pyspec.calls import is_whole
+from pyspec.calls import Suggesting, answered, is_whole
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.functions.grid import Grid, unit_of
 from pyspec.functions.losses import FLOOR
@@ -27,7 +27,7 @@ from pyspec.model.taken import (
     refuse_negative,
     texts_of,
     window_of,
-)
+)  # fmt: skip
 from pyspec.model.windows import slice_of
 
 #: How residuals are made.
@@ -38,7 +38,7 @@ LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "pois
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Measurement:
+class Measurement(Suggesting):
     """Data to which a model is fitted. Arrays cover the full axes; the window crops them.
 
     Parameters
@@ -47,8 +47,7 @@ class Measurement:
         :func:`pyspec.io.by_reference` stays where it is
     rows : (begin, end) of the time window, end excluded; None for all
     columns : (begin, end) of the energy window
-    weight : factor of data - model, 1 / sigma; broadcasts to the data. A point of weight 0 is left
-        out, as a masked one
+    weight : factor of data - model, 1 / sigma; broadcasts to the data. Weight 0 masks a point
     mask : True where a point is left out: of the shape of the data, (n_energy,) for columns or
         (n_time, 1) for rows, as of :class:`pyspec.File`. Where data are by reference, `weight` and
         `mask` may be, too
@@ -78,6 +77,7 @@ class Measurement:
     energy_step: float | None = None
     ends: tuple[int, int] | None = None
 
+    @answered
     def __init__(
         self,
         data: npt.NDArray[Any] | None = None,

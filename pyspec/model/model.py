@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Suggesting, answered
 from pyspec.errors import ModelError
 from pyspec.formula import Formula
 from pyspec.model.axes import UNCHANGED, Unchanged
@@ -30,7 +31,7 @@ from pyspec.model.tree import Component, Dynamics, Par, Profile, refuse_many
 Array = npt.NDArray[np.float64]
 
 
-class Model(ModelTree):
+class Model(ModelTree, Suggesting):
     """Components with their parameters, and how these move.
 
     Components combine in reverse file order; one that reads the spectrum (Shirley) reads what
@@ -39,6 +40,7 @@ class Model(ModelTree):
     `quantities` by name, ``{"width": 1.5}``.
     """
 
+    @answered
     def __init__(
         self,
         name: str,
@@ -78,6 +80,7 @@ class Model(ModelTree):
             f"{moved} moving; axes: {', '.join(axes) or 'none'}>"
         )
 
+    @answered
     def set_values(self, values: Mapping[str, float]) -> None:
         """Sets values by name; all or, on an error, none. Bounds are not applied.
 
@@ -99,6 +102,7 @@ class Model(ModelTree):
         for par, number in accepted:
             par.value = number
 
+    @answered
     def set(
         self,
         name: str,
@@ -135,6 +139,7 @@ class Model(ModelTree):
             write_model(Path(path), text)
         return text
 
+    @answered
     def guess(self, data: npt.ArrayLike) -> dict[str, float]:
         """Sets start values that can be read off a spectrum, (n_energy,), or the mean of a series,
         (n_time, n_energy): one to four peaks that rise from a background. Returns them.
@@ -145,6 +150,7 @@ class Model(ModelTree):
         self.set_values(found)
         return found
 
+    @answered
     def predict(
         self,
         energy: npt.ArrayLike | None = None,
@@ -159,6 +165,7 @@ class Model(ModelTree):
         parts = [one.taken(one.model.evaluate(backend)) for one in terms(self, energy, time)]
         return np.asarray(sum(parts))
 
+    @answered
     def set_axes(
         self,
         energy: npt.ArrayLike | Unchanged | None = UNCHANGED,
@@ -177,6 +184,7 @@ class Model(ModelTree):
         """
         place(self, energy, time, aux, aux_weights, inputs)
 
+    @answered
     def add_dynamics(self, par_name: str, dynamics: Dynamics) -> None:
         """Lets a parameter move: ``p(t) = value + D(t)``. On an error the model is unchanged.
 
@@ -198,6 +206,7 @@ class Model(ModelTree):
         par.dynamics = dynamics
         self._keep(par, "dynamics")
 
+    @answered
     def add_profile(self, par_name: str, profile: Profile) -> None:
         """Lets a parameter differ along the auxiliary axis: ``p(aux) = value + P(aux)``. On an
         error the model is unchanged.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.calls.kinds import shown
+from pyspec.errors import shortened
 from pyspec.plot.axes import bare, enclose, reference_lines, set_along
 from pyspec.plot.caption import literal
 from pyspec.plot.cells import cells
@@ -43,7 +43,7 @@ def plot_overview(
     """
     if not hasattr(dataset, "dims"):
         raise PlotError(
-            f"plot_overview: give a Dataset, as read(path) returns it, not {shown(dataset)}"
+            f"plot_overview: give a Dataset, as read(path) returns it, not {shortened(dataset)}"
         )
     dataset = _as_series(dataset)
     is_one = list(dataset.dims) == ["energy"]

@@ -1,6 +1,5 @@
 """Data with a known truth."""
 
-from pyspec.calls import answered
 from pyspec.simulate import sensitivity
 from pyspec.simulate.problems import PROBLEMS, Problem, problem
 from pyspec.simulate.simulator import Simulator
@@ -20,7 +19,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-for _public in (Simulator, ParameterSweep, SweepDataset):
-    answered(_public)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.calls import one_of, real, row_of, say, whole
+from pyspec.calls import Suggesting, answered, one_of, real, row_of, say, whole
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
@@ -31,7 +31,7 @@ DETECTIONS = ("analog", "photon_counting")
 SNR_SCALES = ("linear", "dB")
 
 
-class Simulator:
+class Simulator(Suggesting):
     """Noisy data from a model on its axes.
 
     Parameters
@@ -55,6 +55,7 @@ class Simulator:
         set since; before the first ones to the model and the settings as they are.
     """
 
+    @answered
     def __init__(
         self,
         model: Model,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import one_of, whole
+from pyspec.calls import Suggesting, one_of, whole
 from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.simulate.drawn import check_seed
@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 STRATEGIES = ("auto", "grid", "random")
 
 
-class ParameterSweep:
+class ParameterSweep(Suggesting):
     """Values of parameters: all combinations, or one draw of each at a time.
 
     Parameters

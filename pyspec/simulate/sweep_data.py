@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import no_item, say
+from pyspec.calls import Suggesting, no_item, say
 from pyspec.errors import DataError
 from pyspec.fit.table import need_pandas
 from pyspec.io.optional import need
@@ -20,7 +20,7 @@ from pyspec.simulate.sweep_file import NOISE
 Array = npt.NDArray[np.float64]
 
 
-class SweepDataset:
+class SweepDataset(Suggesting):
     """Reads a sweep: ``dataset[k]`` is (values, clean, noisy), ``len(dataset)`` their number,
     and a loop over it takes one after the other.
 

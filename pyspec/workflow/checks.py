@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import one_of
-from pyspec.calls.in_place import frozen
+from pyspec.calls import frozen, one_of
 from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
 from pyspec.io.source import beside_source

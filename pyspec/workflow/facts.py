@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls.in_place import unchanging
-from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.workflow.data import FileData
 from pyspec.workflow.fits import FileFits
@@ -18,18 +16,6 @@ from pyspec.workflow.models import FileModels
 from pyspec.workflow.noise import Noise
 
 Array = npt.NDArray[np.float64]
-
-#: Why an axis cannot be set, and how it is calibrated.
-KEPT_AXIS = (
-    "a file keeps its axes, which models and fits depend on; calibrate them as data are read, "
-    "File.from_dataset(scan.shift({0}=-0.32)), or make another File(..., {0}=...)"
-)
-
-#: Why data cannot be set, and how they are corrected.
-KEPT_DATA = (
-    "a file keeps its data, which its fits are of; correct them by subtract_dark and "
-    "calibrate_data, or make another File(..., data=...)"
-)
 
 
 class FileFacts:
@@ -52,32 +38,17 @@ class FileFacts:
     @property
     def data(self) -> npt.NDArray[Any] | None:
         """(n_energy,), (n_time, n_energy) or (n_time,), corrected, read-only."""
-        data: npt.NDArray[Any] | None = unchanging(self._data.data, KEPT_DATA)
-        return data
-
-    @data.setter
-    def data(self, values: object) -> None:
-        raise DataError(KEPT_DATA)
+        return self._data.data
 
     @property
     def energy(self) -> Array | None:
         """(n_energy,) the energy axis, read-only: :meth:`pyspec.io.Dataset.shift` calibrates."""
-        axis: Array | None = unchanging(self._data.energy, KEPT_AXIS.format("energy"))
-        return axis
-
-    @energy.setter
-    def energy(self, values: object) -> None:
-        raise DataError(KEPT_AXIS.format("energy"))
+        return self._data.energy
 
     @property
     def time(self) -> Array | None:
         """(n_time,) the time axis, read-only, as `energy` is."""
-        axis: Array | None = unchanging(self._data.time, KEPT_AXIS.format("time"))
-        return axis
-
-    @time.setter
-    def time(self, values: object) -> None:
-        raise DataError(KEPT_AXIS.format("time"))
+        return self._data.time
 
     @property
     def aux_axis(self) -> Array | None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from pyspec.calls import answered
+
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
@@ -20,4 +22,5 @@ def forward(
     def call(self: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
         return method(getattr(self, part), *args, **kwargs)
 
-    return call
+    call.__qualname__ = method.__name__
+    return answered(call)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Listed
+from pyspec.calls import Listed, Suggesting, answered
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
@@ -40,7 +40,7 @@ Array = npt.NDArray[np.float64]
 _OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels", "inputs")
 
 
-class File(FileFacts):
+class File(FileFacts, Suggesting):
     """One data set and what is done with it.
 
     Parameters
@@ -67,6 +67,7 @@ class File(FileFacts):
         data that are not finite real numbers, or do not match their axes
     """
 
+    @answered
     def __init__(
         self,
         parent_project: Project | None = None,
@@ -206,7 +207,7 @@ class File(FileFacts):
         return file_html(self)
 
 
-class Project(Workspace):
+class Project(Workspace, Suggesting):
     """A folder of model files, a backend, and the files that are fitted with them.
 
     Parameters
@@ -221,6 +222,7 @@ class Project(Workspace):
     show_output : whether fits show progress and print their result
     """
 
+    @answered
     def __init__(
         self,
         path: str | Path | None = None,
@@ -279,6 +281,7 @@ class Project(Workspace):
         for file in self._need_files():
             file.define_baseline(time_start, time_stop, time_type=time_type)
 
+    @answered
     @held
     def fit_baselines(
         self, *, model_name: str, stages: int = 1, **options: Unpack[SharedOptions]
@@ -287,6 +290,7 @@ class Project(Workspace):
         files = [file._fits for file in self._need_files()]
         return fit_baselines(files, model_name, stages, options)
 
+    @answered
     @held
     def fit_2d(
         self,

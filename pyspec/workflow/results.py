@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.calls import no_item
+from pyspec.calls import Suggesting, no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.table import need_pandas
@@ -46,7 +46,7 @@ from pyspec.workflow.summary import fits_html
 SAME = 1e-9
 
 
-class FitResults(list[Any]):
+class FitResults(list[Any], Suggesting):
     """Fits in the order they were made: FitResult and SliceResults, also those
     of an archive. A list of its own: later fits do not appear in it.
 

@@ -6,33 +6,19 @@ import copy
 import inspect
 import pickle
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import pyspec
 import pyspec.io
 import pyspec.plot
-from pyspec.calls import Named, answered, stack_outside
+from pyspec.calls import Named, Suggesting, answered, stack_outside
 from pyspec.calls.answered import explain
-from pyspec.calls.instead import CALLS, ITEMS, NAMES
 from pyspec.errors import CallError, NoSuchKeyError, NoSuchNameError
 from pyspec.fit import options
-from pyspec.fit.linear import Amplitudes, Associated
 from pyspec.plot import config
-
-CLASSES = {
-    one.__name__: one
-    for one in (
-        pyspec.File, pyspec.Project, pyspec.Model, pyspec.Measurement, pyspec.FitResult,
-        pyspec.SliceResults, pyspec.JointResult, pyspec.Dataset, pyspec.Simulator,
-        Amplitudes, Associated,
-    )
-}  # fmt: skip
 
 
 @answered
@@ -41,25 +27,13 @@ def area(width: float, height: float = 1.0, *, unit: str = "") -> float:
     return width * height + 0.0 * len(unit)
 
 
-def pandas_like() -> Any:
-    """What answers `__array__` without being an array."""
-
-    class Table:
-        shape = (3,)
-
-        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-            return np.ones(3)
-
-    return Table()
-
-
 @answered
 def painted(data: float, energy: float, time: float | None = None, **options: float) -> float:
     return data * energy + len(options)
 
 
-@answered
-class Box:
+class Box(Suggesting):
+    @answered
     def __init__(self, side: float) -> None:
         self.side = side
 
@@ -67,6 +41,7 @@ class Box:
     def broken(self) -> Any:
         return self.side.nothing  # type: ignore[attr-defined]
 
+    @answered
     def volume(self) -> float:
         if self.side < 0:
             raise ValueError(f"no box of side {self.side:g}")
@@ -94,90 +69,13 @@ def test_a_call_that_fits_is_the_call() -> None:
         (lambda: painted(1, save_path=2, enrgy=3), "painted has no argument 'enrgy'; did you mean "
          "'energy'?"),
         (lambda: Box(1).volume(2), "Box.volume: 1 value was given by position, it takes none; "
-         "leave them out"),
+         "leave others out"),
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit(call: Any, says: str) -> None:
     with pytest.raises(CallError) as caught:
         call()
     assert str(caught.value) == says
-
-
-@answered
-def fitted(
-    data: npt.ArrayLike,
-    method: str | None = None,
-    *,
-    n_starts: int = 1,
-    names: Sequence[str] = (),
-    window: tuple[float | None, float] = (None, 1.0),
-    settings: Mapping[str, float] | None = None,
-    where: str | Path = "here",
-    callback: Callable[[int], None] | None = None,
-    model: Box | None = None,
-    only: TypesAlone | None = None,  # type: ignore[name-defined]  # noqa: F821
-) -> int:
-    """Raises a ValueError whatever it is given."""
-    raise ValueError("something inside")
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"n_starts": "many"}, "n_starts must be a whole number, not 'many'"),
-        ({"n_starts": np.ones(2)}, "n_starts must be a whole number, not an array of shape (2,)"),
-        ({"data": "scan.csv"}, "data must be an array of numbers, not 'scan.csv'"),
-        ({"data": None}, "data must be an array of numbers, not None"),
-        ({"method": 3}, "method must be a text or None, not 3"),
-        ({"names": "GLP_01_A"}, "names must be a list of texts, not 'GLP_01_A'"),
-        ({"names": [1]}, "names must be a list of texts, not [1]"),
-        ({"window": 3}, "window must be a pair, not 3"),
-        ({"window": (1.0, 2.0, 3.0)}, "window must be a pair, not (1.0, 2.0, 3.0)"),
-        ({"settings": [1]}, "settings must be a dict or None, not [1]"),
-        ({"settings": {"a": "b"}}, "settings must be a dict or None, not a dict"),
-        ({"where": 3}, "where must be a text or a path, not 3"),
-        ({"callback": 3}, "callback must be a function or None, not 3"),
-        ({"model": 3}, "model must be a Box or None, not 3"),
-    ],
-)
-def test_an_argument_of_another_kind(given: dict[str, Any], says: str) -> None:
-    # Python's own error named something inside: "int() argument must be a string, ...".
-    with pytest.raises(CallError) as caught:
-        fitted(**{"data": [1.0], **given})
-    assert str(caught.value) == f"fitted: {says}"
-    assert isinstance(caught.value.__cause__, ValueError)
-
-
-@answered
-def outer(method: str = "native") -> int:
-    """Hands on what it was given."""
-    return fitted([1.0], method)
-
-
-def test_the_call_that_the_user_wrote_is_named() -> None:
-    with pytest.raises(CallError, match=r"^outer: method must be a text, not 3$") as caught:
-        outer(3)  # type: ignore[arg-type]
-    assert isinstance(caught.value.__cause__, ValueError)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"n_starts": np.int64(3), "method": None},
-        {"n_starts": 3.0},
-        {"window": [None, 2]},
-        {"window": np.array([1.0, 2.0])},
-        {"data": np.ones(3), "names": ("a", "b")},
-        {"data": pandas_like(), "settings": {"a": np.float64(1)}},
-        {"where": Path("x"), "callback": print, "model": Box(1.0)},
-        {"only": 3},
-    ],
-)
-def test_where_the_kinds_fit_the_error_is_pythons(given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"^something inside$") as caught:
-        fitted(**{"data": [1.0], **given})
-    assert type(caught.value) is ValueError
 
 
 def test_an_error_of_the_function_itself_passes() -> None:
@@ -214,41 +112,6 @@ def test_values_by_name() -> None:
     with pytest.raises(KeyError, match=r"there are GLP_01_x0, GLP_02_x0, Offset_y0$"):
         values["?"]
     assert values.get("x0") is None
-
-
-def test_what_is_answered_is_not_there() -> None:
-    """An answer about a name that has come to exist would never be seen."""
-    for name, answers in NAMES.items():
-        for attribute in answers:
-            assert not hasattr(CLASSES[name], attribute), (name, attribute)
-    for label, by_argument in CALLS.items():
-        owner, _, method = label.partition(".")
-        home = next(one for one in (pyspec, pyspec.plot, pyspec.io) if hasattr(one, owner))
-        target = getattr(home, owner)
-        known = inspect.signature(getattr(target, method) if method else target).parameters
-        for argument in by_argument:
-            assert argument not in known, (label, argument)
-    assert set(ITEMS) <= set(CLASSES)
-
-
-NO_NAMES = [
-    (pyspec.FitResult, "das", r"free spectra are result\.linear,.*\.das\(\)"),  # nothing was near
-    (pyspec.FitResult, "sas", r"result\.linear\.sas\(\)"),  # did you mean 'starts'?
-    (pyspec.FitResult, "populations", r"plot_populations\(result\)"),  # 'correlations'?
-    (pyspec.FitResult, "plot_traces", r"pyspec\.plot\.plot_traces\(result\)"),  # 'is_trace'?
-    (pyspec.File, "plot_svd", r"pyspec\.plot\.plot_svd\(file\)"),  # 'plot_data'?
-    (pyspec.File, "fit_slices", "did you mean 'fit_slice_by_slice'"),  # 'fit_baseline'?
-    (Amplitudes, "energy", r"result\.linear\.along"),
-    (Associated, "lifetimes", r"1 / das\.rates"),
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "answer"), NO_NAMES)
-def test_names_of_global_analysis_are_answered(kind: type, name: str, answer: str) -> None:
-    """Names that a person of this field tries; what was near them meant something else."""
-    one = object.__new__(kind)
-    with pytest.raises(NoSuchNameError, match=answer):
-        getattr(one, name)
 
 
 def test_options_are_those_of_the_functions() -> None:

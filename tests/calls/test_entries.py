@@ -15,25 +15,6 @@ from pyspec import Simulator, components
 from pyspec.errors import CallError, DataError, ModelError, PyspecError
 from pyspec.plot import PlotError
 
-PLANS = (
-    "build_graph", "model_of", "can_lower_1d", "can_lower_2d", "schedule_1d", "schedule_2d", "pack",
-    "make_executor", "make_joint_executor",
-)  # fmt: skip
-VALUES = ("evaluate_1d", "evaluate_2d", "extract_theta")
-FILES = ("save_archive", "load_archive", "verify_archive", "parameters_csv", "parameters_json")
-PICTURES = ("plot_model_1d", "plot_model_2d")
-
-#: What a slip may put in the place of anything else.
-WRONG: dict[str, Any] = {
-    "nothing": None,
-    "a number": 5,
-    "a list": [1, 2],
-    "an array": np.zeros((2, 3)),
-    "no values": np.array([]),
-    "an object": object(),
-    "another one": pyspec.Project(".", show_output=False),
-}
-
 
 @pytest.fixture
 def model() -> pyspec.Model:
@@ -42,36 +23,11 @@ def model() -> pyspec.Model:
     return made
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", [*PLANS, *FILES, *PICTURES])
-def test_another_thing_is_named(name: str, wrong: str, tmp_path: Path) -> None:
-    """It was, say, "AttributeError: 'int' object has no attribute 'domain'"."""
-    rooms = (pyspec.plot, pyspec.io, pyspec)
-    call = next(getattr(room, name) for room in rooms if name in room.__all__)
-    path = [str(tmp_path / "q.h5")] if name == "save_archive" else []
-    given = WRONG[wrong]
-    if name in ("save_archive", "make_joint_executor") and wrong in ("no values", "another one"):
-        given = 3.0  # a list of nothing is no slip of theirs
-    with pytest.raises(PyspecError):
-        call(*path, given)
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", VALUES)
-def test_another_thing_than_a_plan_is_named(name: str, wrong: str) -> None:
-    with pytest.raises(CallError, match=f"{name}: plan must be a ScheduledPlan"):
-        getattr(pyspec, name)(WRONG[wrong], [1.0])
-
-
 def test_what_values_lack_is_named(model: pyspec.Model) -> None:
     plan = pyspec.schedule_1d(pyspec.build_graph(model))
     with pytest.raises(DataError, match="peak: params have no 'Offset_y0'; give a value for each"):
         pyspec.extract_theta(plan, {"offset": 1.0})
     assert pyspec.extract_theta(plan, {"Offset_y0": 3}).tolist() == [3.0]
-    with pytest.raises(CallError, match="evaluate_1d: inputs must be a dict or None, not 5"):
-        pyspec.evaluate_1d(plan, [1.0], inputs=5)  # type: ignore[arg-type]
-    with pytest.raises(CallError, match="schedule_1d: without must be a list of texts or a text"):
-        pyspec.schedule_1d(pyspec.build_graph(model), without=5)  # type: ignore[arg-type]
 
 
 def test_fits_of_an_archive_are_dicts(tmp_path: Path) -> None:
@@ -80,16 +36,7 @@ def test_fits_of_an_archive_are_dicts(tmp_path: Path) -> None:
     for given in ("ab", [{"a": 1}, 2]):
         with pytest.raises(DataError, match=r"contents\[\d\] is .*; give a dict for each fit"):
             pyspec.io.save_archive(path, given)  # type: ignore[arg-type]
-    with pytest.raises(CallError, match="save_archive: arrays must be a dict or None, not 3"):
-        pyspec.io.save_archive(path, [{"a": 1}], arrays=3)  # type: ignore[arg-type]
     assert not path.exists()
-
-
-def test_a_sweep_is_no_text(model: pyspec.Model, tmp_path: Path) -> None:
-    """A class that can be iterated was believed to take a text, or an array."""
-    for given in ("Gauss_01_A", np.zeros(3)):
-        with pytest.raises(CallError, match="parameter_sweep must be a ParameterSweep, not"):
-            Simulator(model).simulate_parameter_sweep(given, 2, filepath=tmp_path / "s.h5")  # type: ignore[arg-type]
 
 
 def test_slips_of_descriptions(model: pyspec.Model) -> None:

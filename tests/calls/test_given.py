@@ -56,10 +56,6 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: fit_model(peak(), Measurement(data=data()), n_starts=2, seed=-1),
         "seed must be a whole number from 0 on, not -1",
     ),
-    "bytes for names": (
-        lambda: fit_model(peak(), Measurement(data=data()), jacobian_without=b"dynamics"),  # type: ignore[arg-type]
-        "jacobian_without must be",
-    ),
     "a second method of one stage": (lambda: fitted(fit_alg_2="nelder"), "give stages=2 too"),
     "a scale in words": (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
     "too few walkers": (lambda: MC(nwalkers=0), "nwalkers is a whole number from 1 on, not 0"),
@@ -74,10 +70,6 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "complex times": (
         lambda: pyspec.fit_slices(peak(moves=False), Measurement(data=data()), times=COMPLEX),
         "times has type complex128; give real numbers",
-    ),
-    "a limit of counts": (
-        lambda: Measurement(data=data(), loss_scale=10**30),
-        "loss_scale is too large",
     ),
     "complex parameters": (lambda: peak().evaluate(theta=[1j] * 4), "give numbers in the order"),
     "a guess of texts": (lambda: peak().guess(TEXTS), "data has type <U1; give real numbers"),

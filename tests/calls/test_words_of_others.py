@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pyspec import Measurement, Model, fit_model, load_model
+from pyspec import Model, load_model
 from pyspec.components import DS, GLP, GLS, Gauss, Lorentz, Offset, Voigt, fixed
-from pyspec.errors import CallError, ModelError, NoSuchKeyError
+from pyspec.errors import ModelError, NoSuchKeyError
 
 
 def model() -> Model:
@@ -30,23 +29,6 @@ def test_plus_says_that_components_stand_in_a_list(add: Callable[[], Any]) -> No
     """It was "unsupported operand type(s) for +"."""
     with pytest.raises(ModelError, match=r"in a list.*Model\('name', \[Offset\(1\), GLP"):
         add()
-
-
-def test_setting_an_item_says_what_does_it() -> None:
-    """It was "object does not support item assignment"."""
-    own = model()
-    with pytest.raises(CallError) as caught:
-        own["GLP_01_A"] = 3  # type: ignore[index]
-    command = str(caught.value).partition("write ")[2]
-    assert command == "model.set('GLP_01_A', 3)"
-    exec(command, {"model": own})
-    assert own.values["GLP_01_A"] == 3
-    with pytest.raises(CallError, match="holds no items"):
-        del own["GLP_01_A"]  # type: ignore[attr-defined]
-    own.set_axes(energy=np.linspace(80, 90, 41))
-    result = fit_model(own, Measurement(np.asarray(own.evaluate())))
-    with pytest.raises(CallError, match=r"model.set\('GLP_01_A', 3\)"):
-        result["GLP_01_A"] = 3  # type: ignore[index]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_the_residual_is_in_units_of_declared_noise(file: File) -> None:
     """Noisy energies would be its vectors, whatever is left at the others."""
     sigma = np.where(ENERGY < 2, 1.0, 0.01)
     noise = np.random.default_rng(2).normal(0, 1, file.data.shape) * sigma
-    file = File(file.p, name="noisy", data=file.data + noise, energy=ENERGY, time=TIME)
+    file = File(file.project, name="noisy", data=file.data + noise, energy=ENERGY, time=TIME)
     plain = _fit(file, "chained")
     with pytest.raises(PlotError, match="noise of these data was not declared"):
         plot_svd(plain, residual_unit="sigma")

@@ -92,7 +92,9 @@ def test_other_errors(file: File, loss: str) -> None:
     other one of chi² itself, and the wrong model won."""
     if loss == "poisson":
         counts = np.maximum(np.round(np.asarray(file.data)), 0)
-        file = File(Project(file.p.path, show_output=False), data=counts, energy=ENERGY, time=TIME)
+        file = File(
+            Project(file.project.path, show_output=False), data=counts, energy=ENERGY, time=TIME
+        )
         file.load_model("m.yaml", ["one"])
         file.load_model("m.yaml", ["two"])
         file.set_noise("poisson")

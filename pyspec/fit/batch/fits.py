@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant, no_item
+from pyspec.calls import Named, Suggesting, meant, no_item
 from pyspec.errors import FitError, NoSuchKeyError
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Made(Sequence[Fit]):
         return table
 
 
-class Fits(Sequence[Fit]):
+class Fits(Sequence[Fit], Suggesting):
     """Fits of one model in their order, and arrays over them."""
 
     fits: Sequence[Fit]

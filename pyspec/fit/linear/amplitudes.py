@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import Suggesting
 from pyspec.errors import FitError, suggest
 from pyspec.executor import PartsExecutor
 from pyspec.executor.linear.executor import Solved
@@ -37,9 +37,8 @@ Array = npt.NDArray[np.float64]
 MOVED = 1e-3
 
 
-@answered
 @dataclass(frozen=True, eq=False)
-class Amplitudes:
+class Amplitudes(Suggesting):
     """Spectra that were free at each energy, or traces that were free at each time.
 
     ``amplitudes["expFun_01_A"]`` is one of them, (n,).

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import Suggesting
 from pyspec.errors import FitError
 from pyspec.fit.table import need_xarray
 from pyspec.formula import Scheme
@@ -37,9 +37,8 @@ Weights = Callable[[Mapping[str, float]], Array]
 STEP = 1e-6
 
 
-@answered
 @dataclass(frozen=True, eq=False)
-class Associated:
+class Associated(Suggesting):
     """Spectra of one kind, (n,) each.
 
     Attributes
