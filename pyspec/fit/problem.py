@@ -65,7 +65,6 @@ class FitProblem(Files):
     settled : where files share amplitudes theta of all at the end of the fit
     """
 
-    others: list[Array] | None = None
     _executor: Executor | None = None
 
     def __init__(
@@ -74,9 +73,10 @@ class FitProblem(Files):
         shared: Problem | None = None,
         without: Collection[str] = (),
         settled: Array | None = None,
+        others: list[Array] | None = None,
     ) -> None:
         super().__init__(files, shared)
-        self.settled = settled
+        self.settled, self.others = settled, others
         self.backend = self.files[0].backend
         self.without = checked_classes(without) if without else frozenset()
 
@@ -130,6 +130,10 @@ class FitProblem(Files):
         """The measurement of the first file, or with other data in place of its own."""
         given = self.measurement
         return given if data is None else replace(given, data=data)
+
+    def beside(self, others: list[Array]) -> FitProblem:
+        """The same, of which it is known what starts to try beside its optimum."""
+        return FitProblem(self.files, self.shared, self.without, self.settled, others)
 
     def of_squares(self) -> FitProblem:
         """The same with residuals that are not those of counts."""

@@ -62,8 +62,7 @@ class ManyBatch(Batch[OneFit]):
         executor: Executor | None = None,
     ) -> FitProblem:
         problem = super()._problem(measurement, fixed, executor)
-        problem.others = self.rivals
-        return problem
+        return problem if self.rivals is None else problem.beside(self.rivals)
 
 
 @answered
