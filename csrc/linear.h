@@ -30,6 +30,10 @@ typedef struct linear_work {
     double *turn;       /* [4][L] projected slopes times the residuals of a tile        */
     double *response;   /* [n_slopes][L] the same times amplitudes, summed over groups */
     double *square;     /* [L] sum of r r over groups                                  */
+    const double *data, *weight; /* [n_x][L] of a tile, NULL: weights of 1            */
+    double *weighed, *root; /* [n_x][L] each, of counts: data and weights of a Newton step */
+    double *model, *step;   /* [n_x][L] each, expected counts, and by how much they change */
+    double *found;      /* [n_basis][L] amplitudes before it                           */
     uint64_t *sets;     /* [n_groups] which amplitudes take part, or LINEAR_SOLVED     */
 } linear_work;
 
@@ -69,6 +73,13 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
 
 /* Adds the sums of a part with free amplitudes to its `normal`. */
 int pyspec_sum_linear(const pyspec_part *part, int64_t form, pyspec_team *team);
+
+/* qr_update.c: rows of columns become part of a factor, and are changed. */
+void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
+
+/* residual.c: the signed root of the deviance of a count, and minus its derivative by the model. */
+double pyspec_deviance(double d, double m, double scale);
+double pyspec_deviance_fall(double d, double m, double scale);
 
 /* Parts that an offset has. */
 static inline int64_t count_offsets(const pyspec_linear *q)

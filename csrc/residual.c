@@ -62,7 +62,7 @@ static double root_fall(double d, double m, double scale)
 /* Signed root of the Poisson deviance. Below the floor it goes on along its tangent there, so
  * that a model that turns negative still pulls back. Without counts, d = 0, it needs no floor:
  * -sqrt(2 scale m), and 0 for m < 0. NaN for d < 0. */
-static double deviance(double d, double m, double scale)
+double pyspec_deviance(double d, double m, double scale)
 {
     if (d == 0.0)
         return 0.0 >= m ? 0.0 : -sqrt(2.0 * scale * m);
@@ -73,7 +73,7 @@ static double deviance(double d, double m, double scale)
 }
 
 /* -d deviance / dm. */
-static double deviance_fall(double d, double m, double scale)
+double pyspec_deviance_fall(double d, double m, double scale)
 {
     if (d == 0.0)
         return 0.0 >= m ? 0.0 : sqrt(0.5 * scale) / sqrt(m);
@@ -114,7 +114,7 @@ void pyspec_weigh(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n
         if (q->loss == PYSPEC_LOSS_POISSON && fisher)
             weight[i] = sqrt(q->loss_scale / (model[i] > floor ? model[i] : floor));
         else if (q->loss == PYSPEC_LOSS_POISSON)
-            weight[i] = deviance_fall(datum(q, row, begin + i), model[i], q->loss_scale);
+            weight[i] = pyspec_deviance_fall(datum(q, row, begin + i), model[i], q->loss_scale);
         if (q->weight)
             weight[i] *= weight_at(q, row, begin + i);
         if (q->keep && !q->keep[(row - q->first_row) * q->keep_row + (begin + i) * q->keep_x])
@@ -129,7 +129,7 @@ void pyspec_subtract(const pyspec_problem *q, int64_t isa, int64_t row, int64_t 
     const char *at = (const char *)q->data + (row - q->first_row) * q->data_row + begin * q->data_x;
     if (q->loss == PYSPEC_LOSS_POISSON)
         for (int64_t i = 0; i < n; i++)
-            out[i] = deviance(datum(q, row, begin + i), out[i], q->loss_scale);
+            out[i] = pyspec_deviance(datum(q, row, begin + i), out[i], q->loss_scale);
     else if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double) &&
         (uintptr_t)at % sizeof(double) == 0)
         pyspec_block_table[isa].subtract(out, (const double *)at, n);

@@ -72,6 +72,12 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->turn = take(work, &used, 4 * L);
     w->response = take(work, &used, q->n_slopes * L);
     w->square = take(work, &used, L);
+    const int64_t of_counts = q->scale > 0.0 ? n * L : 0;
+    w->weighed = take(work, &used, of_counts);
+    w->root = take(work, &used, of_counts);
+    w->model = take(work, &used, of_counts);
+    w->step = take(work, &used, of_counts);
+    w->found = take(work, &used, n_basis * L);
     w->sets = (uint64_t *)(void *)take(work, &used, q->n_groups);
     return used;
 }
@@ -95,7 +101,7 @@ static linear_run *const BUILDS[2][N_ISA] = {
 /* Whether one factorization serves all groups in which the same amplitudes take part. */
 static int is_shared(const pyspec_linear *q)
 {
-    return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
+    return !(q->scale > 0.0) && !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
            !q->weight && !q->full && !q->residual && !q->jacobian && q->form != PYSPEC_FORM_FACTOR;
 }
 

@@ -41,14 +41,14 @@ static void load_groups(const pyspec_linear *q, const double *from, int64_t stri
 }
 
 /* The same, times the weights; where these are 0 so is the column. */
-static void load_weighted(const pyspec_linear *q, const double *from, int64_t stride, int64_t tile,
-                          double *to)
+static void load_weighted(const pyspec_linear *q, const linear_work *w, const double *from, int64_t stride,
+                          int64_t tile, double *to)
 {
     const int64_t n = q->n_x;
     load_groups(q, from, stride, tile, to);
-    if (!q->weight)
+    const double *weight = w->weight;
+    if (!weight)
         return;
-    const double *weight = q->weight + tile * n * L;
     FOR_BLOCK FOR_LANES to[AT] = weight[AT] == 0.0 ? 0.0 : to[AT] * weight[AT];
 }
 
@@ -63,7 +63,7 @@ static void factorize(const pyspec_linear *q, const linear_work *w, int64_t tile
     memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
     for (int64_t k = 0; k < n_basis; k++) {
         double *own = w->q + k * n * L, *on = w->on + k * L;
-        load_weighted(q, q->basis + k * q->basis_column, q->basis_group, tile, own);
+        load_weighted(q, w, q->basis + k * q->basis_column, q->basis_group, tile, own);
         dot_columns(before, own, own, n);
         for (int pass = 0; pass < 2; pass++)
             for (int64_t j = 0; j < k; j++) {
@@ -88,9 +88,9 @@ static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64
 {
     const int64_t n = q->n_x, n_basis = q->n_basis;
     double *r = w->columns + q->n_theta * n * L;
-    memcpy(r, q->data + tile * n * L, (size_t)(n * L) * sizeof *r);
+    memcpy(r, w->data, (size_t)(n * L) * sizeof *r);
     for (int64_t k = 0; k < count_offsets(q); k++) {
-        load_weighted(q, q->offset + k * q->offset_column, q->offset_group, tile, w->column);
+        load_weighted(q, w, q->offset + k * q->offset_column, q->offset_group, tile, w->column);
         FOR_BLOCK FOR_LANES r[AT] -= w->column[AT];
     }
     for (int64_t k = 0; k < n_basis; k++) {
@@ -154,6 +154,8 @@ static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_
         }
 }
 
+#include "varpro_counts.h"
+
 /* ---- derivatives of a tile --------------------------------------------------------------- */
 
 /* R' v = D' r for the part that Kaufman leaves out; D'r is in `turned`. */
@@ -184,7 +186,7 @@ static void find_slopes(const pyspec_linear *q, const linear_work *w, int64_t ti
     for (int64_t e = 0; e < q->n_entries; e++) {
         const int64_t s = q->entry_slope[e], k = q->slope_basis[s], p = q->entry_theta[e];
         if (s != loaded) {
-            load_weighted(q, q->slopes + s * q->slopes_column, q->slopes_group, tile, w->column);
+            load_weighted(q, w, q->slopes + s * q->slopes_column, q->slopes_group, tile, w->column);
             if (q->full)
                 dot_columns(sum, w->column, r, n);
             loaded = s;
@@ -208,14 +210,16 @@ static void find_slopes(const pyspec_linear *q, const linear_work *w, int64_t ti
         turn_slopes(q, w);
 }
 
+/* The sums of a tile; of counts the last one is that of the deviances. */
 static void add_gram(const pyspec_linear *q, const linear_work *w, int64_t tile)
 {
     const int64_t n = q->n_x, order = q->n_theta + 1, n_basis = q->n_basis;
     for (int64_t j = 0; j < order; j++)
         for (int64_t k = j; k < order; k++) {
             double sum[L], *to = w->triangle + triangle_at(order, j, k) * L;
-            dot_columns(sum, w->columns + j * n * L, w->columns + k * n * L, n);
-            for (int64_t m = 0; q->full && k < q->n_theta && m < n_basis; m++)
+            const double *own = is_counts(q) && j == q->n_theta ? w->column : w->columns + j * n * L;
+            dot_columns(sum, own, own == w->column ? own : w->columns + k * n * L, n);
+            for (int64_t m = 0; q->full && !is_counts(q) && k < q->n_theta && m < n_basis; m++)
                 FOR_LANES sum[l] += w->turned[(j * n_basis + m) * L + l] *
                                     w->turned[(k * n_basis + m) * L + l];
             for (int64_t l = 0; l < L && tile * L + l < q->n_groups; l++)
@@ -244,20 +248,36 @@ static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t til
         double *to = q->jacobian + (p * n_tiles + tile) * size, *own = w->columns + p * size;
         for (int64_t i = 0; i < size; i++)
             to[i] = -own[i];
-        for (int64_t k = 0; q->full && k < q->n_basis; k++)
+        for (int64_t k = 0; q->full && !is_counts(q) && k < q->n_basis; k++)
             take_off(to, w->q + k * size, w->turned + (p * q->n_basis + k) * L, n);
     }
 }
 
-void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
+/* What a tile is solved for: its data, or those of the last Newton step for counts. */
+static void begin_tile(const pyspec_linear *q, linear_work *w, int64_t tile)
 {
+    const int64_t at = tile * q->n_x * L;
+    w->data = q->data + at;
+    w->weight = q->weight ? q->weight + at : NULL;
+    if (is_counts(q))
+        find_counts(q, w, tile);
+}
+
+void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *given, const linear_work *work)
+{
+    pyspec_linear own = *given, *q = &own;
+    linear_work memory = *work, *w = &memory;
     const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
     const int is_factor = q->form == PYSPEC_FORM_FACTOR;
+    q->full = q->full || (is_counts(q) && is_exact(q));
     for (int64_t k = 0; is_factor && k < triangle_size(order); k++)
         q->triangle[k] = 0.0;
     for (int64_t tile = 0; tile < n_tiles; tile++) {
+        begin_tile(q, w, tile);
         find_amplitudes(q, w, tile);
         find_slopes(q, w, tile);
+        if (is_counts(q))
+            end_counts(q, w, tile);
         write_tile(q, w, tile);
         if (is_factor)
             add_factor(q, w, tile);

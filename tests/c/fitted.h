@@ -28,7 +28,7 @@ static inline fitted *make_fitted(int weights, int masks)
     f->sums.in_strips = 1;
     const int64_t size = pyspec_span_size(plan, &f->w->g.problem);
     CHECK(size > 0);
-    f->part = (pyspec_part){&f->call, f->theta, NULL, &f->sums, plan->n_theta, make_work(size), size};
+    f->part = (pyspec_part){.call = &f->call, .theta = f->theta, .normal = &f->sums, .n_theta = plan->n_theta, .span = make_work(size), .span_size = size};
     pyspec_begin_span(&f->part);
     return f;
 }

@@ -90,7 +90,7 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
     s.in_strips = 1;
     const int64_t order = s.order;
     const int64_t size = pyspec_span_size(plan, q);
-    const pyspec_part part = {&call, NULL, NULL, &s, plan->n_theta, make_work(size), size};
+    const pyspec_part part = {.call = &call, .normal = &s, .n_theta = plan->n_theta, .span = make_work(size), .span_size = size};
     double *triangle = doubles(triangle_size(order));
     pyspec_begin_span(&part);
     int status = STATUS_OK;
@@ -208,7 +208,7 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
     s.work = doubles(pyspec_fit_work_size(n) / (int64_t)sizeof(double));
     memcpy(s.theta, theta, (size_t)n * sizeof *theta);
     const int64_t span_size = pyspec_span_size(plan, q);
-    const pyspec_part part = {&call, own, NULL, &sums, n, make_work(span_size), span_size};
+    const pyspec_part part = {.call = &call, .theta = own, .normal = &sums, .n_theta = n, .span = make_work(span_size), .span_size = span_size};
     const int64_t budget = 1 + below(r, 4);
     int answer, calls = 0;
     do

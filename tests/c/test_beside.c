@@ -138,7 +138,7 @@ static void begin_group(group_memory *g, const cases *c)
     make_sums(&g->sums, PYSPEC_FORM_FACTOR, N, PYSPEC_NORMAL_NODES, N + 1);
     g->sums.in_strips = 1;
     g->call = make_call(c->plan, &c->g.problem, g->own, PYSPEC_PREPARE_SLOPES);
-    g->part = (pyspec_part){&g->call, g->own, NULL, &g->sums, N, NULL, 0};
+    g->part = (pyspec_part){.call = &g->call, .theta = g->own, .normal = &g->sums, .n_theta = N};
     g->size = pyspec_beside_size(c->plan, &c->g.problem);
     CHECK(g->size > 0);
     g->beside = make_work(g->size);

@@ -38,7 +38,7 @@ static void begin_part(joint_fit *f, int k, int columns, int dress)
     make_sums(&f->sums[k], PYSPEC_FORM_FACTOR, N_OWN, PYSPEC_NORMAL_NODES, N_ALL + 1);
     double *theta = doubles(N_OWN);
     f->calls[k] = make_call(m->plan, &m->g.problem, theta, PYSPEC_PREPARE_SLOPES);
-    f->parts[k] = (pyspec_part){&f->calls[k], theta, gathers[k], &f->sums[k], N_OWN, NULL, 0};
+    f->parts[k] = (pyspec_part){.call = &f->calls[k], .theta = theta, .gather = gathers[k], .normal = &f->sums[k], .n_theta = N_OWN};
 }
 
 static void begin_fit(joint_fit *f, int dress)

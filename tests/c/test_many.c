@@ -46,7 +46,7 @@ static void begin_memory(memory *o, const model *m)
     make_sums(&o->sums, PYSPEC_FORM_FACTOR, N, PYSPEC_NORMAL_NODES, N + 1);
     o->sums.in_strips = 1;
     o->call = make_call(m->plan, &m->g.problem, o->own, PYSPEC_PREPARE_SLOPES);
-    o->part = (pyspec_part){&o->call, o->own, NULL, &o->sums, N, NULL, 0};
+    o->part = (pyspec_part){.call = &o->call, .theta = o->own, .normal = &o->sums, .n_theta = N};
     o->solver = (pyspec_solver){.n = N, .max_nfev = 200, .tolerance = 1e-7};
     o->solver.theta = o->theta;
     o->solver.trial = o->trial;

@@ -12,7 +12,7 @@ static double *sum_apart(const world *w, int form, pyspec_team *team)
     make_sums(&s, form, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
     s.in_strips = 1;
     const int64_t order = s.order;
-    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
+    const pyspec_part part = {.call = &call, .normal = &s, .n_theta = w->plan->n_theta};
     double *triangle = malloc((size_t)triangle_size(order) * sizeof *triangle);
     CHECK_INT(pyspec_sum_parts(&part, 1, form, order, team, triangle), STATUS_OK);
     free_sums(&s);
@@ -149,7 +149,7 @@ static void without_data_there_are_no_sums(void)
     double triangle[ORDER * (ORDER + 1) / 2];
     make_sums(&s, PYSPEC_FORM_GRAM, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
     s.in_strips = 1;
-    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
+    const pyspec_part part = {.call = &call, .normal = &s, .n_theta = w->plan->n_theta};
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle), STATUS_DATA);
     free_sums(&s);
     free_call(&call);
@@ -167,13 +167,13 @@ static void sums_that_do_not_fit_are_refused(void)
     s.in_strips = 1;
     none = s;
     none.nodes = NULL;
-    pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
+    pyspec_part part = {.call = &call, .normal = &s, .n_theta = w->plan->n_theta};
     for (int64_t more = -1; more < 2; more++) {
         part.n_theta = w->plan->n_theta + more;
         CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER + 1, NULL, triangle),
                   more ? STATUS_ORDER : STATUS_OK);
     }
-    part = (pyspec_part){&call, NULL, NULL, &none, w->plan->n_theta, NULL, 0};
+    part = (pyspec_part){.call = &call, .normal = &none, .n_theta = w->plan->n_theta};
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle),
               STATUS_NULL_POINTER);
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_DATA, ORDER, NULL, triangle),

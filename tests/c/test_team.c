@@ -31,7 +31,7 @@ static void begin_crowd(crowd *c, int kind, int columns, int64_t what)
         make_sums(&c->sums[k], PYSPEC_FORM_FACTOR, m->plan->n_theta, PYSPEC_NORMAL_NODES,
                   m->plan->n_theta + 1);
         c->parts[k] =
-            (pyspec_part){&c->calls[k], c->theta[k], NULL, &c->sums[k], m->plan->n_theta, NULL, 0};
+            (pyspec_part){.call = &c->calls[k], .theta = c->theta[k], .normal = &c->sums[k], .n_theta = m->plan->n_theta};
     }
 }
 

@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor.linear.counts import Counts
 from pyspec.executor.linear.design import Design, Designer
 from pyspec.executor.linear.projection import Projected, Projection
-from pyspec.executor.normal import FitParts, OpenPart, Sums, pack_triangle
+from pyspec.executor.normal import FitParts, OpenPart, Sums
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -80,7 +79,6 @@ class LinearExecutor:
         self.shape = self._shape()
         self._data, self._weight = self._weighted()
         self._projection = self._make_projection()
-        self._counts = self._make_counts()
         #: Held while the arrays of the design are in use: all evaluations share them.
         self.lock = RLock()
         #: What the last call of `solve` was for, and its answer.
@@ -94,8 +92,7 @@ class LinearExecutor:
     @property
     def capabilities(self) -> Capabilities:
         """What it can do: all of a fit, where C evaluates everything."""
-        in_parts = self._counts is None and self.designer.in_c is not None
-        return Capabilities(jacobian=True, in_c=True, in_parts=in_parts)
+        return Capabilities(jacobian=True, in_c=True, in_parts=self.designer.in_c is not None)
 
     # what is fitted
 
@@ -130,14 +127,10 @@ class LinearExecutor:
     def _make_projection(self) -> Projection | None:
         if self._data is None:
             return None
-        designer, weight = self.designer, self._weight
-        data = self._data if weight is None else self._data * weight
-        return Projection(data, weight, designer.allowed, designer.positive)
-
-    def _make_counts(self) -> Counts | None:
-        if self._data is None or self.measurement.loss != "poisson":
-            return None
-        return Counts(self._data, self._weight, self.measurement.loss_scale)
+        designer, weight, measured = self.designer, self._weight, self.measurement
+        scale = measured.loss_scale if measured.loss == "poisson" else 0.0
+        data = self._data if weight is None or scale else self._data * weight
+        return Projection(data, weight, designer.allowed, designer.positive, scale)
 
     @property
     def weight(self) -> Array | None:
@@ -211,10 +204,7 @@ class LinearExecutor:
             return self._last[1]
         self._last = None  # its arrays are those of the next design
         design = self.designer.at(given, values)
-        if self._counts is not None:
-            projected = self._counts.project(projection, design, given.size, what)
-        else:
-            projected = projection.at(design, given.size, what, full)
+        projected = projection.at(design, given.size, what, full)
         solved = Solved(given, design, projected)
         if what == "gram" and not self._n_open:
             self._last = question, solved
@@ -276,19 +266,7 @@ class LinearExecutor:
         :meth:`pyspec.executor.CompiledExecutor.normal`."""
         if form == "value":
             return self.solve(theta, fixed).projected.triangle[-1:]
-        if self._counts is None:
-            return self.solve(
-                theta, fixed, "factor" if form == "factor" else "gram"
-            ).projected.triangle
-        found = self.solve(theta, fixed, "rows" if form == "factor" else form).projected
-        if form != "factor":
-            return found.triangle
-        assert found.residual is not None
-        assert found.jacobian is not None
-        rows = np.column_stack(
-            [*(-column.ravel() for column in found.jacobian), found.residual.ravel()]
-        )
-        return pack_triangle(np.asarray(np.linalg.qr(rows, mode="r")))
+        return self.solve(theta, fixed, form).projected.triangle
 
     @property
     def shared_size(self) -> int:
@@ -309,7 +287,7 @@ class LinearExecutor:
     def open_part(self, fixed: Values, n_total: int, n_threads: int) -> Iterator[OpenPart]:
         """A part of a fit in C: each basis function with its slopes, and the projection."""
         bases, projection = self.designer.in_c, self._projection
-        if bases is None or projection is None or self._counts is not None:
+        if bases is None or projection is None:
             raise PlanError(f"{self.model.name}: Python solves for the free amplitudes")
         n_theta, given, kept = len(self.opt_param_names), self._fixed(fixed), ExitStack()
         with self.lock, kept:

@@ -68,10 +68,11 @@ class Projection:
 
     Parameters
     ----------
-    data : (n_groups, n_x) times the weights, 0 where masked
+    data : (n_groups, n_x) times the weights, 0 where masked; of counts in their unit
     weight : (n_groups, n_x), 0 where masked; None where all are 1
     allowed : (n_groups, n_basis), or None
     positive : (n_basis,), or None
+    scale : counts for each unit of the data, whose deviance becomes least; 0: least squares
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Projection:
         weight: Array | None,
         allowed: npt.NDArray[np.bool_] | None,
         positive: npt.NDArray[np.bool_] | None,
+        scale: float = 0.0,
     ) -> None:
         self.n_groups, self.n_x = data.shape
         self._data = tiled(data)
@@ -92,6 +94,7 @@ class Projection:
             "n_groups": self.n_groups,
             "n_x": self.n_x,
             "isa": CONSTANTS[f"ISA_{ISA}"],
+            "scale": scale,
             "data": address(self._data),
             "weight": _address(self._weight),
             "allowed": _address(self._allowed),
@@ -102,15 +105,10 @@ class Projection:
         """Frees work memory; the next call makes it again."""
         self.work = aligned(0)
 
-    def weigh(self, data: Array, weight: Array) -> None:
-        """Replaces the data, which are times the weights, and the weights."""
-        self._data, self._weight = tiled(data), tiled(weight)
-        self._given |= {"data": address(self._data), "weight": address(self._weight)}
-
     def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
         """The projection for these basis functions. `what` is the form of the triangle, or "rows",
-        for residuals and derivatives too. `full` takes J of Golub and Pereyra in place of that of
-        Kaufman."""
+        for residuals and derivatives too, of counts those of the deviance. `full` takes J of
+        Golub and Pereyra in place of that of Kaufman."""
         residual = jacobian = None
         if what == "rows":
             residual = np.empty_like(self._data)

@@ -153,7 +153,6 @@ class Stack(LinearExecutor):
         self.theta = problem.start
         self._data, self._weight = self._join()
         self._projection = self._make_projection()
-        self._counts = self._make_counts()
         self._last, self.of_stack = None, None
         self.lock = RLock()
         for index, member in enumerate(members):
