@@ -6,11 +6,14 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspec._version import VERSION
 from pyspec.cli import help_texts
 from pyspec.cli.parser import Parser, WrongArguments
+
+#: What a command is added to.
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 __all__ = ["Parser", "WrongArguments", "build_parser"]
 
@@ -63,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: Any, name: str, short: str, text: str = "") -> argparse.ArgumentParser:
+def _command(commands: Commands, name: str, short: str, text: str = "") -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=short,
@@ -111,7 +114,7 @@ def _several(command: argparse.ArgumentParser, flag: str, metavar: str, what: st
     )
 
 
-def _add_fit(commands: Any) -> None:
+def _add_fit(commands: Commands) -> None:
     fit = _command(
         commands, "fit", "fit what a job file describes, write report and results", help_texts.FIT
     )
@@ -144,7 +147,7 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("-q", "--quiet", action="store_true", help="print the result only")
 
 
-def _add_new(commands: Any) -> None:
+def _add_new(commands: Commands) -> None:
     new = _command(commands, "new", "write a commented job and model to start from", help_texts.NEW)
     new.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR")
     new.add_argument(
@@ -160,7 +163,7 @@ def _add_new(commands: Any) -> None:
     _add_reading(new)
 
 
-def _add_show(commands: Any) -> None:
+def _add_show(commands: Commands) -> None:
     show = _command(commands, "show", "print and draw what is in a data file", help_texts.SHOW)
     show.add_argument("path", metavar="DATA")
     show.add_argument(
@@ -170,7 +173,7 @@ def _add_show(commands: Any) -> None:
     _add_reading(show)
 
 
-def _add_build(commands: Any) -> None:
+def _add_build(commands: Commands) -> None:
     build = _command(commands, "build", "build a model in the browser", help_texts.BUILD)
     build.add_argument("path", metavar="DATA|JOB.yaml")
     more = "further data or jobs, and the models"
@@ -223,7 +226,7 @@ def _add_motion(command: argparse.ArgumentParser) -> None:
     _several(command, "--profile", profile, "let a parameter differ along the auxiliary axis")
 
 
-def _add_explain(commands: Any) -> None:
+def _add_explain(commands: Commands) -> None:
     explain = _command(commands, "explain", "print what a model means", help_texts.EXPLAIN)
     _add_model(explain)
     explain.add_argument("--graph", action="store_true", help="the graph, as text")
@@ -244,7 +247,7 @@ def _add_explain(commands: Any) -> None:
     )
 
 
-def _add_diff(commands: Any) -> None:
+def _add_diff(commands: Commands) -> None:
     diff = _command(commands, "diff", "print what differs between two models", help_texts.DIFF)
     diff.add_argument("old", type=Path, metavar="A", help="a model file or a job")
     diff.add_argument("new", type=Path, metavar="B", help="a model file or a job")
@@ -254,7 +257,7 @@ def _add_diff(commands: Any) -> None:
     _offer(diff, "--after", PASSES, metavar="PASS", help="compare the graphs after this pass")
 
 
-def _add_simulate(commands: Any) -> None:
+def _add_simulate(commands: Commands) -> None:
     simulate = _command(commands, "simulate", "write data from a model", help_texts.SIMULATE)
     _add_model(simulate)
     for axis in ("energy", "time", "aux"):
@@ -271,19 +274,19 @@ def _add_simulate(commands: Any) -> None:
     simulate.add_argument("--picture", action="store_true", help="draw the data too")
 
 
-def _add_ops(commands: Any) -> None:
+def _add_ops(commands: Commands) -> None:
     ops = _command(
         commands, "ops", "print the table of functions that a model may name", help_texts.OPS
     )
     ops.add_argument("name", nargs="?", metavar="NAME", help="one function in full")
 
 
-def _add_verify(commands: Any) -> None:
+def _add_verify(commands: Commands) -> None:
     verify = _command(commands, "verify", "check archives of fits for damage", help_texts.VERIFY)
     verify.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="archives of fits")
 
 
-def _add_completion(commands: Any) -> None:
+def _add_completion(commands: Commands) -> None:
     shell = _command(
         commands,
         "completion",
@@ -293,7 +296,7 @@ def _add_completion(commands: Any) -> None:
     shell.add_argument("shell", choices=SHELLS)
 
 
-def _add_demo(commands: Any) -> None:
+def _add_demo(commands: Commands) -> None:
     demo = _command(
         commands,
         "demo",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pyspec.errors import DataError, one_line, several
@@ -18,7 +19,7 @@ _DEEPEST = 8
 _LINK = "an external link"
 
 
-def files_elsewhere(h5py: Any, path: Path, file: Any) -> list[str]:
+def files_elsewhere(h5py: ModuleType, path: Path, file: Any) -> list[str]:
     """The files below the folder of `path` that the open `file` reads from.
 
     Raises :class:`DataError` for external storage, for files elsewhere, and for what is no file or
@@ -27,7 +28,9 @@ def files_elsewhere(h5py: Any, path: Path, file: Any) -> list[str]:
     return sorted(_followed(h5py, path, file, path.resolve().parent, {path.resolve()}))
 
 
-def _followed(h5py: Any, path: Path, file: Any, home: Path, known: set[Path]) -> Iterator[str]:
+def _followed(
+    h5py: ModuleType, path: Path, file: Any, home: Path, known: set[Path]
+) -> Iterator[str]:
     for place, what, name in _references(h5py, path, file):
         for target in _targets(path, place, what, name, home):
             if target in known:
@@ -47,7 +50,7 @@ def _followed(h5py: Any, path: Path, file: Any, home: Path, known: set[Path]) ->
                 yield from _followed(h5py, target, other, home, known)
 
 
-def _references(h5py: Any, path: Path, file: Any) -> list[tuple[str, str, str]]:
+def _references(h5py: ModuleType, path: Path, file: Any) -> list[tuple[str, str, str]]:
     """(name in the file, what refers, the file named) of all that lies elsewhere. Asks for no
     shape: that of a virtual data set without end is read from the other files."""
     found: list[tuple[str, str, str]] = []

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ def check_root(file: Any, path: Path) -> None:
 
 
 @contextmanager
-def opened(h5py: Any, path: Path, shown: Path) -> Iterator[Any]:
+def opened(h5py: ModuleType, path: Path, shown: Path) -> Iterator[Any]:
     """The archive `path`, open for reading; errors call it `shown`."""
     try:
         file = h5py.File(path, "r")
@@ -237,7 +238,7 @@ class Wanted:
 
 
 def load_checked(
-    h5py: Any, path: Path, wanted: Wanted | None = None
+    h5py: ModuleType, path: Path, wanted: Wanted | None = None
 ) -> tuple[list[dict[str, Any]], Arrays]:
     """Fits and arrays of an archive whose bytes were checked; their digests are checked too. With
     `wanted` those fits and their data, and nothing else is read."""

@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,7 @@ class Reader:
     n_bytes : the length of the file
     """
 
-    def __init__(self, h5py: Any, n_bytes: int) -> None:
+    def __init__(self, h5py: ModuleType, n_bytes: int) -> None:
         self._h5py = h5py
         self._n_bytes = n_bytes
 

@@ -1,6 +1,5 @@
 """The model tree: YAML models, components, parameters, dynamics, and measurements."""
 
-from pyspec.model.evaluators import register_evaluator
 from pyspec.model.load import (
     load_dynamics,
     load_model,
@@ -24,5 +23,4 @@ __all__ = [
     "load_models",
     "load_profile",
     "load_time_model",
-    "register_evaluator",
 ]

@@ -1,7 +1,7 @@
-"""What the rooms above hand to a model: pictures, graphs, the curves of its components.
+"""What the rooms above hand to a model: its values, pictures of fits, the builder.
 
-A room may only import those before it; `model` is the second. What a person asks of a model and
-later rooms answer is registered here by these, as the backends are in ``evaluators``.
+A room may only import those before it. What a person asks of a model and later rooms answer is
+registered here by these.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from pyspec.model.axes import UNCHANGED, Unchanged
 from pyspec.model.check import check_parameters, refuse_idle, used_names
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
-from pyspec.model.evaluators import find_evaluator
 from pyspec.model.first.values import guess_values
+from pyspec.model.handed import handed
 from pyspec.model.inputs import place
 from pyspec.model.model_tree import Copier, ModelTree, with_parts
 from pyspec.model.parts import need_part, parts_of
@@ -289,7 +289,8 @@ class Model(ModelTree, Suggesting):
         values in the order of :attr:`opt_param_names`, or at the values of the model. Raises
         :class:`BackendError` for an unknown backend."""
         self.check()
-        return find_evaluator(backend)(self, self.theta() if theta is None else theta)
+        spectrum: Array = handed("evaluate", "pyspec.executor")(self, theta, backend)
+        return spectrum
 
     def describe(self) -> str:
         """A table of all parameters, as text."""

@@ -31,6 +31,8 @@ from pyspec.plot.steps import broken
 from pyspec.plot.style import INK, MUTED, PlotError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -42,7 +44,7 @@ def plot_amplitudes(
     *,
     names: Sequence[str] | None = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the spectra of a fit that were free at each energy, or the traces that were free at
     each time, with bands of one standard error; returns the Figure.
 
@@ -75,7 +77,7 @@ def _draw_amplitudes(
     names: list[str],
     sheet: Sheet,
     look: PlotConfig,
-) -> Any:
+) -> Figure:
     linear, unit = fit.linear, unit_of(fit, "time")
     assert linear is not None
     part, is_time = _part(fit, linear.axis, look), linear.axis == "time"
@@ -141,7 +143,7 @@ def plot_species(
     *,
     scheme: str = "",
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the spectra of the states of a kinetic scheme (SAS), of its decays (DAS) and of its
     evolution (EAS) beside each other, with bands of one standard error; returns the Figure.
 
@@ -186,7 +188,7 @@ def _of_decays(linear: Any, scheme: str) -> list[Any]:
         return []
 
 
-def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> None:
+def _spectra(ax: Axes, own: Any, look: PlotConfig, unit: str, part: slice) -> None:
     """Lines with bands, open where they are not known; a decay is named by its time constant, in
     the unit of the time axis."""
     ax.axhline(0.0, color=MUTED, lw=0.7)
@@ -203,7 +205,7 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> Non
 
 
 def _band(
-    ax: Any, along: Array, value: Array, stderr: Array, k: int, label: str, look: PlotConfig
+    ax: Axes, along: Array, value: Array, stderr: Array, k: int, label: str, look: PlotConfig
 ) -> None:
     """One line with a band of one standard error, where there is one."""
     own, error = curve_look(look, k, width=1.4), np.nan_to_num(stderr)
@@ -217,7 +219,7 @@ def _band(
     line(ax, along, value, **own, label=curve_name(look, k, label))
 
 
-def _limit(ax: Any, values: Any, look: PlotConfig) -> None:
+def _limit(ax: Axes, values: Any, look: PlotConfig) -> None:
     """Limits as asked for, or such that bands of huge errors do not make flat lines of spectra."""
     hold(ax, values)
     if look.z_lim is not None:

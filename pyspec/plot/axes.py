@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.many import shown
 from pyspec.plot.steps import broken
 from pyspec.plot.style import COLOURS, PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = npt.NDArray[np.float64]
 
@@ -59,20 +62,6 @@ def coarse(borders: Array, values: Any, axis: int, step: int = 0) -> tuple[Array
     return np.append(borders[begins], borders[-1]), mean
 
 
-def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
-    """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
-    kept = np.flatnonzero(points > 0)
-    if not kept.size:
-        return borders, values
-    first, last = int(kept[0]), int(kept[-1])
-    inside = np.array(borders[first : last + 2])
-    values = values[(*(slice(None),) * axis, slice(first, last + 1))]
-    end, inner, point = (0, 1, first) if inside[0] < inside[-1] else (-1, -2, last)
-    if inside[end] <= 0:
-        inside[end] = points[point] ** 2 / inside[inner]
-    return inside, values
-
-
 def rms(values: Any) -> float:
     """Root mean square of the finite values, without overflow; 0 of none."""
     finite = finite_of(values)
@@ -100,7 +89,7 @@ def spans_decades(axis: Array) -> bool:
     return bool(steps.size and steps.max() > UNEVEN * steps.min())
 
 
-def set_x(ax: Any, axis: Array, config: PlotConfig, margin: float = MARGIN) -> None:
+def set_x(ax: Axes, axis: Array, config: PlotConfig, margin: float = MARGIN) -> None:
     """Scale, limits and direction of the energy axis."""
     log = config.x_type == "log" and bool((axis > 0).any())
     if log:
@@ -111,7 +100,7 @@ def set_x(ax: Any, axis: Array, config: PlotConfig, margin: float = MARGIN) -> N
     _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
 
 
-def space_ticks(ax: Any) -> None:
+def space_ticks(ax: Axes) -> None:
     """Room between the labels of the horizontal axis, where nobody has placed its ticks."""
     from matplotlib.ticker import AutoLocator
 
@@ -121,7 +110,7 @@ def space_ticks(ax: Any) -> None:
         ax.xaxis.set_major_locator(Spaced())
 
 
-def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
+def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
     """Scale, limits and direction of a time axis, which is the "x" or "y" of the panel."""
     kind, seen = config.y_type, _inside(axis, config.y_lim)
     if kind == "auto":
@@ -140,7 +129,7 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
     _turn(ax, which, axis, config.y_lim, config.y_dir, "times")
 
 
-def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
+def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
     """The axis below curves, with its label: energies, or times."""
     if over_time:
         set_time(ax, axis, config, "x")
@@ -149,14 +138,14 @@ def set_along(ax: Any, axis: Array, config: PlotConfig, *, over_time: bool = Fal
     ax.set_xlabel(config.y_label if over_time else config.x_label)
 
 
-def _turn(ax: Any, which: str, axis: Array, limits: Any, direction: str, what: str) -> None:
+def _turn(ax: Axes, which: str, axis: Array, limits: Any, direction: str, what: str) -> None:
     """The direction of an axis whose limits hold some of its values."""
     need_overlap("limits", limits, axis, what)
     if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
 
 
-def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool, margin: float) -> None:
+def _limit(ax: Axes, which: str, axis: Array, limits: Any, *, log: bool, margin: float) -> None:
     if limits is None:
         seen = axis[axis > 0] if log else axis
         if seen.size == 0 or seen.min() == seen.max():
@@ -207,7 +196,7 @@ def _inside(axis: Array, limits: Any) -> Array:
     return seen if seen.size > 2 else axis
 
 
-def _set_symlog(ax: Any, axis: Array, which: str, ends: tuple[float, float]) -> None:
+def _set_symlog(ax: Axes, axis: Array, which: str, ends: tuple[float, float]) -> None:
     """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
     zero and decades, and where these are few 2 and 5 of each, written as numbers."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
@@ -232,11 +221,11 @@ def _set_symlog(ax: Any, axis: Array, which: str, ends: tuple[float, float]) -> 
     own.set_minor_formatter(NullFormatter())
 
 
-def _with_room(ax: Any, ticks: list[float], ends: tuple[float, float]) -> list[float]:
+def _with_room(ax: Axes, ticks: list[float], ends: tuple[float, float]) -> list[float]:
     """The ticks of the horizontal axis whose labels have room beside each other: zero, and the
     others from the largest on. "−1" and "0" without a gap are read as −10."""
-    size = ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize()
-    length = 72.0 * ax.get_window_extent().width / ax.get_figure().dpi
+    size = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    length = 72.0 * ax.get_window_extent().width / ax.figure.dpi
     at = ax.xaxis.get_transform().transform(np.array([*ends, *ticks]))
     place = dict(zip(ticks, length * (at[2:] - at[0]) / ((at[1] - at[0]) or 1.0), strict=True))
     kept = list[float]()
@@ -265,7 +254,7 @@ def _decades(linear: float, end: float) -> list[float]:
 # values
 
 
-def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None:
+def enclose(ax: Axes, config: PlotConfig, *, bottom: float | None = None) -> None:
     """Limits of the intensity axis that hold everything drawn so far, or those asked for.
 
     Without this the first limit that is set by hand ends matplotlib's own search, and what is
@@ -292,7 +281,7 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
 
 
-def hold(ax: Any, values: Any) -> None:
+def hold(ax: Axes, values: Any) -> None:
     """Ends a linear intensity axis one span beyond these values: what a curve does between the
     samples does not flatten the picture."""
     finite = finite_of(values)
@@ -304,7 +293,7 @@ def hold(ax: Any, values: Any) -> None:
     ax.set_ylim(max(low, least - span), min(high, most + span))
 
 
-def set_log(ax: Any, which: str) -> None:
+def set_log(ax: Axes, which: str) -> None:
     """A logarithmic axis with ticks written as numbers, between decades too."""
     from matplotlib.ticker import LogFormatter
 
@@ -331,7 +320,7 @@ def alone(y: Array) -> npt.NDArray[np.intp]:
 
 
 def line(
-    ax: Any, x: Array, y: Array, limits: Any = None, *, is_curve: bool = False, **look: Any
+    ax: Axes, x: Array, y: Array, limits: Any = None, *, is_curve: bool = False, **look: Any
 ) -> Any:
     """A line with gaps where y is not finite and where x has them, unless it `is_curve`, known
     between the points too; a value alone between two gaps is a point. Of many points in sight,
@@ -345,7 +334,7 @@ def line(
     return ax.plot(x, y, **look)[0]
 
 
-def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> None:
+def mark_beyond(ax: Axes, x: Array, y: Array, colour: str, label: str = "") -> None:
     """Points outside of the limits as small triangles at the edge: nothing vanishes."""
     low, high = sorted(ax.get_ylim())
     if ax.get_yscale() == "log":
@@ -362,16 +351,21 @@ def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> No
             label = ""
 
 
-def reference_lines(ax: Any, config: PlotConfig, *, horizontal: bool = True) -> None:
+def reference_lines(ax: Axes, config: PlotConfig, *, horizontal: bool = True) -> None:
     """The lines that the user asked for."""
-    look = {"color": config.refline_color, "ls": config.refline_style, "lw": 0.9, "zorder": 5}
+    look: dict[str, Any] = {
+        "color": config.refline_color,
+        "ls": config.refline_style,
+        "lw": 0.9,
+        "zorder": 5,
+    }
     for place in config.vlines or ():
         ax.axvline(place, **look)
     for place in (config.hlines or ()) if horizontal else ():
         ax.axhline(place, **look)
 
 
-def bare(ax: Any) -> None:
+def bare(ax: Axes) -> None:
     """No frame above and to the right."""
     ax.spines[["top", "right"]].set_visible(False)
 

@@ -95,3 +95,17 @@ def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
         parts.append(part)
     whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=dim)
     return np.concatenate(around), np.concatenate(points), whole
+
+
+def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
+    """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
+    kept = np.flatnonzero(points > 0)
+    if not kept.size:
+        return borders, values
+    first, last = int(kept[0]), int(kept[-1])
+    inside = np.array(borders[first : last + 2])
+    values = values[(*(slice(None),) * axis, slice(first, last + 1))]
+    end, inner, point = (0, 1, first) if inside[0] < inside[-1] else (-1, -2, last)
+    if inside[end] <= 0:
+        inside[end] = points[point] ** 2 / inside[inner]
+    return inside, values

@@ -18,6 +18,8 @@ from pyspec.plot.labels import named, opened
 from pyspec.plot.style import COLOURS, FIT, MUTED, PlotError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 #: Bins of a histogram, and how much of the samples they span.
@@ -36,7 +38,7 @@ def plot_chain(
     best: Mapping[str, float] | None = None,
     source: Any = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws samples of a posterior; returns the Figure.
 
     On the diagonal is the distribution of each parameter with its median and the quantiles at one
@@ -87,7 +89,7 @@ def plot_chain(
         return sheet.finish(look)
 
 
-def _single(ax: Any, values: Any, edges: Any, name: str) -> None:
+def _single(ax: Axes, values: Any, edges: Any, name: str) -> None:
     ax.hist(values, bins=edges, color=COLOURS[0], alpha=0.55, density=True)
     low, middle, high = np.quantile(values, [0.1587, 0.5, 0.8413])
     ax.axvline(middle, color=COLOURS[0], lw=1.3)
@@ -101,7 +103,7 @@ def _single(ax: Any, values: Any, edges: Any, name: str) -> None:
     bare(ax)
 
 
-def _pair(ax: Any, x: Any, y: Any, across: Any, along: Any) -> None:
+def _pair(ax: Axes, x: Any, y: Any, across: Any, along: Any) -> None:
     counts, _, _ = np.histogram2d(x, y, bins=(across, along))
     ax.pcolormesh(across, along, counts.T, cmap="Blues", rasterized=True)
     smooth = _smooth(counts)
@@ -133,14 +135,14 @@ def _levels(counts: Any, smooth: Any) -> list[float]:
     return sorted({float(smooth.ravel()[order[np.searchsorted(held, s)]]) for s in SHARES})
 
 
-def _mark(ax: Any, best: Mapping[str, float], x: str, y: str | None) -> None:
+def _mark(ax: Axes, best: Mapping[str, float], x: str, y: str | None) -> None:
     if x in best:
         ax.axvline(best[x], color=FIT, lw=0.9)
     if y is not None and y in best:
         ax.axhline(best[y], color=FIT, lw=0.9)
 
 
-def _label(ax: Any, names: Sequence[str], row: int, column: int) -> None:
+def _label(ax: Axes, names: Sequence[str], row: int, column: int) -> None:
     ax.tick_params(labelsize=6.5)
     ax.tick_params(axis="x", labelrotation=45)
     ax.locator_params(axis="x" if row == column else "both", nbins=3, prune="both")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyspec.plot.axes import above_zero_ends, finite_of, need_overlap
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Data count as two-sided where the lowest is below this share of the highest, taken negative.
 SIGNED = 0.15
@@ -101,7 +104,7 @@ def beyond(values: Any, low: float, high: float) -> str:
     )
 
 
-def add_bar(figure: Any, mesh: Any, axes: Any, label: str, config: PlotConfig) -> Any:
+def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig) -> Any:
     """A colour bar, beside or below, with an arrow where values lie beyond its end; the bar, or
     None where none is wanted."""
     if config.z_colorbar == "none":

@@ -21,6 +21,7 @@ from pyspec.plot.style import PlotError
 from pyspec.plot.waterfall import chosen_rows, draw_waterfall
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -40,7 +41,7 @@ def plot_data(
     baseline: tuple[int, int] | None = None,
     source: Any = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws data (n_time, n_energy) as a map, (n_energy,) as a line, or (n_time,) of a trace
     without energies; returns the Figure. Masked values and NaN stay open.
 
@@ -78,7 +79,7 @@ def draw_data(
     config: PlotConfig,
     unit: str = "",
     legend: Sequence[str] | None = None,
-) -> Any:
+) -> Figure:
     """The picture that suits the shape of the data; labels are in `config`, `unit` is that of the
     times, `legend` what was given by name."""
     if energy is None:
@@ -109,7 +110,7 @@ def _line(
     config: PlotConfig,
     *,
     is_trace: bool = False,
-) -> Any:
+) -> Figure:
     """One spectrum or trace, or the part of it that is asked for."""
     need_shape("data", data, axis.shape)
     cut = cut_of(config, data.shape)
@@ -139,7 +140,7 @@ def plot_waterfall(
     unit: str = "",
     source: Any = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws spectra above each other, at most `n`, evenly spaced over the rows, each named by
     its time; returns the Figure.
 

@@ -19,6 +19,7 @@ from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -34,7 +35,7 @@ def plot_svd(
     *,
     n: int = 3,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the singular value decomposition of data and residual of a time series; returns the
     Figure.
 

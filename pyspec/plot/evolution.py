@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 from pyspec.plot.legend import name_signs
 from pyspec.plot.style import COLOURS, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Array = npt.NDArray[np.float64]
 
@@ -38,7 +42,7 @@ def draw_evolution(
     *,
     labels: Mapping[str, str],
     traces: Moving | None = None,
-) -> Any:
+) -> Figure:
     """One panel for each parameter over a common time axis: points, or `traces` of a fit, lines
     that may have times between those; `labels` stand above the panels."""
     n_columns = 1 if len(values) <= ONE_COLUMN else 2
@@ -93,7 +97,7 @@ def _same_ticks(first: Any, other: Any) -> None:
 
 
 def _line(
-    ax: Any, time: Array, trace: Array, error: Array | None, known: Array | None, colour: str
+    ax: Axes, time: Array, trace: Array, error: Array | None, known: Array | None, colour: str
 ) -> None:
     """A line with its band; `known` is the error at the samples."""
     if error is not None and known is not None:
@@ -110,7 +114,7 @@ def _reached(trace: Array, error: Array | None, fine: Array) -> Array:
     return np.concatenate([finite_of(trace), finite_of(fine), *bands])
 
 
-def _points(ax: Any, time: Array, trace: Array, error: Array | None, colour: str) -> None:
+def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: str) -> None:
     """Filled points with an error bar; open ones without, or with one that is larger than the
     panel; triangles at the edge for values far from all others."""
     good = np.isfinite(trace)
@@ -144,7 +148,7 @@ def _usual(values: Array) -> tuple[float, float]:
     return 0.5 * (low + high), span
 
 
-def _limits(ax: Any, drawn: Array) -> None:
+def _limits(ax: Axes, drawn: Array) -> None:
     if not drawn.size:
         return
     low, high = float(drawn.min()), float(drawn.max())

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import stack_outside
 from pyspec.errors import one_line, shortened, suggest
@@ -17,6 +17,10 @@ from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
 from pyspec.plot.style import INK, STYLE, PlotError
 from pyspec.plot.wrap import fold_heading, wrap_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Panels that would be narrower than this beside each other stand below each other, where each is
 #: as high as that then; in inches.
@@ -83,7 +87,7 @@ class Sheet:
 
     def __init__(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         fig: Any = None,
         save_path: str | Path | None = None,
         show: bool = False,
@@ -136,7 +140,7 @@ class Sheet:
         given = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
         fold_heading(self.figure.suptitle(text, **given), 0.97 * self.figure.bbox.width)
 
-    def finish(self, config: PlotConfig) -> Any:
+    def finish(self, config: PlotConfig) -> Figure:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
         _as_written(self.figure)
         every = [self.ax] if self.ax is not None else self.figure.axes
@@ -154,10 +158,11 @@ class Sheet:
             _save(root, Path(self.save_path), config.dpi_save)
         if self.show:
             _show(root)
-        return self.figure
+        figure: Figure = self.figure
+        return figure
 
 
-def _as_written(figure: Any) -> None:
+def _as_written(figure: Figure) -> None:
     """Text with dollars that is no formula is drawn as it is written."""
     from matplotlib.cbook import is_math_text
     from matplotlib.mathtext import MathTextParser
@@ -250,7 +255,7 @@ def checked_size(given: Any) -> tuple[float, float]:
     return float(given[0]), float(given[1])
 
 
-def _check_place(ax: Any, fig: Any, figsize: Any) -> None:
+def _check_place(ax: object, fig: Any, figsize: Any) -> None:
     import matplotlib.axes
     import matplotlib.figure
 
@@ -274,20 +279,20 @@ def _check_place(ax: Any, fig: Any, figsize: Any) -> None:
         )
 
 
-def is_column(figure: Any, n: int) -> bool:
+def is_column(figure: Figure, n: int) -> bool:
     """Whether `n` panels stand below each other in a figure, as it is too narrow for them beside
     each other, such as the column of a paper, and high enough."""
     width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     return bool(width < n * LEAST_WIDTH and height >= n * LEAST_HEIGHT)
 
 
-def row(figure: Any, n: int, **options: Any) -> Any:
+def row(figure: Figure, n: int, **options: Any) -> Any:
     """`n` Axes, (n,): beside each other, or a column where that is too narrow."""
     shape = (n, 1) if is_column(figure, n) else (1, n)
     return figure.subplots(*shape, squeeze=False, **options).ravel()
 
 
-def lay_out(figure: Any) -> None:
+def lay_out(figure: Figure) -> None:
     """Gives panels their places, which ticks are chosen for; as drawing does."""
     root = figure_root(figure)
     if root.get_layout_engine() is not None:
@@ -314,7 +319,7 @@ def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
     return Picture(figsize=size, layout="constrained", dpi=dpi)
 
 
-def _save(figure: Any, path: Path, dpi: int) -> None:
+def _save(figure: Figure, path: Path, dpi: int) -> None:
     try:
         with replacing(path) as part:
             figure.savefig(part, dpi=dpi, format=path.suffix[1:] or "png")
@@ -322,7 +327,7 @@ def _save(figure: Any, path: Path, dpi: int) -> None:
         raise PlotError(f"cannot write the picture {str(path)!r}: {one_line(error)}") from error
 
 
-def _show(figure: Any) -> None:
+def _show(figure: Figure) -> None:
     """In a notebook under the cell, elsewhere in a window, which is closed for good after it."""
     from pyspec.plot.canvas import Picture, kernel
 

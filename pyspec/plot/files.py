@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.fit import FitResult
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 #: Pictures of spectra stand in so many columns, those of series below each other.
 COLUMNS = 2
@@ -21,7 +25,7 @@ def files_of(given: object) -> tuple[FitResult, ...]:
 
 def draw_files(
     files: Sequence[FitResult], draw: Callable[..., Any], sheet: Sheet, look: PlotConfig
-) -> Any:
+) -> Figure:
     """The picture of each file, made by `draw`, in a part of one figure of its own."""
     width, height = look.panel_size
     series = any(file.data.ndim == 2 for file in files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,10 @@ from pyspec.plot.stack import plot_stack
 from pyspec.plot.style import FIT, INK, MUTED, three_digits
 from pyspec.plot.traces import plot_traces
 from pyspec.plot.view import Residual, residual_of, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 #: Correlations below this are not worth a line.
 NOTABLE = 0.5
@@ -136,7 +140,7 @@ def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str,
     return found
 
 
-def _histogram(result: Any, config: PlotConfig) -> Any:
+def _histogram(result: Any, config: PlotConfig) -> Figure:
     """The residual of the fit window against a normal distribution: of width 1 where σ was
     declared, else of the residual's own width."""
     seen = view_of(result, config.copy(full_range=False, show_init=False))

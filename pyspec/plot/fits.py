@@ -24,6 +24,7 @@ from pyspec.plot.spectra import fit_components, fit_spectrum, is_trace
 from pyspec.plot.style import PlotError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -33,7 +34,7 @@ Array = npt.NDArray[np.float64]
 def plot_fit(
     result: Any,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws a fit and returns the matplotlib Figure.
 
     A 2D fit becomes three maps, data | fit | residual: data and fit on one colour scale, the
@@ -71,7 +72,7 @@ def plot_fit(
 def plot_components(
     result: Any,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws every component of a 1D fit and their sum; backgrounds are filled. Returns the
     Figure; raises PlotError for a 2D fit."""
     fit = fit_of(result, "plot_components")
@@ -104,7 +105,7 @@ def plot_moving(
     *,
     params: Sequence[str] | None = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws how the parameters of a 2D fit move, each in its unit, with a band of one standard
     error; returns the Figure. Lines are drawn between the times of the data too. `params` names
     some; one can be drawn into `ax`. Raises PlotError where none moves."""
@@ -131,7 +132,7 @@ def plot_evolution(
     params: Sequence[str] | None = None,
     source: Any = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws values of slices over time, with error bars where there is a standard error, as open
     points where there is none; returns the Figure.
 

@@ -6,7 +6,10 @@ import base64
 import io
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Pixels per inch of the pictures in a page.
 DPI = 130
@@ -39,7 +42,7 @@ def seconds_text(seconds: float) -> str:
     return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def image(figure: Any, alt: str) -> str:
+def image(figure: Figure, alt: str) -> str:
     """A figure inside of the page."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import figure_root
 from pyspec.plot.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: More curves than this have their legend beside the picture.
 MAX_INSIDE = 7
@@ -23,7 +26,7 @@ RANGE = "data (lowest to highest of "
 _LOOK = ("facecolor", "color", "linestyle", "marker", "hatch")
 
 
-def curve_legend(ax: Any) -> None:
+def curve_legend(ax: Axes) -> None:
     """Data and fit first, then the components; beside the picture where they are many and it has
     room."""
     entries = _entries(ax)
@@ -34,7 +37,7 @@ def curve_legend(ax: Any) -> None:
     ax.legend(handles, labels, **place)
 
 
-def name_signs(ax: Any, named: set[str]) -> None:
+def name_signs(ax: Axes, named: set[str]) -> None:
     """A legend of the signs of this panel that no panel before it has `named`."""
     entries = [entry for entry in _entries(ax) if entry[1] not in named]
     named.update(label for _, label in entries)
@@ -43,7 +46,7 @@ def name_signs(ax: Any, named: set[str]) -> None:
         ax.legend(handles, labels, loc="best", **SMALL)
 
 
-def name_data_and_fit(ax: Any, **texts: Any) -> None:
+def name_data_and_fit(ax: Axes, **texts: Any) -> None:
     """A legend of its own for the circles of data and the lines of fits, beside the axes below."""
     from matplotlib.lines import Line2D
 
@@ -60,19 +63,19 @@ def curve_name(config: PlotConfig, index: int, name: str) -> str:
     return given[index] if index < len(given) else name
 
 
-def beside(ax: Any) -> dict[str, Any]:
+def beside(ax: Axes) -> dict[str, Any]:
     """The place of a legend beside its axes; {} where nothing makes room there, as beside the axes
     of a caller."""
     makes_room = figure_root(ax.get_figure()).get_layout_engine() is not None
     return {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if makes_room else {}
 
 
-def is_narrow(ax: Any) -> bool:
+def is_narrow(ax: Axes) -> bool:
     """Whether the axes have no room for texts of the usual size."""
-    return bool(ax.get_window_extent().width / ax.get_figure().dpi < NARROW)
+    return bool(ax.get_window_extent().width / ax.figure.dpi < NARROW)
 
 
-def _entries(ax: Any) -> list[tuple[Any, str]]:
+def _entries(ax: Axes) -> list[tuple[Any, str]]:
     """Handles and labels in the order of the legend; those of one name and one look once."""
     known = ("data", "fit", "sum", "start", "start (far outside)", "background")
     found: dict[tuple[str, ...], tuple[Any, str]] = {}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import above_zero, finite_of, reference_lines, rms, set_time, set_x
+from pyspec.plot.axes import finite_of, reference_lines, rms, set_time, set_x
 from pyspec.plot.caption import caption
-from pyspec.plot.cells import borders, cells, gaps, outline
+from pyspec.plot.cells import above_zero, borders, cells, gaps, outline
 from pyspec.plot.colours import add_bar, colour_range, data_colours
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, count_cells, is_column, row
 from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Array = npt.NDArray[np.float64]
 
@@ -27,7 +31,7 @@ NARROW, NARROW_COLUMN = 7.5, 3.2
 
 
 def draw_map(
-    ax: Any, energy: Array, time: Array, values: Any, config: PlotConfig, **options: Any
+    ax: Axes, energy: Array, time: Array, values: Any, config: PlotConfig, **options: Any
 ) -> Any:
     """One map with its axes; cells without a value are hatched, gaps of the axes grey."""
     is_known = bool(np.isfinite(np.asarray(values, dtype=np.float64)).all())
@@ -46,7 +50,7 @@ def draw_map(
     return mesh
 
 
-def mark_missing(ax: Any, across: Array, along: Array, *, is_known: bool) -> None:
+def mark_missing(ax: Axes, across: Array, along: Array, *, is_known: bool) -> None:
     """What lies behind the cells of a map: hatches, unless all values are known, and grey gaps."""
     ax.set_facecolor(EMPTY)
     if not is_known:
@@ -57,7 +61,7 @@ def mark_missing(ax: Any, across: Array, along: Array, *, is_known: bool) -> Non
             span(begin, end, color=BAND, lw=0, zorder=0.5)
 
 
-def mark_window(ax: Any, e: Array, t: Array) -> Any:
+def mark_window(ax: Axes, e: Array, t: Array) -> Any:
     """A frame from `e` and `t`, (first, last) borders, which is seen on any colour."""
     x, y = e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]]
     ax.plot(x, y, color="white", lw=2.4)
@@ -79,7 +83,7 @@ def residual_limit(found: Residual, seen: View, config: PlotConfig) -> float:
     return max(reach, SPAN * rms(usual), 1e-6 * (high - low)) or 1.0
 
 
-def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
+def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data | fit | residual of a 2D fit; see :func:`pyspec.plot.plot_fit`."""
     with sheet.style():
         seen = view_of(result, config)
@@ -134,7 +138,7 @@ def _marks(axes: Any, seen: View) -> None:
         legend(axes[0], handles, labels)
 
 
-def legend(ax: Any, handles: Any, labels: Any) -> None:
+def legend(ax: Axes, handles: Any, labels: Any) -> None:
     """A legend that is read on any map."""
     ax.legend(
         handles, labels, loc="upper right", labelcolor=INK, frameon=True, facecolor="white",
@@ -149,7 +153,7 @@ def data_map(
     marks: dict[str, tuple[int, int] | None],
     sheet: Sheet,
     config: PlotConfig,
-) -> Any:
+) -> Figure:
     """One map with the fit window and the baseline marked."""
     with sheet.style():
         width, height = config.panel_size

@@ -19,6 +19,7 @@ from pyspec.plot.labels import opened, place_text
 from pyspec.plot.legend import curve_name
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -30,7 +31,7 @@ def plot_model_1d(
     t_ind: int = 0,
     plot_sum: bool = True,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the spectrum of one row of a model, or each of its components; returns the Figure."""
     if plot_sum:
         value = model.evaluate()
@@ -43,7 +44,7 @@ def plot_model_1d(
 
 
 @answered
-def plot_model_2d(model: Model, **options: Any) -> Any:
+def plot_model_2d(model: Model, **options: Any) -> Figure:
     """Draws the map of a model over energy and time; returns the Figure. Options as of
     :func:`pyspec.plot.plot_data`."""
     if model.dimension != 2:
@@ -61,7 +62,7 @@ def plot_component_of(
     traces: tuple[int, int | None] | None,
     spectrum: npt.ArrayLike | None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws one component alone; see ``Component.plot`` of :mod:`pyspec.trspecfit`."""
     function = next(one.op for one in model.components if one.name == name)
     if function.kind == "RESOLUTION":
@@ -88,7 +89,7 @@ def _time(model: Model, t_ind: int) -> str:
     return f" at {place_text(model.time[t_ind], model.time, 6)}"
 
 
-def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Any:
+def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Figure:
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
     sheet, look = opened(model, options, over_energy=True)

@@ -23,6 +23,8 @@ from pyspec.plot.maps import mark_missing
 from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -32,7 +34,7 @@ Array = npt.NDArray[np.float64]
 def plot_overview(
     dataset: Any,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws a Dataset that :func:`pyspec.io.read` returned, with labels and units from its file;
     returns the Figure.
 
@@ -72,7 +74,7 @@ def _as_series(dataset: Any) -> Any:
     return replace(series, labels={"time": along, **series.labels})
 
 
-def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Any:
+def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Figure:
     """The mean over energies at each place, and the spectra."""
     energy = dataset.energy
     places = dataset.extra[:2]
@@ -91,7 +93,7 @@ def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Any:
 
 
 def _draw_places(
-    ax: Any, cube: Any, places: tuple[str, ...], figure: Any, look: PlotConfig
+    ax: Axes, cube: Any, places: tuple[str, ...], figure: Figure, look: PlotConfig
 ) -> None:
     mean = cube.data
     if mean.ndim == 2:
@@ -113,7 +115,7 @@ def _draw_places(
     ax.set_title("mean over energy", fontsize=9.5, color=MUTED)
 
 
-def _draw_spread(ax: Any, spectra: Array, energy: Array, look: PlotConfig) -> None:
+def _draw_spread(ax: Axes, spectra: Array, energy: Array, look: PlotConfig) -> None:
     known = spectra[:, np.isfinite(spectra).any(axis=0)]
     axis = energy[np.isfinite(spectra).any(axis=0)]
     low, middle, high = np.nanquantile(known, [0.02, 0.5, 0.98], axis=0)

@@ -17,6 +17,7 @@ from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.traces import nearest
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 
@@ -26,7 +27,7 @@ def plot_populations(
     *,
     energy: float | None = None,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the populations of the states of kinetic schemes over time, behind the instrument, as
     free spectra are multiplied with them; of a model without a scheme the laws. Returns the Figure.
 

@@ -23,6 +23,7 @@ from pyspec.plot.style import DATA, MUTED, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 #: So many letters of a title have room in an inch of a panel; a line has at least that many.
@@ -33,7 +34,7 @@ LETTERS, LEAST_LETTERS = 10, 8
 def plot_residuals(
     results: Sequence[Any],
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the residuals of fits of several models or files side by side; returns the Figure.
 
     Spectra show data and fit above their residual, time series the map of their residual. All
@@ -131,12 +132,12 @@ def _same_ends(axes: Sequence[Any]) -> bool:
     return bool((np.ptp(ends, axis=0) <= 1e-3 * (ends[0, 1] - ends[0, 0])).all())
 
 
-def room_of(results: Sequence[Any], figure: Any) -> int:
+def room_of(results: Sequence[Any], figure: Figure) -> int:
     """So many letters of a title have room above each panel."""
     return max(int(LETTERS * figure.bbox.width / figure.dpi / len(results)), LEAST_LETTERS)
 
 
-def _titles(results: Sequence[Any], figure: Any) -> list[str]:
+def _titles(results: Sequence[Any], figure: Figure) -> list[str]:
     """Model and type of each fit, and below it its file where these are several, in lines that end
     with the panel."""
     files = [getattr(result, "file_name", "") for result in results]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,10 @@ from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 from pyspec.plot.wrap import LETTER, folded
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 Array = npt.NDArray[np.float64]
 
 #: A start further out than this many times the span of data and fit would flatten the picture.
@@ -49,7 +53,7 @@ BESIDE = 70.0
 MASKED = "#b0417a"
 
 
-def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
+def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
     with sheet.style():
         seen = view_of(result, config)
@@ -82,7 +86,7 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         return sheet.finish(config)
 
 
-def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
+def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
     """Every component on its own and their sum; see :func:`pyspec.plot.plot_components`."""
     with sheet.style():
         seen = view_of(result, config.copy(show_init=False))
@@ -100,12 +104,12 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         return sheet.finish(config)
 
 
-def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
+def set_last_axis(ax: Axes, result: Any, seen: View, config: PlotConfig) -> None:
     """The axis below: energies, or times of a trace."""
     set_along(ax, seen.energy, config, over_time=is_trace(result))
 
 
-def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
+def _draw_fit(ax: Axes, result: Any, seen: View, config: PlotConfig) -> None:
     limits = limits_of(result, config)
     curves = curves_of(result, seen, limits)
     ground = draw_components(ax, curves, config)
@@ -127,7 +131,7 @@ def is_trace(result: Any) -> bool:
 
 
 def draw_data(
-    ax: Any,
+    ax: Axes,
     x: Array,
     y: Array,
     limits: Any,
@@ -167,7 +171,7 @@ def many_label(size: int) -> str:
     return f"{RANGE}{size} points)"
 
 
-def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
+def _draw_start(ax: Axes, seen: View, curves: Curves) -> None:
     """The model at the start values; one that is far off is named, not drawn."""
     if curves.start is None:
         return
@@ -177,7 +181,7 @@ def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
         return
     span = float(np.ptp(values)) or 1.0
     far = max(float(start.max() - values.max()), float(values.min() - start.min())) / span
-    look = {"color": MUTED, "lw": 1.0, "ls": ":", "zorder": 2.5}
+    look: dict[str, Any] = {"color": MUTED, "lw": 1.0, "ls": ":", "zorder": 2.5}
     if far > FAR_START:
         ax.plot([], [], label="start (far outside)", **look)
     else:
@@ -185,7 +189,7 @@ def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
 
 
 def _finish_values(
-    ax: Any, seen: View, curves: Curves, ground: Array | None, config: PlotConfig, limits: Any
+    ax: Axes, seen: View, curves: Curves, ground: Array | None, config: PlotConfig, limits: Any
 ) -> None:
     """Limits that hold everything, masked points, label and legend of the intensity axis."""
     bottom = None
@@ -206,7 +210,7 @@ def _finish_values(
     curve_legend(ax)
 
 
-def _fill_ground(ax: Any, x: Array, ground: Array, config: PlotConfig) -> None:
+def _fill_ground(ax: Axes, x: Array, ground: Array, config: PlotConfig) -> None:
     """The background, filled from zero where that is near, else from the lower edge."""
     low, high = ax.get_ylim()
     given = config.z_lim is not None or config.z_type == "log"
@@ -219,7 +223,7 @@ def _fill_ground(ax: Any, x: Array, ground: Array, config: PlotConfig) -> None:
     ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
 
 
-def draw_masked(ax: Any, seen: View, limits: Any = None) -> None:
+def draw_masked(ax: Axes, seen: View, limits: Any = None) -> None:
     """Crosses where points do not count; the axis grows for those near it, others are triangles
     at its edge."""
     where = np.isfinite(seen.masked)
@@ -240,7 +244,7 @@ def draw_masked(ax: Any, seen: View, limits: Any = None) -> None:
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 
 
-def shade_outside(ax: Any, seen: View, limits: Any = None) -> None:
+def shade_outside(ax: Axes, seen: View, limits: Any = None) -> None:
     """Grey where the fit did not look: outside of the window, and over masked stretches that are
     wide enough to be seen."""
     if seen.time is not None:
@@ -266,7 +270,7 @@ def stretches(flags: Any) -> list[tuple[int, int]]:
 
 
 def draw_residual(
-    ax: Any, seen: View, found: Residual, config: PlotConfig, limits: Any = None
+    ax: Axes, seen: View, found: Residual, config: PlotConfig, limits: Any = None
 ) -> None:
     """The residual of the fit window with a band of one standard deviation."""
     values = np.full(seen.energy.size, np.nan)
@@ -295,7 +299,7 @@ def draw_residual(
     ax.set_title(f"residual,  {found.note}", fontsize=8.5, color=MUTED)
 
 
-def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None:
+def draw_components(ax: Axes, curves: Curves, config: PlotConfig) -> Array | None:
     """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
     x, grounds = curves.x, curves.grounds
     ground = sum(grounds.values(), np.zeros(x.size))
@@ -321,7 +325,7 @@ def data_line(
     config: PlotConfig,
     *,
     is_trace: bool = False,
-) -> Any:
+) -> Figure:
     """One measured spectrum or trace, the fit window (half-open `columns`) shaded."""
     with sheet.style():
         width, height = config.panel_size

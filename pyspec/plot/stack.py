@@ -19,6 +19,7 @@ from pyspec.plot.view import view_of
 from pyspec.plot.waterfall import chosen_rows, draw_waterfall
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 
@@ -30,7 +31,7 @@ def plot_stack(
     n: int | None = None,
     unit: str = "",
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws spectra of a series above each other, each named by its time, with their fits; returns
     the Figure. Curves of fits are drawn between the samples too, masked points are left out.
 

@@ -34,6 +34,8 @@ from pyspec.plot.view import View, residual_of, view_of
 from pyspec.plot.waterfall import usual_ranges
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -46,7 +48,7 @@ def plot_traces(
     energies: Sequence[float] | float | None = None,
     n: int = 4,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the data of a time series at some energies over time with their fits, and the residuals
     below; returns the Figure.
 
@@ -79,7 +81,7 @@ def plot_spectra(
     times: Sequence[float] | float | None = None,
     n: int = 4,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws the spectra of a time series at some times with their fits, and the residuals below;
     returns the Figure.
 
@@ -127,7 +129,7 @@ def _series_of(result: Any, look: PlotConfig, n: int, what: str) -> View:
     return seen
 
 
-def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time: bool) -> Any:
+def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time: bool) -> Figure:
     limits = look.y_lim if is_over_time else look.x_lim
     with sheet.style():
         figure = sheet.panels((6.4, 4.6), look)
@@ -188,7 +190,7 @@ def _draw_one(
     line(below, cut.along, cut.residual[:, k], limits, **{**own, "lw": 0.9})
 
 
-def _limit(ax: Any, data: Array, fit: Array) -> None:
+def _limit(ax: Axes, data: Array, fit: Array) -> None:
     """Ends the axis one span beyond data and fit; at once where the data have spikes, which do not
     set it."""
     usual = usual_ranges(data.T)

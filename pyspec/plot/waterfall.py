@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,10 @@ from pyspec.plot.many import shown
 from pyspec.plot.steps import broken
 from pyspec.plot.style import FIT, MUTED, three_digits
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 Array = npt.NDArray[np.float64]
 
 #: Lines stand above the fills of all curves, so that none hides another.
@@ -43,7 +47,7 @@ def draw_waterfall(
     sheet: Sheet,
     config: PlotConfig,
     along: Array | None = None,
-) -> Any:
+) -> Figure:
     """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`. `along` are the
     energies of the fits, if not those of the data."""
     with sheet.style():
@@ -158,7 +162,7 @@ def _near(values: Array, spans: Array) -> Array:
 
 
 def _curve(
-    ax: Any,
+    ax: Axes,
     energy: Array,
     curve: Array,
     spans: Array,
@@ -179,7 +183,7 @@ def _curve(
     few = shown(energy, curve, limits=config.x_lim)
     energy, curve = energy[few], curve[few]
     bottom = (0.0 if signed else float(spans[0])) + offset
-    under = {"lw": 0, "zorder": -index}
+    under: dict[str, Any] = {"lw": 0, "zorder": -index}
     if not signed:
         behind = to_hex(ax.get_facecolor())
         ax.fill_between(energy, bottom, curve + offset, color=behind, **under)
@@ -190,7 +194,7 @@ def _curve(
     return np.append(spans + offset, bottom)
 
 
-def _level(ax: Any, x: Array, curve: Array) -> float:
+def _level(ax: Axes, x: Array, curve: Array) -> float:
     """The value of a curve where it leaves the picture to the right; NaN of one without values."""
     first, right = ax.get_xlim()
     shown = np.isfinite(curve) & (x >= min(first, right)) & (x <= max(first, right))
@@ -200,7 +204,7 @@ def _level(ax: Any, x: Array, curve: Array) -> float:
     return float(curve[shown][np.argmin(np.abs(x[shown] - right))])
 
 
-def _name_curves(ax: Any, levels: Array, names: list[str], step: float) -> None:
+def _name_curves(ax: Axes, levels: Array, names: list[str], step: float) -> None:
     """The name of each curve at its level; one without values stands as the others do."""
     known = levels[np.isfinite(levels)]
     levels = np.where(np.isfinite(levels), levels, np.median(known) if known.size else 0.0)

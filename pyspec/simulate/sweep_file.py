@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def _key(simulator: Simulator, sweep: ParameterSweep, n_realizations: int, dim: 
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def _finished(h5py: Any, part: Path, key: str) -> int:
+def _finished(h5py: ModuleType, part: Path, key: str) -> int:
     """How many combinations an interrupted run of the same sweep has written."""
     if not part.is_file():
         return 0
@@ -128,7 +129,7 @@ def _finished(h5py: Any, part: Path, key: str) -> int:
         return 0  # killed while it wrote: begin again
 
 
-def _opened(h5py: Any, part: Path, key: str, done: int) -> Any:
+def _opened(h5py: ModuleType, part: Path, key: str, done: int) -> Any:
     file = h5py.File(part, "r+" if done else "w")
     file.attrs["key"], file.attrs["pyspec"], file.attrs["closed"] = key, VERSION, False
     return file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,13 +18,11 @@ from pyspec.io.atomic import file_name
 from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
+from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.identity import SHORT, find_fit, find_named, handle_of, listed
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
-
-if TYPE_CHECKING:
-    from pyspec.workflow.project import File
 
 
 class FileOutput:
@@ -138,7 +136,10 @@ def export_root(project: Workspace) -> Path:
     return project.path / "fit_results" / file_name(project.name)
 
 
-def find_file(files: Sequence[File], key: int | str, project: str) -> File:
+AFile = TypeVar("AFile", bound=FileFacts)
+
+
+def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
     """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there, or
     that several have, IndexError for a number, at which a loop over the files ends."""
     if isinstance(key, (int, np.integer)):
@@ -166,7 +167,9 @@ def find_file(files: Sequence[File], key: int | str, project: str) -> File:
 class ProjectOutput:
     """The part of a Project that writes and reads the fits of its files."""
 
-    def __init__(self, project: Workspace, files: Sequence[File], joint: list[JointResult]) -> None:
+    def __init__(
+        self, project: Workspace, files: Sequence[FileFacts], joint: list[JointResult]
+    ) -> None:
         self.project = project
         self.files = files
         self.joint = joint
@@ -175,7 +178,7 @@ class ProjectOutput:
         self,
         filepath: str | Path | None = None,
         *,
-        file: int | str | File | Sequence[int | str | File] | None = None,
+        file: int | str | FileFacts | Sequence[int | str | FileFacts] | None = None,
         model: str | Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
         select: str = "all",
@@ -307,12 +310,11 @@ class ProjectOutput:
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
 
-    def _file(self, given: Any) -> File:
+    def _file(self, given: int | str | FileFacts) -> FileFacts:
         if isinstance(given, str):
             return find_file(self.files, given, self.project.name)
-        if hasattr(given, "results"):
-            file: File = given
-            return file
+        if isinstance(given, FileFacts):
+            return given
         if not self.files:
             raise DataError(f"project {self.project.name!r} has no files")
         return self.files[row_of("file", given, len(self.files), "a file")]

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pyspec.model.source import source_of
+from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.identity import SHORT, handle_of
 
-if TYPE_CHECKING:
-    from pyspec.workflow.project import File
 
-
-def file_text(file: File) -> str:
+def file_text(file: FileFacts) -> str:
     """Axes, data, noise, windows, models and fits of a file, a line each."""
     lines = [f"  {what}: {text}" for what, text in _facts(file)]
     lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in file.results]
     return "\n".join([repr(file).strip("<>"), *lines])
 
 
-def file_html(file: File) -> str:
+def file_html(file: FileFacts) -> str:
     """The same as an HTML table."""
     facts = _facts(file)
     facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(file.results, 1)]
@@ -48,7 +46,7 @@ def _row(kind: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
 
 
-def _facts(file: File) -> list[tuple[str, str]]:
+def _facts(file: FileFacts) -> list[tuple[str, str]]:
     facts, data = [], file._data
     for name, axis in (("energy", data.energy), ("time", data.time), ("aux", data.aux_axis)):
         if axis is not None:

@@ -15,7 +15,6 @@ from pyspec.model import (
     load_model,
     load_profile,
     load_time_model,
-    register_evaluator,
 )
 
 TEXT = """\
@@ -309,14 +308,9 @@ def test_an_instrument_sees_so_many_cycles_exactly() -> None:
         own.evaluate()
 
 
-def test_evaluators_are_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    known: dict[str, object] = {}
-    monkeypatch.setattr("pyspec.model.evaluators._EVALUATORS", known)
-    target = model()
-    with pytest.raises(BackendError, match=r"import pyspec\.executor first"):
-        target.evaluate("compiled")
-    register_evaluator("compiled", lambda own, theta: np.asarray([len(own.components), *theta]))
-    np.testing.assert_array_equal(target.evaluate(), [3.0, *target.theta()])
-    np.testing.assert_array_equal(target.evaluate("compiled", [7.0]), [3.0, 7.0])
+def test_what_later_rooms_answer_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BackendError, match=r"unknown backend 'compield'.*did you mean 'compiled'"):
-        target.evaluate("compield")
+        model().evaluate("compield")
+    monkeypatch.setattr("pyspec.model.handed._HANDED", {})
+    with pytest.raises(ModelError, match=r"nothing is loaded .*; import pyspec\.executor first"):
+        model().evaluate()

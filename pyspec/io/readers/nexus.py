@@ -6,6 +6,7 @@ Rules: NeXus manual, "Find the plottable data" and NXdata (https://manual.nexusf
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def _signal(path: Path, file: Any, wanted: str | None) -> tuple[Any, Any]:
     return item, _signal_in(path, item, h5py)
 
 
-def _follow(item: Any, h5py: Any) -> Any:
+def _follow(item: Any, h5py: ModuleType) -> Any:
     """The group at the end of the chain of `default` attributes."""
     for _ in range(_MOST_STEPS):
         name = attribute(item, "default")
@@ -131,7 +132,7 @@ def _follow(item: Any, h5py: Any) -> Any:
     return item
 
 
-def _signal_in(path: Path, group: Any, h5py: Any) -> Any:
+def _signal_in(path: Path, group: Any, h5py: ModuleType) -> Any:
     """The data set that a group of data calls its signal."""
     arrays = {
         name: item
@@ -149,7 +150,7 @@ def _signal_in(path: Path, group: Any, h5py: Any) -> Any:
     return arrays[name]
 
 
-def _named(path: Path, file: Any, wanted: str, h5py: Any) -> Any:
+def _named(path: Path, file: Any, wanted: str, h5py: ModuleType) -> Any:
     """What a path names, or the one data set or group of data whose name ends so."""
     if wanted.strip("/") and wanted in file:
         item = file.get(wanted)
