@@ -103,9 +103,7 @@ def fit_joint(
         warn(joint.problem.label, joint._warned)
         joint._end(given_data, list(names) or [""] * len(pairs))
         joint.spent = spent
-        for result in (joint, *joint.files):
-            hold.mark(result)
-        return joint
+        return hold.mark(joint)
 
 
 @dataclass

@@ -144,7 +144,7 @@ class JointResult(FitResult, Sequence[FitResult]):
             raise no_item(key, len(self.files), "file") from None
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self._counted)
 
     def sample(self, settings: MC | None = None, **options: Any) -> MCMCResult:
         """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
