@@ -99,14 +99,25 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
     check_numbers(model.name, seeds)
 
 
-def listed_seeds(call: str, seeds: Iterable[Mapping[str, float]]) -> list[Mapping[str, float]]:
-    """The start values of each of many fits. Raises :class:`CallError` for those of one fit."""
+def listed_seeds(
+    call: str, model: Model, seeds: Iterable[Mapping[str, float]]
+) -> list[Mapping[str, float]]:
+    """The start values of each of many fits, which are checked as :func:`check_seeds` does. Raises
+    :class:`CallError` for those of one fit."""
     if isinstance(seeds, Mapping):
         raise CallError(
             f"{call}: seeds are a list with values for each fit, [{{'GLP_01_A': 20}}, ...], not a "
             "mapping; put it into a list once for each"
         )
-    return list(seeds)
+    found = list(seeds)
+    by_names = {
+        tuple(seed) if isinstance(seed, Mapping) else k: seed for k, seed in enumerate(found)
+    }
+    for seed in by_names.values():
+        check_seeds(model, seed)
+    for seed in found:
+        check_numbers(model.name, seed)
+    return found
 
 
 def check_numbers(label: str, seeds: Mapping[str, Any]) -> None:

@@ -93,16 +93,11 @@ class Batch(ABC, Generic[Fit]):
         self, solved: Solved, place: int
     ) -> tuple[dict[str, float], dict[str, float | None]]:
         """Name → value, and standard error, of all parameters of a fit that C made."""
-        ending, followers = solved.ending(place), self._compiled.followers
-        known = dict(zip(solved.names, ending.theta.tolist(), strict=True))
-        known |= zip(solved.fixed_names, solved.fixed[place].tolist(), strict=True)
-        found, own = ending.stderr.tolist(), ending.places.tolist()
-        errors: dict[str, float | None] = {solved.names[k]: found[k] for k in own}
-        if followers.names:
-            errors |= ending.followed(solved.names, followers.gradients(known))
-            known |= followers.values(known)
-        values = {name: known[name] for name in self._compiled.parameters}
-        return values, {name: errors.get(name) for name in self._compiled.parameters}
+        columns = (self.columns(what, solved, np.array([place])) for what in ("values", "stderr"))
+        values, errors = ({name: float(one[0]) for name, one in found.items()} for found in columns)
+        names = self._compiled.parameters
+        known = {name: error for name, error in errors.items() if not np.isnan(error)}
+        return {name: values[name] for name in names}, {name: known.get(name) for name in names}
 
     def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
         """Name → "values", "stderr" or "start" of fits that C made, at these places."""

@@ -22,7 +22,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import How, checked_how
-from pyspec.fit.starts import check_numbers, check_seeds, check_starts, listed_seeds
+from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
@@ -113,20 +113,16 @@ def fit_many(
         the others have the status "not run".
     """
     given = [measurements] if isinstance(measurements, Measurement) else list(measurements)
-    starts: list[Mapping[str, float]] = [{}] if seeds is None else listed_seeds("fit_many", seeds)
-    if not given or not starts:
-        raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
     for one in given:
         need_pair("fit_many", model, one)
+    starts = [{}] if seeds is None else listed_seeds("fit_many", model, seeds)
+    if not given or not starts:
+        raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
     if len(given) > 1 and len(starts) > 1 and len(given) != len(starts):
         raise CallError(
             f"fit_many: {len(given)} measurements and {len(starts)} seeds; give as many of both, "
             "or one of either for all"
         )
-    names = dict.fromkeys(name for one in starts for name in one)
-    check_seeds(model, dict.fromkeys(names, 0.0))
-    for one_start in starts:
-        check_numbers(model.name, one_start)
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
     how = checked_how(model.name, in_turn, options, *limits, given)

@@ -19,7 +19,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.slices.cases import SliceBatch, Slices
 from pyspec.fit.slices.results import SliceResults
 from pyspec.fit.solve.methods import checked_how
-from pyspec.fit.starts import check_numbers, check_seeds, check_starts, listed_seeds
+from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum_of
 from pyspec.model.free import refuse_free
@@ -99,8 +99,12 @@ def fit_slices(
         raise FitError(
             f"times have shape {axis.shape}; give one for each of the {len(rows)} slices"
         )
-    starts = listed_seeds("fit_slices", () if seeds is None else seeds)
-    _check_seeds(model, starts, len(rows))
+    starts = [] if seeds is None else listed_seeds("fit_slices", model, seeds)
+    if len(starts) not in (0, len(rows)):
+        raise FitError(
+            f"{model.name}: {len(starts)} sets of seed values for {len(rows)} slices; give one a "
+            "slice"
+        )
     model = copy.deepcopy(model)
     first = make_problem(compile_model(model), row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
@@ -130,16 +134,3 @@ def _start_seeds(
     if len(found) != n_rows:
         raise FitError(f"{label}: {len(found)} seeds for {n_rows} slices; give one a slice")
     return check_starts(n_starts, 0)[0], [own for _, own in found]
-
-
-def _check_seeds(model: Model, seeds: Sequence[Mapping[str, float]], n_rows: int) -> None:
-    if len(seeds) not in (0, n_rows):
-        raise FitError(
-            f"{model.name}: {len(seeds)} sets of seed values for {n_rows} slices; give one a slice"
-        )
-    by_names = {tuple(seed): seed for seed in seeds if isinstance(seed, Mapping)}
-    others = [seed for seed in seeds if not isinstance(seed, Mapping)]
-    for seed in (*others, *by_names.values()):
-        check_seeds(model, seed)
-    for seed in seeds:
-        check_numbers(model.name, seed)
