@@ -312,18 +312,6 @@ setattr(PlotConfig, "__init__", _made)  # noqa: B010
 #: Options of pictures that are no fields.
 OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
-#: What else people write, and what it is here.
-_INSTEAD = dict.fromkeys(
-    ("path", "file", "filename", "filepath", "save", "output"), "; the file to write is save_path="
-) | dict.fromkeys(
-    ("color", "colour", "cmap", "c"), "; curves have colors=, maps z_colormap="
-) | {
-    "figsize": "; it is an option of each picture, plot_fit(result, figsize=(6, 4)); panel_size= "
-    "is (width, height) of one panel",
-    "ylabel": "; z_label= is the label of the intensity, y_label= that of the time axis",
-    "ylim": "; z_lim= is a range of intensities, y_lim= one of times",
-}  # fmt: skip
-
 
 def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields under their own names; an unknown name is refused."""
@@ -331,7 +319,9 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         own = ALIASES.get(name, name)
         if own not in FIELDS:
-            hint = _INSTEAD.get(name) or suggest(name, [*FIELDS, *ALIASES, *OWN_OPTIONS])
+            hint = suggest(name, [*FIELDS, *ALIASES, *OWN_OPTIONS])
+            if name in OWN_OPTIONS:
+                hint = "; it is an option of each picture"
             raise PlotError(f"PlotConfig has no field {name!r}{hint}")
         if own in found:
             both = " and ".join(one for one in fields if ALIASES.get(one, one) == own)

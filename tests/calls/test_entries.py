@@ -96,7 +96,7 @@ def test_a_look_takes_its_fields_as_pictures_do() -> None:
     assert (look.x_label, look.dpi_plot) == ("E (eV)", pyspec.PlotConfig().update(dpi=72).dpi_plot)
     assert look == pyspec.PlotConfig("E (eV)", dpi=72)
     for slip, says in (
-        ({"colour": "red"}, "no field 'colour'; curves have colors="),
+        ({"colour": "red"}, "no field 'colour'; did you mean 'colors'"),
         ({"x_lable": "E"}, "no field 'x_lable'; did you mean 'x_label'"),
         ({"e_label": "a", "x_label": "b"}, "e_label and x_label are the same field"),
     ):
