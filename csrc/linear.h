@@ -22,6 +22,7 @@ typedef struct linear_work {
     double *c;          /* [n_basis][L] amplitudes                                     */
     double *on;         /* [n_basis][L] 1 where an amplitude takes part                */
     double *turned;     /* [n_theta][n_basis][L] slopes of the second kind             */
+    double *along;      /* [n_theta][n_basis][L] products of Q and the slopes          */
     double *triangle;   /* [order (order + 1) / 2][L]                                  */
     double *line;       /* [n_basis + n_slopes][n_x] shared Q and projected slopes     */
     double *fours;      /* the same in fours, [ ][n_x][4]                               */

@@ -62,6 +62,7 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->c = take(work, &used, (n_basis + 1) * L);
     w->on = take(work, &used, n_basis * L);
     w->turned = take(work, &used, n_theta * n_basis * L);
+    w->along = take(work, &used, n_theta * n_basis * L);
     w->triangle = take(work, &used, triangle_size(n_theta + 1) * L);
     w->line = take(work, &used, (n_basis + q->n_slopes) * n);
     /* Four slopes at least: zeros where there are none. */
@@ -101,7 +102,7 @@ static linear_run *const BUILDS[2][N_ISA] = {
 /* Whether one factorization serves all groups in which the same amplitudes take part. */
 static int is_shared(const pyspec_linear *q)
 {
-    return !(q->scale > 0.0) && !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
+    return !(q->scale > 0.0) && !q->inverse && !q->follow && !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
            !q->weight && !q->full && !q->residual && !q->jacobian && q->form != PYSPEC_FORM_FACTOR;
 }
 

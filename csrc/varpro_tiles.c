@@ -83,6 +83,19 @@ static void factorize(const pyspec_linear *q, const linear_work *w, int64_t tile
     }
 }
 
+/* R c = b, in lanes; 0 for what takes no part. */
+static void solve_back(const pyspec_linear *q, const linear_work *w, const double *b, double *to)
+{
+    const int64_t n_basis = q->n_basis;
+    for (int64_t k = n_basis - 1; k >= 0; k--) {
+        double *c = to + k * L;
+        FOR_LANES c[l] = b[k * L + l];
+        for (int64_t j = k + 1; j < n_basis; j++)
+            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L + l] * to[j * L + l];
+        FOR_LANES c[l] = w->on[k * L + l] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L + l] : 0.0;
+    }
+}
+
 /* r = y - Q b and R c = b. */
 static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
 {
@@ -97,13 +110,7 @@ static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64
         dot_columns(w->b + k * L, w->q + k * n * L, r, n);
         take_off(r, w->q + k * n * L, w->b + k * L, n);
     }
-    for (int64_t k = n_basis - 1; k >= 0; k--) {
-        double *c = w->c + k * L;
-        FOR_LANES c[l] = w->b[k * L + l];
-        for (int64_t j = k + 1; j < n_basis; j++)
-            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L + l] * w->c[j * L + l];
-        FOR_LANES c[l] = w->on[k * L + l] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L + l] : 0.0;
-    }
+    solve_back(q, w, w->b, w->c);
 }
 
 /* The lanes in which an amplitude that must not be negative is so. */
@@ -203,8 +210,9 @@ static void find_slopes(const pyspec_linear *q, const linear_work *w, int64_t ti
     }
     for (int64_t p = 0; p < n_theta; p++)
         for (int64_t k = 0; k < q->n_basis; k++) {
-            dot_columns(sum, w->q + k * n * L, w->columns + p * n * L, n);
-            take_off(w->columns + p * n * L, w->q + k * n * L, sum, n);
+            double *along = w->along + (p * q->n_basis + k) * L;
+            dot_columns(along, w->q + k * n * L, w->columns + p * n * L, n);
+            take_off(w->columns + p * n * L, w->q + k * n * L, along, n);
         }
     if (q->full)
         turn_slopes(q, w);
@@ -235,6 +243,30 @@ static void add_factor(const pyspec_linear *q, const linear_work *w, int64_t til
         for (int64_t l = left; l < L; l++)
             w->columns[i * L + l] = 0.0;
     pyspec_absorb(q->triangle, order, w->columns, n * L);
+}
+
+/* How the amplitudes of a tile follow theta, and the inverse of their normal matrix, R^-1 R^-T. */
+static void write_followers(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_basis, n_groups = q->n_groups - tile * L;
+    double x[PYSPEC_LINEAR_MOST * L], unit[PYSPEC_LINEAR_MOST * L];
+    for (int64_t p = 0; q->follow && p < q->n_theta; p++) {
+        solve_back(q, w, w->along + p * n * L, x);
+        for (int64_t l = 0; l < L && l < n_groups; l++)
+            for (int64_t k = 0; k < n; k++)
+                q->follow[((tile * L + l) * n + k) * q->n_theta + p] = x[k * L + l];
+    }
+    for (int64_t m = 0; q->inverse && m < n; m++) {
+        for (int64_t k = 0; k < n; k++)
+            FOR_LANES unit[k * L + l] = k == m ? 1.0 : 0.0;
+        solve_back(q, w, unit, x);
+        for (int64_t l = 0; l < L && l < n_groups; l++)
+            for (int64_t j = 0; j < n; j++)
+                for (int64_t k = 0; k < n; k++) {
+                    double *to = &q->inverse[((tile * L + l) * n + j) * n + k];
+                    *to = (m ? *to : 0.0) + x[j * L + l] * x[k * L + l];
+                }
+    }
 }
 
 /* Residuals and their derivatives, which are minus J. */
@@ -279,6 +311,7 @@ void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *given, const l
         if (is_counts(q))
             end_counts(q, w, tile);
         write_tile(q, w, tile);
+        write_followers(q, w, tile);
         if (is_factor)
             add_factor(q, w, tile);
         else

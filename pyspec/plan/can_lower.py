@@ -60,6 +60,11 @@ def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
             reasons.append(Violation(node.name, rule, _SOLVED))
         elif node.kind is NodeKind.AXIS and node.axis == "time" and graph.time is None:
             reasons.append(Violation(node.name, "is the time, without an axis", "give one"))
+        elif node.kind is NodeKind.EXTERNAL and find_op(node.function_name) is None:
+            rule = f"the function {node.function_name} is Python and not registered in this process"
+            reasons.append(
+                Violation(node.name, rule, "call register_function; a text has its name")
+            )
         elif node.function_name is not None and find_op(node.function_name) is None:
             reasons.append(
                 Violation(

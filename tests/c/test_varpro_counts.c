@@ -93,9 +93,35 @@ static void derivatives_are_those_of_the_deviance(void)
     CHECK_INT(differ, 0);
 }
 
+/* The inverse of B'B times B'B is 1, and times B'G it says how amplitudes fall as theta rises. */
+static void amplitudes_follow_theta(void)
+{
+    static double inverse[GROUPS][BASIS][BASIS], follow[GROUPS][BASIS][1];
+    pyspec_linear q = make_counts(0.0);
+    q.scale = 0.0;
+    q.inverse = inverse[0][0];
+    q.follow = follow[0][0];
+    CHECK_INT(pyspec_project(&q), STATUS_OK);
+    for (int64_t g = 0; g < GROUPS; g++)
+        for (int64_t j = 0; j < BASIS; j++)
+            for (int64_t k = 0; k < BASIS; k++) {
+                double product = 0.0, fall = 0.0;
+                for (int64_t i = 0; i < POINTS; i++) {
+                    const double w = weight[g / L][i][g % L];
+                    const double side = amplitudes[g][0] * slopes[0][i] + amplitudes[g][1] * slopes[1][i];
+                    const double own = inverse[g][j][0] * basis[0][i] + inverse[g][j][1] * basis[1][i];
+                    product += w * w * own * basis[k][i];
+                    fall += w * w * own * side;
+                }
+                CHECK(fabs(product - (j == k)) < 1e-11);
+                CHECK(fabs(fall - follow[g][j][0]) < 1e-10 * (1.0 + fabs(fall)));
+            }
+}
+
 int main(void)
 {
     RUN_ALL(the_score_has_no_part_along_a_basis_function);
     RUN_ALL(derivatives_are_those_of_the_deviance);
+    RUN_ALL(amplitudes_follow_theta);
     return REPORT;
 }

@@ -28,6 +28,7 @@ from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.plan import can_lower_2d
 from pyspec.plan.columns import external_parameters
 
 MODEL = """
@@ -104,6 +105,17 @@ def test_they_are_external_nodes_and_the_text_parses_back() -> None:
         "Stretched",
     }
     assert parse_graph(print_graph(graph)) == graph
+
+
+def test_a_text_has_the_name_of_a_function_and_not_the_function() -> None:
+    text = print_graph(build_graph(make()))
+    forget_function("Sech")
+    try:
+        answer = can_lower_2d(parse_graph(text))
+    finally:
+        register_function("Sech", sech, "A, x0, w>0", formula="A / cosh((x - x0) / w)")
+    assert not answer
+    assert "the function Sech is Python and not registered in this process; call" in str(answer)
 
 
 def test_window_and_residual() -> None:

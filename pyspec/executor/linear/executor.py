@@ -210,6 +210,13 @@ class LinearExecutor:
             self._last = question, solved
         return solved
 
+    def follow(self, theta: Values, fixed: Values = None) -> tuple[Any, Array, Array]:
+        """How amplitudes follow theta, see :meth:`Projection.follow`."""
+        with self.lock:
+            solved = self.solve(theta, fixed)
+            assert self._projection is not None
+            return self._projection.follow(solved.design, solved.theta.size)
+
     def elsewhere(self, theta: Values, fixed: Values, x: npt.ArrayLike) -> tuple[Design, Array]:
         """The basis functions at other times (spectra are free) or energies (traces are), and that
         axis. Raises :class:`DataError` where a part of the model needs the samples of the data."""

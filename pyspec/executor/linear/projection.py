@@ -131,6 +131,18 @@ class Projection:
             None if jacobian is None else flat(jacobian, self.n_groups),
         )
 
+    def follow(self, design: Design, n_theta: int) -> tuple[npt.NDArray[np.bool_], Array, Array]:
+        """Of each group, with the expected curvature of counts: which amplitudes are determined,
+        (n_groups, n_basis); the inverse of BᵀB, (n_groups, n_basis, n_basis), and Z, by how much
+        amplitudes fall as theta rises, (n_groups, n_basis, n_theta), both 0 for the others."""
+        n_basis, triangle = len(design.basis), np.zeros(triangle_size(n_theta + 1))
+        inverse = np.zeros((self.n_groups, n_basis, n_basis))
+        slopes = np.zeros((self.n_groups, n_basis, n_theta))
+        given = {"inverse": address(inverse), "follow": address(slopes), "form": FORMS["fisher"]}
+        struct, _, on = self.describe(design, n_theta, given | {"triangle": address(triangle)})
+        raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
+        return on.astype(bool), inverse, slopes
+
     def describe(
         self, design: Design, n_theta: int, given: Mapping[str, int]
     ) -> tuple[npt.NDArray[np.void], Array, npt.NDArray[np.uint8]]:

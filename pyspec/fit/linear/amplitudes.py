@@ -27,7 +27,6 @@ from pyspec.fit.linear.gaps import unknown
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.fit.table import need_xarray
-from pyspec.functions.losses import FLOOR
 from pyspec.model.kinetics import scheme_name, schemes_in, state_name
 
 Array = npt.NDArray[np.float64]
@@ -272,37 +271,24 @@ def _kinetics(
     return found
 
 
-def weights_at(problem: FreePart, solved: Solved) -> Array | None:
-    """(n_groups, n_x) 1 / sigma of the data, by which the information is weighed; None for 1."""
-    executor, measured = problem.linear, problem.measurement
-    weight = executor.weight
-    if measured.loss != "poisson":
-        return weight
-    counts = np.maximum(solved.model * measured.loss_scale, FLOOR)
-    own = measured.loss_scale / np.sqrt(counts)
-    return own if weight is None else own * weight
-
-
 def follow(problem: FreePart, solved: Solved, variance: float) -> list[Followed]:
     """How the amplitudes of each group follow theta; those that files share, with the data of
     all."""
-    joint = problem.shares
+    joint, places = problem.shares, None
     if joint is None:
-        return _follow(solved, weights_at(problem, solved), variance)
-    executor = joint.executor
-    assert isinstance(executor, PartsExecutor)
-    stack = executor.stack
-    assert stack is not None
-    whole = stack.solve(solved.theta)
-    weights = []
-    for one in joint.files:
-        assert isinstance(one, FreePart)
-        member = one.linear
-        own = weights_at(one, member.solve(solved.theta[member.gather]))
-        shape = (member.designer.along.size, member.designer.x.size)
-        weights.append(np.broadcast_to(1.0 if own is None else own, shape))
-    found = _follow(whole, np.concatenate(weights, axis=1), variance)
-    return [_of_file(one, stack.designer.places[joint.files.index(problem)]) for one in found]
+        groups = problem.linear.follow(solved.theta, problem.fixed)
+    else:
+        assert isinstance(joint.executor, PartsExecutor)
+        stack = joint.executor.stack
+        assert stack is not None
+        groups = stack.follow(solved.theta)
+        places = stack.designer.places[joint.files.index(problem)]
+    found = []
+    for on, inverse, slopes in zip(*groups, strict=True):
+        kept = np.flatnonzero(on)
+        own = Followed(kept, variance * inverse[np.ix_(kept, kept)], slopes[kept])
+        found.append(own if places is None else _of_file(own, places))
+    return found
 
 
 def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:
@@ -323,26 +309,6 @@ def _moved(followed: list[Followed], away: Array, n_basis: int) -> npt.NDArray[n
         change = np.abs(own.slopes @ away).max(axis=1, initial=0.0)
         found[own.kept[change > MOVED * error]] = True
     return found
-
-
-def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Followed]:
-    design, on = solved.design, solved.projected.determined
-    found = solved.projected.amplitudes
-    same = design.basis.shape[1] == 1 and weight is None and bool(np.all(on == on[0]))
-    changes = [design.change(found, k) for k in range(solved.theta.size)]
-    result: list[Followed] = []
-    inverse: Array | None = None
-    for group in range(len(found)):
-        kept = np.flatnonzero(on[group])
-        own = design.basis[kept, group % design.basis.shape[1]].T
-        side = np.array([change[group] for change in changes]).reshape(len(changes), len(own)).T
-        if weight is not None:
-            own, side = own * weight[group][:, None], side * weight[group][:, None]
-        if inverse is None or not same:
-            inverse = np.linalg.pinv(own) if kept.size else np.zeros((0, len(own)))
-        slopes = inverse @ side if changes else np.zeros((kept.size, 0))
-        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes))
-    return result
 
 
 def _covariances(followed: list[Followed], n_basis: int, covariance: Array) -> Array:
