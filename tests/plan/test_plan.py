@@ -222,7 +222,8 @@ def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
     note = "Mine_01 runs in NumPy: Mine is a registered function"
     assert str(can_lower_1d(graph)) == f"can be lowered; {note}"
     forget_function("Mine")
-    assert "Mine_01: no row Mine in the op table; use a func" in str(can_lower_1d(graph))
+    unknown = "Mine_01: the function Mine is Python and not registered in this process; call"
+    assert unknown in str(can_lower_1d(graph))
     peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
     moved = Model("m", [peak])
     moved.set_axes(np.arange(3.0), np.arange(4.0))
