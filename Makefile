@@ -143,9 +143,11 @@ mutants: .venv/test.stamp
 soak: .venv/test.stamp
 	$(BIN)/python -m tests.campaign.soak
 
+# SLOW=4 runs every fourth of them, as .ci/run does: all take an hour.
 # In the order of the files: else the longest, which hold one test each, would come last, on one core.
+SLOW ?= 1
 check-slow: .venv/test.stamp .venv/docs.stamp
-	$(PYTEST) -m slow --no-loadscope-reorder
+	$(PYTEST) -m slow --every $(SLOW) --no-loadscope-reorder
 
 # Branch coverage: of the package by `make test`, of csrc/ by the unit tests in C. Kernels for AVX-512
 # are left out where the processor lacks it, and the table of statuses, which only tests branch on.

@@ -21,6 +21,7 @@ CLOSING = "closing lines"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--progress", action="store_true", help="one line of progress; use with -q")
+    parser.addoption("--every", type=int, default=1, help="run every n-th of the chosen tests")
 
 
 @pytest.hookimpl(trylast=True)
@@ -30,9 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Progress(terminal), "progress")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a file that is marked ``sweep(n)`` every n-th case of a test is fast, the others slow."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Of a file that is marked ``sweep(n)`` every n-th case of a test is fast, the others slow.
+    Of the tests that -m and -k leave, ``--every n`` keeps every n-th."""
     seen: dict[str, int] = {}
     for item in items:
         mark = item.get_closest_marker("sweep")
@@ -41,6 +45,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             number = seen[name] = seen.get(name, -1) + 1
             if number % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
+    yield
+    step = config.getoption("--every")
+    config.hook.pytest_deselected(items=[item for k, item in enumerate(items) if k % step])
+    items[:] = items[::step]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -26,8 +26,9 @@ UNIT = re.compile(r"\?|1|K|rad|y x|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
 @pytest.fixture(scope="module")
 def header() -> str:
     """The declarations of the headers of entries, without preprocessor lines and the C++ guard."""
-    names = "pyspec.h", "search.h", "residual_sums.h", "many.h", "points.h", "results.h"
-    text = "".join((CSRC / name).read_text() for name in names)
+    files = [CSRC / name for name in (CSRC / "sources.txt").read_text().split()]
+    headers = [path.read_text() for path in files if path.suffix == ".h"]
+    text = "".join(text for text in headers if "PYSPEC_API " in text)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
     lines = [line for line in text.splitlines() if not line.startswith("#")]
