@@ -19,6 +19,11 @@ from pyspec.functions import reference
 
 CSRC = Path(__file__).parents[2] / "csrc"
 
+#: Headers of entries, each after those whose structs it names.
+HEADERS = (
+    "pyspec.h", "project.h", "search.h", "residual_sums.h", "many.h", "points.h", "results.h"
+)  # fmt: skip
+
 #: What a row may say of the unit of a parameter.
 UNIT = re.compile(r"\?|1|K|rad|y x|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
 
@@ -26,9 +31,9 @@ UNIT = re.compile(r"\?|1|K|rad|y x|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
 @pytest.fixture(scope="module")
 def header() -> str:
     """The declarations of the headers of entries, without preprocessor lines and the C++ guard."""
-    files = [CSRC / name for name in (CSRC / "sources.txt").read_text().split()]
-    headers = [path.read_text() for path in files if path.suffix == ".h"]
-    text = "".join(text for text in headers if "PYSPEC_API " in text)
+    texts = {path.name: path.read_text() for path in CSRC.rglob("*.h")}
+    assert {name for name, text in texts.items() if "PYSPEC_API " in text} == set(HEADERS)
+    text = "".join(texts[name] for name in HEADERS)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
     lines = [line for line in text.splitlines() if not line.startswith("#")]
