@@ -85,7 +85,7 @@ def _set(word: str, message: Message) -> Command:
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise ModelError("set: edits is a list of {name, field, value}")
     edits = [Set(_text(one, "name"), _text(one, "field"), one.get("value")) for one in listed]
-    drag, names = message.get("drag"), tuple(one.name for one in edits)
+    drag, names = message.get("drag"), tuple(edit.name for edit in edits)
     return Command(word, tuple(edits), drag=bool(drag), is_end=drag == "end", names=names)
 
 

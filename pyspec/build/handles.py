@@ -147,14 +147,18 @@ def components_of(ground: Ground, document: Document, frame: Frame) -> list[dict
         return []
     found = []
     total = frame.row if np.isfinite(frame.row).any() else None
-    for one in model.components:
+    for component in model.components:
         handles = []
-        if ground.kind == "trace" or one.op.domain == "TIME":
-            handles = law_handles(one)
+        if ground.kind == "trace" or component.op.domain == "TIME":
+            handles = law_handles(component)
         elif ground.energy is not None and total is not None:
-            handles = line_handles(one, frame.spectrum.get(one.name), total, ground.energy)
+            handles = line_handles(
+                component, frame.spectrum.get(component.name), total, ground.energy
+            )
         found.append(
-            _component(one, "time" if one.op.domain == "TIME" else "energy", None, handles)
+            _component(
+                component, "time" if component.op.domain == "TIME" else "energy", None, handles
+            )
         )
     for target, law in _laws(model):
         found.append(_component(law, "time", target, law_handles(law)))

@@ -98,7 +98,7 @@ def schemes_state(model: Model | None) -> list[dict[str, Any]]:
     the parameters that are their rates."""
     found = []
     for scheme, states in () if model is None else schemes_in(model.components):
-        pars = {par.argument: par.name for one in states for par in one.parameters}
+        pars = {par.argument: par.name for state in states for par in state.parameters}
         start = dict(scheme.start)
         shown = {state_name(one): one.name for one in states}
         found.append(
@@ -119,7 +119,7 @@ def schemes_state(model: Model | None) -> list[dict[str, Any]]:
 
 def _laws_of(name: str, par: Any) -> list[str]:
     laws = [] if par.dynamics is None else par.dynamics.components
-    return [one.name.removeprefix(f"{name}_") for one in laws]
+    return [law.name.removeprefix(f"{name}_") for law in laws]
 
 
 def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
@@ -210,7 +210,7 @@ def document_state(session: Session) -> dict[str, Any]:
     """What the document says that is not drawn: window, cursor, what is left out."""
     document = session.document
     limits = document.energy_limits, document.time_limits
-    energy, time = (None if one is None else list(one) for one in limits)
+    energy, time = (None if limit is None else list(limit) for limit in limits)
     return {
         "window": {"energy": energy, "time": time},
         "excluded": [{"axis": name, "low": a, "high": b} for name, a, b in document.excluded],

@@ -65,7 +65,7 @@ def explain(
     if next(iter(parameters), "") in ("self", "cls"):
         del parameters[next(iter(parameters))]
         args = args[1:]
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    takes_any = any(par.kind is par.VAR_KEYWORD for par in parameters.values())
     named = {
         name: one
         for name, one in parameters.items()

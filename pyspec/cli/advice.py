@@ -36,7 +36,7 @@ def after_fit(job: Job, result: Any) -> list[str]:
 
 def _next_try(job: Job, result: Any) -> tuple[str, str] | None:
     """What to try, and the command."""
-    functions = [one.function for one in result.model.components]
+    functions = [component.function for component in result.model.components]
     decays = functions.count("expFun")
     peaks = sum(one.op.kind == "PEAK" for one in result.model.components)
     if job.model == "decays":

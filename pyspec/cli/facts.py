@@ -100,12 +100,12 @@ def model_facts(model: Model) -> dict[str, Any]:
         "where": model.where,
         "components": [
             {
-                "name": one.name,
-                "function": one.op.name,
-                "kind": one.op.kind.lower(),
-                "formula": one.op.formula,
+                "name": component.name,
+                "function": component.op.name,
+                "kind": component.op.kind.lower(),
+                "formula": component.op.formula,
             }
-            for one in model.components
+            for component in model.components
         ],
         "parameters": [
             {

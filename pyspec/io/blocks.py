@@ -120,7 +120,7 @@ def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]
 
 def listed(blocks: Sequence[Block]) -> str:
     """ "0: Survey (1351 points), 1: C 1s (201 points)"."""
-    shapes = (" × ".join(map(str, one.shape)) for one in blocks)
+    shapes = (" × ".join(map(str, block.shape)) for block in blocks)
     names = (f"{k}: {one.title[:60]}" for k, one in enumerate(blocks))
     return several([f"{name} ({shape} points)" for name, shape in zip(names, shapes, strict=True)])
 

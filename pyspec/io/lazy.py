@@ -97,7 +97,7 @@ def _zarr(request: Request) -> Found:
     store = zarr.open(str(path), mode="r")
     arrays = [(path.stem, store)] if hasattr(store, "shape") else list(store.arrays())
     entries = [_zarr_entry(path, name, array) for name, array in arrays]
-    return choose(path, "zarr", [one for one in entries if one is not None], request)
+    return choose(path, "zarr", [entry for entry in entries if entry is not None], request)
 
 
 def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:

@@ -158,7 +158,7 @@ def _row(values: Any, what: str) -> Samples:
     place = f"{MEASURED_IRF}.{what}"
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
-    return Samples(tuple(_real(one, place) for one in values))
+    return Samples(tuple(_real(value, place) for value in values))
 
 
 def restore(function: str, arguments: tuple[tuple[str, Value], ...]) -> Description:
@@ -257,10 +257,10 @@ def build_described(
     Raises :class:`ModelError`, starting with the name of the model.
     """
     source = _Written(name, "")
-    for one in components:
-        if not isinstance(one, Description):
+    for component in components:
+        if not isinstance(component, Description):
             raise ModelError(
-                f"{name}: {shortened(one)} is no component; write components of "
+                f"{name}: {shortened(component)} is no component; write components of "
                 "pyspec.components, such as Offset(10)"
             )
     known = rows()
@@ -281,9 +281,9 @@ def build_described(
 
 def _body(components: Items[Description]) -> Mapping:
     items = []
-    for one in components:
-        pairs = [(Scalar(name, True, 0), _entry(value)) for name, value in one.arguments]
-        items.append((Scalar(one.function, True, 0), Mapping(tuple(pairs), 0)))
+    for component in components:
+        pairs = [(Scalar(name, True, 0), _entry(value)) for name, value in component.arguments]
+        items.append((Scalar(component.function, True, 0), Mapping(tuple(pairs), 0)))
     return Mapping(tuple(items), 0)
 
 

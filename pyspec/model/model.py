@@ -220,7 +220,9 @@ class Model(ModelTree, Suggesting):
                 f"{par.place}: {par_name} already has the profile {par.profile.name!r}; put all "
                 "profile functions into one model"
             )
-        if self.is_time_model or not any(par in one.parameters for one in self.components):
+        if self.is_time_model or not any(
+            par in component.parameters for component in self.components
+        ):
             raise ModelError(
                 f"{par.place}: {par_name} belongs to a time law or a profile and cannot have a "
                 "profile; add the function to the profile model itself"
@@ -282,7 +284,9 @@ class Model(ModelTree, Suggesting):
         """
         check_parameters(self.parameters, complete=True)
         if not self.is_time_model:
-            refuse_idle([one for one in self.components if one.op.kind != "RESOLUTION"])
+            refuse_idle(
+                [component for component in self.components if component.op.kind != "RESOLUTION"]
+            )
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
         """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy); at `theta`, free

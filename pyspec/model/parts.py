@@ -33,7 +33,7 @@ def parts_of(
             f"Model: the second argument is {wanted}, not {given!r}"
             f"{other if isinstance(given, str) else ''}"
         )
-    ready = [one for one in components if isinstance(one, Component)]
+    ready = [component for component in components if isinstance(component, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
         names = [one.name for one in ready]
         twice = next((one for one in names if names.count(one) > 1), None)

@@ -291,7 +291,7 @@ def without_law(text: str, model: Model, target: str, law: str | None = None) ->
     par = _all(model).get(target)
     if par is None or par.dynamics is None:
         raise ModelError(f"{model.name}: {target!r} does not move; there is no law to take away")
-    short = [one.name.removeprefix(f"{target}_") for one in par.dynamics.components]
+    short = [component.name.removeprefix(f"{target}_") for component in par.dynamics.components]
     functions = [one.op.name for one in par.dynamics.components]
     if law is not None and len(short) > 1:
         matches = [k for k, name in enumerate(short) if law in (name, functions[k])]

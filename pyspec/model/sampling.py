@@ -73,7 +73,11 @@ def terms(
         assert new_time is not None
         along_time = _steps(model.time, new_time, f"{model.name}: a kernel {_SUMS}", "time")
         base_time = model.time
-    fed = [one for one in model.components if one.op.spectrum_fed or sums_over_energies(one.op)]
+    fed = [
+        component
+        for component in model.components
+        if component.op.spectrum_fed or sums_over_energies(component.op)
+    ]
     if not fed or not _differ(model.energy, new_energy):
         return [Term(_on(model, new_energy, base_time), 1.0, None, along_time)]
     assert new_energy is not None

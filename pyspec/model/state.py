@@ -51,11 +51,17 @@ def _components(
     texts: list[str],
 ) -> None:
     found.append(len(components))
-    for one in components:
-        if one.subcycle:
-            cycles.append(one.subcycle)
-        found += one.name, one.function, id(one.op), one.subcycle, one.where
-        _pars(one.pars, found, numbers, cycles, texts)
+    for component in components:
+        if component.subcycle:
+            cycles.append(component.subcycle)
+        found += (
+            component.name,
+            component.function,
+            id(component.op),
+            component.subcycle,
+            component.where,
+        )
+        _pars(component.pars, found, numbers, cycles, texts)
 
 
 def _pars(

@@ -127,7 +127,7 @@ def _lines(components: Iterable[Component]) -> list[str]:
 
 def _state_lines(states: Sequence[Component]) -> list[str]:
     """The states of one scheme: what they share, and their amplitudes by name."""
-    shared = {par.argument: par for one in states for par in one.parameters[1:]}
+    shared = {par.argument: par for state in states for par in state.parameters[1:]}
     lines = [f"  {scheme_name(states[0])}:"]
     for component in states:
         amplitude = component.parameters[0]

@@ -155,7 +155,9 @@ class Dynamics:
     @property
     def parameters(self) -> tuple[Par, ...]:
         """All parameters of the laws, in file order."""
-        return tuple([par for one in self.components for par in one.pars if par is not None])
+        return tuple(
+            [par for component in self.components for par in component.pars if par is not None]
+        )
 
     @property
     def length(self) -> float:

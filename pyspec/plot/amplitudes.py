@@ -113,7 +113,10 @@ def _by_axis(fit: FitResult, names: list[str]) -> list[list[str]]:
     """Heights of peaks, and the backgrounds by their units: each needs a scale of its own."""
     units = units_of_parameters(fit)
     peaks = {
-        par.name for one in fit.model.components if one.op.kind == "PEAK" for par in one.parameters
+        par.name
+        for component in fit.model.components
+        if component.op.kind == "PEAK"
+        for par in component.parameters
     }
     groups: dict[tuple[bool, str], list[str]] = {}
     for name in names:

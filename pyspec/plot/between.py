@@ -95,7 +95,7 @@ def curves_of(result: Any, seen: View, limits: Any = None) -> Curves:
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
     peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
     ground = sum(grounds.values(), np.zeros(seen.energy.size))
-    samples = np.concatenate([seen.fit, ground, *(ground + one for one in peaks.values())])
+    samples = np.concatenate([seen.fit, ground, *(ground + peak for peak in peaks.values())])
     own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
     finer = between(seen.energy)
     if finer is None:
@@ -113,7 +113,7 @@ def curves_of(result: Any, seen: View, limits: Any = None) -> Curves:
 def _thinned(own: Curves, limits: Any) -> Curves:
     ground = sum(own.grounds.values(), np.zeros(own.x.size))
     start = [] if own.start is None else [own.start]
-    tops = [ground + one for one in own.peaks.values()]
+    tops = [ground + peak for peak in own.peaks.values()]
     where = shown(own.x, own.fit, ground, *start, *tops, limits=limits)
     peaks, grounds = (
         {name: one[where] for name, one in part.items()} for part in (own.peaks, own.grounds)

@@ -174,8 +174,8 @@ def _as_written(figure: Figure) -> None:
         if not lines or not text.get_parse_math():
             continue
         try:
-            for one in lines:
-                parser.parse(one)
+            for line in lines:
+                parser.parse(line)
         except ValueError:
             text.set_parse_math(False)
 

@@ -64,7 +64,7 @@ def plot_component_of(
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws one component alone; see ``Component.plot`` of :mod:`pyspec.trspecfit`."""
-    function = next(one.op for one in model.components if one.name == name)
+    function = next(component.op for component in model.components if component.name == name)
     if function.kind == "RESOLUTION":
         raise DataError(f"{name} adds nothing of its own; plot what stands below it")
     curves: dict[str, Array] = {}

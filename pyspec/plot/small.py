@@ -41,7 +41,7 @@ class Small(NamedTuple):
 
 def small_page(path: Path, fits: Sequence[Small], title: str) -> None:
     """Writes the page, completely or not at all."""
-    counts = Counter(one.state for one in fits)
+    counts = Counter(fit.state for fit in fits)
     words = ", ".join(f"{count} {state}" for state, count in counts.most_common())
     badge = badge_html(words, counts[GOOD] == len(fits))
     body = "".join(_card(one) for one in fits)

@@ -208,7 +208,7 @@ def _refuse_negative(value: Array) -> None:
 def _in_peaks(model: Model) -> float:
     """The sum of the peaks of a model, without its backgrounds."""
     curves = every_component(model, model.values, Measurement(), "compiled")
-    peaks = [one.name for one in model.components if one.op.kind == "PEAK"]
+    peaks = [component.name for component in model.components if component.op.kind == "PEAK"]
     return float(sum(np.abs(curves[name]).sum() for name in peaks))
 
 

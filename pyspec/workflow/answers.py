@@ -189,7 +189,7 @@ class FileAnswers:
         types = ([given] if isinstance(given, str) else list(given)) or list(FIT_TYPES)
         for one in types:
             check_type(one)
-        names = [name for one in models for name in name_list(one)]
+        names = [name for model in models for name in name_list(model)]
         last = {(r.model_name, r.fit_type): r for r in self.results}
         fits = matching(last.values(), None, names or None, types)
         refuse_missing(names, fits, list(last.values()))

@@ -85,7 +85,7 @@ def entries_of(
 
 def _onset(model: Model) -> str:
     """The onset of the first law of a model; "" of one without."""
-    pars = [par for one in model.components for par in one.parameters]
+    pars = [par for component in model.components for par in component.parameters]
     return next((par.name for par in pars if par.argument == "t0"), "")
 
 

@@ -179,7 +179,7 @@ def _counted(fits: Sequence[Any]) -> tuple[dict[str, set[int]], list[Any], list[
     were not: else it is left out."""
     counted, left, said = _in_all(fits), [], []
     for name, common in counted.items():
-        made = [one for one in fits if one.file_name == name and is_slices(one) and _parts(one)]
+        made = [fit for fit in fits if fit.file_name == name and is_slices(fit) and _parts(fit)]
         cut = [one for one in made if {*one.status} & {"interrupted", "not run"}]
         whole = [one for one in made if all(one is not other for other in cut)]
         if len(whole) > 1:
@@ -204,7 +204,7 @@ def _row(
         return _of(fit.statistics, metrics, sigma_of(fit))
     known = _slices_of(fit)
     parts = [one for index, one in known.items() if counted is None or index in counted]
-    table = {key: np.array([one.statistics[key] for one in parts]) for key in METRICS[:-1]}
+    table = {key: np.array([part.statistics[key] for part in parts]) for key in METRICS[:-1]}
     if aggregation == "sum" and parts:  # of all slices as one fit
         left = sum(one.n_data - one.n_free for one in parts)
         for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):

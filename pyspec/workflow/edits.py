@@ -186,7 +186,11 @@ class Add(Edit):
         entries = entries_of(op, ground, document, None, self.at, self.values)
         text = with_component(document.text, document.name, op.name, entries, above=above)
         after = replace(document, text=text)
-        before = [] if document.model is None else [one.name for one in document.model.components]
+        before = (
+            []
+            if document.model is None
+            else [component.name for component in document.model.components]
+        )
         model = ground.model(text, document.name)
         names = [] if model is None else [one.name for one in model.components]
         new = next((name for name in names if name not in before), op.name)
@@ -364,7 +368,7 @@ class RemoveModel(Edit):
 def _pair(ground: Ground, what: str, limits: Any) -> tuple[float, float]:
     axis = ground.axis(what)
     try:
-        low, high = sorted(float(one) for one in limits)
+        low, high = sorted(float(limit) for limit in limits)
     except (TypeError, ValueError):
         raise DataError(f"{what}: give two numbers, not {limits!r}") from None
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -377,7 +381,7 @@ def _pair(ground: Ground, what: str, limits: Any) -> tuple[float, float]:
 def _function(document: Document, name: str) -> Any:
     known = {**rows()}
     if document.model is not None:
-        known |= {one.op.name: one.op for one in document.model.components}
+        known |= {component.op.name: component.op for component in document.model.components}
     if name not in known or known[name].derived:
         raise ModelError(f"there is no component {name!r}{suggest(name, list(known))}")
     return known[name]

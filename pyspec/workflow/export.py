@@ -161,7 +161,11 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
     ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
     if not is_slices(fit) and fit._of_many:
         facts["joint_fit"] = TOGETHER
-    rows = [*facts.items(), ("message", ended), *(("finding", str(one)) for one in fit.findings)]
+    rows = [
+        *facts.items(),
+        ("message", ended),
+        *(("finding", str(finding)) for finding in fit.findings),
+    ]
     folder.table("fit_info.csv", ["field", "value"], rows)
 
 

@@ -47,7 +47,7 @@ def handle_of(fit: Any) -> str:
     facts: list[Any] = [fit.model_name, fit.fit_type, fit.file_name]
     if is_slices(fit):
         columns = (fit.values, fit.stderr)
-        facts += [{k: np.asarray(v).tolist() for k, v in one.items()} for one in columns]
+        facts += [{k: np.asarray(v).tolist() for k, v in column.items()} for column in columns]
         facts.append(np.asarray(fit.chisqr).tolist())
     else:
         rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
@@ -184,7 +184,7 @@ def in_words(fits: Iterable[Any]) -> str:
 
 def kinds_of(fits: Iterable[Any]) -> str:
     """Of which types and models fits are, each once; "none" for none."""
-    return ", ".join(dict.fromkeys(f"{one.fit_type} of {one.model_name}" for one in fits)) or "none"
+    return ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in fits)) or "none"
 
 
 def selection_of(fit: Any) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class Session:
             except (PyspecError, ValueError) as error:
                 return Refusal.of(error)
             self._push(merge.label, merge.document, drag)
-            if not all(isinstance(one, Set) for one in edits):
+            if not all(isinstance(edit, Set) for edit in edits):
                 self._names = None
             return self._diff(before, merge)
 

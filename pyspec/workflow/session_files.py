@@ -120,7 +120,7 @@ def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str,
     shown = seen_from(ground, document, 0)
     begun = text_of_job(ground.files[0], shown, folder / names[0])
     known = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
-    titles = ", ".join(_title(one) for one in ground.files)
+    titles = ", ".join(_title(file) for file in ground.files)
     script = JOINT.format(model=document.name, names=titles, blocks="".join(blocks))
     return {**files, "fit.py": script, STATE: json.dumps({**known, "files": names})}
 

@@ -247,7 +247,7 @@ def _name_samples(blocks: Sequence[Block]) -> None:
 
 def _calibrations(blocks: Sequence[Block]) -> list[str]:
     """What CasaXPS does to the energies of these blocks, which are read as they were measured."""
-    lines = list(dict.fromkeys(str(one.meta.get("casa_calibration", "")) for one in blocks))
+    lines = list(dict.fromkeys(str(block.meta.get("casa_calibration", "")) for block in blocks))
     if lines == [""]:
         return []
     if len(lines) > 1:

@@ -308,7 +308,7 @@ def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _
 def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
     """What an oscillation may stand beside: what was found, and less than that, which an
     oscillation does better than decays."""
-    onset = min((one for one in laws if one.sd is not None), key=_by_cost, default=None)
+    onset = min((law for law in laws if law.sd is not None), key=_by_cost, default=None)
     found = [best, *(one for one in laws if len(one.taus) < 2)]
     for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
         sharp = _Tried(np.inf, t0, SHARPEST * _steps_at(t, t0))

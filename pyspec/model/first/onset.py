@@ -146,7 +146,7 @@ def _polynomial(
         inside = np.clip(at, 0, grid.size - 1)
         costs = table[inside, groups].sum(axis=1) + beyond * np.abs(at - inside).sum(axis=1)
         k = int(np.argmin(costs))
-        own = np.unravel_index(k, [one.size for one in terms])
+        own = np.unravel_index(k, [term.size for term in terms])
         return float(costs[k]), tuple(
             float(values[j]) for values, j in zip(terms, own, strict=True)
         )

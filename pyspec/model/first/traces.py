@@ -91,7 +91,7 @@ def laws_text(name: str, laws: Laws, time: Array, *, is_motion: bool = False) ->
             wave["tau"] = free(rounded(tau), fastest, slowest)
         function = "dampedSinFun" if math.isfinite(tau) else "sinFun"
         parts.append((function, wave | {"t0": onset.t0(f"{function}_01", is_free=False)}, ""))
-    return f"{name}:\n" + "".join(component(*one) for one in parts)
+    return f"{name}:\n" + "".join(component(*part) for part in parts)
 
 
 class _Onset:

@@ -81,7 +81,11 @@ def _background(
 
     smooth = gaussian_filter1d(spectrum, max(1.0, energy.size / 200))
     first, last = levels(spectrum)
-    by_function = {one.function: one.name for one in components if one.op.kind != "PEAK"}
+    by_function = {
+        component.function: component.name
+        for component in components
+        if component.op.kind != "PEAK"
+    }
     found: dict[str, float] = {}
     if "LinBack" in by_function:
         rises = energy[-1] > energy[0]
