@@ -169,12 +169,12 @@ class Amplitudes(Suggesting):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """How the amplitudes of one group follow: those that are determined (`kept`), their covariance
-    at known theta, s² (BᵀB)⁻¹, and Z, the decrease of each by each parameter of theta."""
+class Followed(NamedTuple):
+    """How the amplitudes of each group follow: which are determined, (n_groups, n_basis), their
+    covariance at known theta, s² (BᵀB)⁻¹, (n_groups, n_basis, n_basis), and Z, the decrease of each
+    by each parameter of theta, (n_groups, n_basis, n_theta); both 0 for the others."""
 
-    kept: npt.NDArray[np.intp]
+    determined: npt.NDArray[np.bool_]
     inverse: Array
     slopes: Array
 
@@ -185,7 +185,7 @@ class Solution(NamedTuple):
     the directions in which it is not determined, (n_theta, n_lost)."""
 
     solved: Solved
-    followed: list[Followed]
+    followed: Followed
     covariance: Array
     away: Array
 
@@ -208,8 +208,8 @@ def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     solution = solved, followed, covariance, away = solution_of(problem, ending)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     names = list(executor.designer.free)
-    hidden = _moved(followed, away, len(names))
-    spread = _covariances(followed, found.shape[1], covariance)
+    hidden = _moved(followed, away)
+    spread = _covariances(followed, covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
     errors = np.sqrt(np.einsum("gkk->gk", shown))
     basis, gaps = solved.design.basis, unknown(problem, determined)
@@ -239,9 +239,8 @@ def _kinetics(
     designer, gather = problem.linear.designer, problem.linear.gather
     solved, followed, covariance, _ = solution
     names = list(designer.free)
-    mixed = np.full((*spread.shape[:2], solved.theta.size), np.nan)
-    for group, own in enumerate(followed):
-        mixed[group, own.kept] = -own.slopes @ covariance
+    known = followed.determined[:, :, np.newaxis]
+    mixed = np.where(known, -followed.slopes @ covariance, np.nan)
     found: dict[str, Kinetics] = {}
     for scheme, states in schemes_in(designer.model.components):
         free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
@@ -271,50 +270,31 @@ def _kinetics(
     return found
 
 
-def follow(problem: FreePart, solved: Solved, variance: float) -> list[Followed]:
-    """How the amplitudes of each group follow theta; those that files share, with the data of
-    all."""
-    joint, places = problem.shares, None
+def follow(problem: FreePart, solved: Solved, variance: float) -> Followed:
+    """How the amplitudes follow theta; those that files share, with the data of all."""
+    joint = problem.shares
     if joint is None:
-        groups = problem.linear.follow(solved.theta, problem.fixed)
-    else:
-        assert isinstance(joint.executor, PartsExecutor)
-        stack = joint.executor.stack
-        assert stack is not None
-        groups = stack.follow(solved.theta)
-        places = stack.designer.places[joint.files.index(problem)]
-    found = []
-    for on, inverse, slopes in zip(*groups, strict=True):
-        kept = np.flatnonzero(on)
-        own = Followed(kept, variance * inverse[np.ix_(kept, kept)], slopes[kept])
-        found.append(own if places is None else _of_file(own, places))
-    return found
+        on, inverse, slopes = problem.linear.follow(solved.theta, problem.fixed)
+        return Followed(on, variance * inverse, slopes)
+    assert isinstance(joint.executor, PartsExecutor)
+    stack = joint.executor.stack
+    assert stack is not None
+    on, inverse, slopes = stack.follow(solved.theta)
+    own = stack.designer.places[joint.files.index(problem)]
+    return Followed(on[:, own], variance * inverse[:, own[:, np.newaxis], own], slopes[:, own])
 
 
-def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:
-    """The part of one file: `places` are its amplitudes among all."""
-    at = {k: position for position, k in enumerate(own.kept.tolist())}
-    mine = [k for k, place in enumerate(places.tolist()) if place in at]
-    rows = [at[int(places[k])] for k in mine]
-    inverse = own.inverse[np.ix_(rows, rows)]
-    return Followed(np.array(mine, np.intp), inverse, own.slopes[rows])
-
-
-def _moved(followed: list[Followed], away: Array, n_basis: int) -> npt.NDArray[np.bool_]:
+def _moved(followed: Followed, away: Array) -> npt.NDArray[np.bool_]:
     """(n_basis,) whether an amplitude changes along a direction in which theta is not determined,
     at any energy or time: then it has no error."""
-    found = np.zeros(n_basis, np.bool_)
-    for own in followed:
-        error = np.sqrt(np.diag(own.inverse))
-        change = np.abs(own.slopes @ away).max(axis=1, initial=0.0)
-        found[own.kept[change > MOVED * error]] = True
-    return found
+    error = np.sqrt(np.einsum("gkk->gk", followed.inverse))
+    change = np.abs(followed.slopes @ away).max(axis=2, initial=0.0)
+    return np.asarray(np.any(followed.determined & (change > MOVED * error), axis=0))
 
 
-def _covariances(followed: list[Followed], n_basis: int, covariance: Array) -> Array:
+def _covariances(followed: Followed, covariance: Array) -> Array:
     """(n_groups, n_basis, n_basis), NaN for amplitudes that are held or not determined."""
-    result = np.full((len(followed), n_basis, n_basis), np.nan)
-    for group, own in enumerate(followed):
-        block = own.inverse + own.slopes @ covariance @ own.slopes.T
-        result[group][np.ix_(own.kept, own.kept)] = block
-    return result
+    on, inverse, slopes = followed
+    known = on[:, :, np.newaxis] & on[:, np.newaxis]
+    spread = inverse + slopes @ covariance @ slopes.transpose(0, 2, 1)
+    return np.where(known, spread, np.nan)

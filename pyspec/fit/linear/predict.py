@@ -62,18 +62,17 @@ def _predicted(problem: FreePart, ending: Ending, given: npt.ArrayLike | None) -
     )
 
 
-def _errors(
-    design: Design, amplitudes: Array, followed: list[Followed], covariance: Array
-) -> Array:
+def _errors(design: Design, amplitudes: Array, followed: Followed, covariance: Array) -> Array:
     """(n_groups, n_x) standard errors."""
-    changes = [design.change(amplitudes, k) for k in range(len(covariance))]
+    _, inverse, slopes = followed
     found = np.zeros((len(amplitudes), design.basis.shape[-1]))
-    for group, own in enumerate(followed):
-        basis = design.basis[own.kept, group % design.basis.shape[1]].T
+    changes = [design.change(amplitudes, k) for k in range(len(covariance))]
+    for group, own in enumerate(inverse):
+        basis = design.basis[:, group % design.basis.shape[1]].T
         rows = np.array([change[group] for change in changes]).reshape(len(changes), -1).T
-        rows = rows - basis @ own.slopes
+        rows = rows - basis @ slopes[group]
         spread = np.einsum("xi,ij,xj->x", rows, covariance, rows)
-        spread += np.einsum("xi,ij,xj->x", basis, own.inverse, basis)
+        spread += np.einsum("xi,ij,xj->x", basis, own, basis)
         found[group] = np.sqrt(np.maximum(spread, 0.0))
     return found
 
