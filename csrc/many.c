@@ -132,6 +132,8 @@ static int load_values(const group *g, int form)
             b->theta[k * L + l] = b->theta[k * L + one];
         for (int64_t k = 0; is_idle && k < plan->n_fixed; k++)
             b->fixed[k * L + l] = b->fixed[k * L + one];
+        if (is_idle) /* a lane that has had no case has no data to read */
+            b->problems[l] = b->problems[one];
     }
     return n;
 }
