@@ -50,7 +50,7 @@ static const char *const feature_names[N_FEATURES] = {
 
 typedef struct tally {
     long long accepted, executed, jacobians, windows, even, compared, finite, different;
-    long long sums, sums_compared, sums_different, fits, kept;
+    long long sums, sums_compared, sums_different, fits, projected, kept;
     long long seen[64], features[N_FEATURES];
 } tally;
 
@@ -211,6 +211,10 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         count->jacobians++;
         if (!learns || chance(r, 25))
             run_sums(r, plan, q, theta, whole && honest && !hostile, count);
+        if (chance(r, learns ? 10 : 40)) {
+            CHECK(!fuzz_linear(r, plan, q, theta));
+            count->projected++;
+        }
     }
     release(&owned);
     count->executed++;
@@ -366,8 +370,9 @@ int main(int argc, char **argv)
            "along even energies; %lld of %lld differ from the naive reading, %lld of these mostly not 0 or NaN\n",
            n, count.accepted, count.executed, count.windows, count.even, count.different, count.compared,
            count.finite);
-    printf("%lld sums, of which %lld of %lld differ from the stored derivatives; %lld fits\n",
-           count.sums, count.sums_different, count.sums_compared, count.fits);
+    printf("%lld sums, of which %lld of %lld differ from the stored derivatives; %lld fits; %lld with "
+           "free amplitudes\n",
+           count.sums, count.sums_different, count.sums_compared, count.fits, count.projected);
     if (learns)
         printf("%d plans are kept, %lld of them new, for %d branches\n", guided_count(), count.kept,
                guided_branches());
@@ -393,6 +398,7 @@ int main(int argc, char **argv)
     }
     CHECK(count.different <= 2 + count.compared / 4000);
     CHECK(10 * count.even >= count.windows);
+    CHECK(5 * count.projected >= count.jacobians);
     CHECK(10 * count.jacobians >= 3 * count.executed);
     CHECK(count.sums_different <= 2 + count.sums_compared / 1000);
     CHECK(10 * count.sums_compared >= count.sums && 3 * count.fits >= count.sums);

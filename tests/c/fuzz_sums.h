@@ -17,4 +17,8 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
 const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *problem,
                      const double *theta);
 
+/* The plan as basis functions of free amplitudes, projected from random data in a part of a fit. Returns whether
+ * there is a status, or other bits the second time. */
+int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, const double *theta);
+
 #endif
