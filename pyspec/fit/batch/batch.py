@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import stack_outside
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor
 from pyspec.fit.batch.cases import Cases
@@ -19,7 +21,7 @@ from pyspec.fit.batch.fits import Fit, Kept, Made
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.pools import make_pool
-from pyspec.fit.batch.run import fit_cases, warn_gone
+from pyspec.fit.batch.run import fit_cases
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.interrupts import Hold, current_hold
@@ -200,7 +202,8 @@ class Batch(ABC, Generic[Fit]):
             self.stop = None
             steps.close()
         if gone:
-            warn_gone(self.label, gone, f"{kept.n_done} of {n} {self.plural}")
+            told = f"{kept.n_done} of {n} {self.plural} are kept"
+            warnings.warn(f"{self.label}: {gone}; {told}", stacklevel=stack_outside())
         return Made(self, kept, ("not run", gone or "interrupted before it ended")), interrupted
 
     def in_turn(

@@ -224,9 +224,3 @@ def _outcome(future: Any) -> tuple[BaseException | None, Any]:
         return error, None if error is not None else future.result()
     except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
         raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]
-
-
-def warn_gone(label: str, why: str, n: str) -> None:
-    """Warns that a cluster is gone and that those which had ended by then, such as "3 of 20 fits",
-    are all there is."""
-    warnings.warn(f"{label}: {why}; {n} are kept", stacklevel=stack_outside())
