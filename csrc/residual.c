@@ -1,5 +1,6 @@
 /* residual.c: model values become residuals and weights of derivatives. The arrays of measured values
  * begin at the first row of the chunk that a problem describes. */
+#include "linear.h"
 #include "run.h"
 
 static double datum(const pyspec_problem *q, int64_t row, int64_t i)

@@ -5,16 +5,16 @@
 #include "sum_tree.h"
 
 /* The basis functions of a plan at its share of theta. */
-static int write_basis(const pyspec_part *part, const pyspec_part *basis, int values_alone, pyspec_team *team)
+static int write_basis(const pyspec_part *part, const pyspec_part *functions, int values_alone, pyspec_team *team)
 {
-    if (!basis->call || !basis->theta || !basis->results)
+    if (!functions->call || !functions->theta || !functions->results)
         return STATUS_NULL_POINTER;
-    for (int64_t k = 0; k < basis->n_theta; k++)
-        basis->theta[k] = part->theta[basis->gather ? basis->gather[k] : k];
-    pyspec_results results = *basis->results;
+    for (int64_t k = 0; k < functions->n_theta; k++)
+        functions->theta[k] = part->theta[functions->gather ? functions->gather[k] : k];
+    pyspec_results results = *functions->results;
     if (values_alone)
         results.n_slopes = results.n_entries = 0;
-    return pyspec_run_results(basis->call, &results, team);
+    return pyspec_run_results(functions->call, &results, team);
 }
 
 int pyspec_sum_linear(const pyspec_part *part, int64_t form, pyspec_team *team)
