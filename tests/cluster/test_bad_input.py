@@ -36,7 +36,8 @@ def test_workers_of_another_build_are_refused() -> None:
         def __init__(self, *builds: Any) -> None:
             self.builds = builds
 
-        def run(self, function: Any) -> dict[str, Any]:
+        def run(self, function: Any, on_error: str) -> dict[str, Any]:
+            assert on_error == "return"
             return {f"worker {k}": one for k, one in enumerate(self.builds)}
 
     assert of_client.agree(Workers(own)).isa == own.isa
@@ -50,6 +51,9 @@ def test_workers_of_another_build_are_refused() -> None:
         of_client.agree(Workers(odd))
     with pytest.raises(ClusterError, match="the cluster has no workers"):
         of_client.agree(Workers())
+    assert of_client.agree(Workers(OSError("its process has just ended"), own)).isa == own.isa
+    with pytest.raises(ClusterError, match="cannot load this pyspec"):
+        of_client.agree(Workers(own, ImportError("no module")))
 
 
 @pytest.fixture(scope="module")

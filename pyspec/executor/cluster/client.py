@@ -119,12 +119,16 @@ def refuse_other(terms: Agreement) -> None:
 
 def _builds(client: Any) -> dict[str, Build]:
     """Those of this process and of all workers, which have the same library."""
-    try:
-        found: Mapping[str, Build] = client.run(this_build)
-    except Exception as error:
-        raise ClusterError(
-            f"a worker cannot load this pyspec ({error}); install the same version on all of them"
-        ) from error
+    answers: Mapping[str, Build | Exception] = client.run(this_build, on_error="return")
+    found = {}
+    for address, answer in answers.items():
+        if isinstance(answer, Build):
+            found[address] = answer
+        elif not isinstance(answer, OSError):  # one whose process has just ended: it is no worker
+            raise ClusterError(
+                f"a worker cannot load this pyspec ({answer}); install the same version on all of "
+                "them"
+            ) from answer
     if not found:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
     own = this_build()
