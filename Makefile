@@ -2,7 +2,7 @@
 # An install is repeated when the build's inputs changed. PYTHON=python3.12 picks a Python.
 PYTHON ?= python3
 BIN := .venv/bin
-BUILD_INPUTS := pyproject.toml setup.py MANIFEST.in $(wildcard csrc/*)
+BUILD_INPUTS := pyproject.toml setup.py MANIFEST.in $(wildcard csrc/* csrc/*/*)
 CMAKE_FLAGS := -DPYSPEC_WERROR=ON
 MAKEFLAGS += --no-print-directory
 # Hundreds of tests start a process of their own: none compiles the package once more.
@@ -156,7 +156,7 @@ coverage: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/coverage $(CMAKE_FLAGS) -DPYSPEC_COVERAGE=ON -DPYSPEC_FUZZ_PLANS=20000
 	$(BIN)/cmake --build build/coverage --parallel $(JOBS) && $(CTEST) --test-dir build/coverage
 	grep -q avx512f /proc/cpuinfo || find build/coverage -name '*_avx512*.gc*' -delete
-	$(BIN)/gcovr --root . --filter csrc/ --exclude csrc/status.def \
+	$(BIN)/gcovr --root . --filter csrc/ --exclude csrc/tables/status.def \
 	    --gcov-suspicious-hits-threshold 0 --txt-metric branch build/coverage
 
 clean:

@@ -164,12 +164,13 @@ class BuildLibrary(build_ext):
         command, macros = self.compiler.compiler_so, self.predefined()
         own = {name: isa_flags(name, command, macros) for name in ISA_FLAGS}
         own |= {name: [] for name in SOURCES if name.endswith(".c") and name not in own}
-        del own["describe.c"]
+        del own["tables/describe.c"]
 
         def build(name: str) -> list[str]:
             objects: list[str] = self.compiler.compile(
                 [f"csrc/{name}"],
                 output_dir=self.build_temp,
+                include_dirs=["csrc"],
                 extra_postargs=[*UNIX_FLAGS, *own[name]],
                 depends=[f"csrc/{name}" for name in SOURCES],
             )
@@ -194,7 +195,8 @@ setup(
     ext_modules=[
         Extension(
             "pyspec._library.libpyspec",
-            sources=["csrc/describe.c"],  # the others come as objects
+            include_dirs=["csrc"],
+            sources=["csrc/tables/describe.c"],  # the others come as objects
             depends=[f"csrc/{name}" for name in SOURCES],
         )
     ],

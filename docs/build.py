@@ -4,8 +4,8 @@ Generated are functions, expressions, mistakes, gallery, passes, one model, find
 API. So are names of trspecfit, costs on paper and tutorials.
 
 ``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
-gallery first. Sources of functions and expressions are csrc/ops.def, csrc/rpn.def and the
-docstrings of the NumPy references. The other pages come from tests/mistakes/mistakes.yaml,
+gallery first. Sources of functions and expressions are csrc/tables/ops.def, csrc/tables/rpn.def
+and the docstrings of the NumPy references. The other pages come from tests/mistakes/mistakes.yaml,
 docs/gallery/, pyspec/passes/, the readers of pyspec.io and pyspec.__all__. Tutorials, names of
 trspecfit and costs come from docs/tutorials/, docs/trspecfit_* and docs/on_paper.json.
 """

@@ -82,7 +82,7 @@ WORK = """
 Lifetimes save up to four of five registers, the order one or two of some. Best fit gives the same
 places as first fit, because nearly all results have one size. `python -m bench.memory` counts
 random functions and drawn graphs too, and prints the work memory of a thread. The work memory of
-a thread is laid out by phases (`csrc/memory.h`). Resolving traces, computing spectra and
+a thread is laid out by phases (`csrc/walk/memory.h`). Resolving traces, computing spectra and
 preparing separate sums happen at different times and share their memory. While spectra are
 computed, columns of a background, residuals of a block and partial sums share memory too. `pyspec
 explain --memory` prints all of this for a model.

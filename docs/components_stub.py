@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspec._library import OPS, OpDef
 from pyspec.components import NAMES
 
-HEAD = '''# Made by `python -m docs.build` from csrc/ops.def; change that instead.
+HEAD = '''# Made by `python -m docs.build` from csrc/tables/ops.def; change that instead.
 """Components of models written in Python: one class for each function of the op table."""
 
 from collections.abc import Sequence

@@ -7,7 +7,7 @@ from pyspec._library import OPS, RPN, OpDef
 from pyspec.functions.slopes import arguments, interacting
 
 LEAD = """
-What Python and C know of each function: one row of `csrc/ops.def`, exported by the library.
+What Python and C know of each function: one row of `csrc/tables/ops.def`, exported by the library.
 `pyspec ops NAME` prints a row, [Functions](index.md) explains each with its source. Classification,
 plans, kernels, tests and these pages follow from the rows.
 
@@ -23,10 +23,10 @@ plans, kernels, tests and these pages follow from the rows.
 """
 
 INSTRUCTIONS = """
-Formulas and expressions are made of these instructions (`csrc/rpn.def`). The partial derivatives
-are formulas of the same language in the operands a, b, c and the result v: C, NumPy and the
-symbolic derivatives take them from one text. An instruction without a symbol occurs in derivatives
-only.
+Formulas and expressions are made of these instructions (`csrc/tables/rpn.def`). The partial
+derivatives are formulas of the same language in the operands a, b, c and the result v: C, NumPy and
+the symbolic derivatives take them from one text. An instruction without a symbol occurs in
+derivatives only.
 """
 
 

@@ -162,9 +162,10 @@ def _nodes(model: Model) -> list[str]:
         "## What C sees\n\n`pyspec explain --nodes`: the plan as one block of memory. It is "
         "an array of nodes (`struct pyspec_node` in `csrc/pyspec.h`), each with the places of its "
         "rows, parameters and programs. Some of them are shown. "
-        "`csrc/check.c` looks at every field once; the loop in `csrc/walk.c` then trusts it.",
+        "`csrc/check/check.c` looks at every field once; the loop in `csrc/walk/walk.c` then "
+        "trusts it.",
         block(text_table(rows, ">" * len(rows[0]))),
-        "An expression is a program for a stack machine (`csrc/rpn.c`), here the first:",
+        "An expression is a program for a stack machine (`csrc/formula/rpn.c`), here the first:",
         block(program),
     ]
 

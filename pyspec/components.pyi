@@ -1,4 +1,4 @@
-# Made by `python -m docs.build` from csrc/ops.def; change that instead.
+# Made by `python -m docs.build` from csrc/tables/ops.def; change that instead.
 """Components of models written in Python: one class for each function of the op table."""
 
 from collections.abc import Sequence

@@ -29,7 +29,7 @@ def call_graph(texts: dict[str, str]) -> dict[str, set[str]]:
 
 
 def test_files_do_not_call_each_other_in_circles() -> None:
-    graph = call_graph({path.name: path.read_text(encoding="utf-8") for path in CSRC.glob("*.c")})
+    graph = call_graph({path.name: path.read_text(encoding="utf-8") for path in CSRC.rglob("*.c")})
     assert graph["accumulate.c"] >= {"prepare.c", "walk.c", "sum_tree.c"}
     assert len(tuple(TopologicalSorter(graph).static_order())) == len(graph)
 
@@ -46,12 +46,24 @@ def test_a_circle_is_found() -> None:
 
 
 def test_headers_do_not_include_each_other_in_circles() -> None:
-    include = re.compile(r'^#include "(\w+\.(?:h|def))"', re.M)
-    graph = {path.name: set(include.findall(path.read_text())) for path in CSRC.glob("*.h")}
+    include = re.compile(r'^#include "(?:\w+/)*(\w+\.(?:h|def))"', re.M)
+    graph = {path.name: set(include.findall(path.read_text())) for path in CSRC.rglob("*.h")}
     tuple(TopologicalSorter(graph).static_order())
 
 
 def test_every_file_is_listed_once() -> None:
     listed = (CSRC / "sources.txt").read_text().split()
     assert len(listed) == len(set(listed))
-    assert {path.name for path in CSRC.iterdir()} == {*listed, "sources.txt"}
+    assert {path.relative_to(CSRC).as_posix() for path in CSRC.rglob("*.*")} == {
+        *listed,
+        "sources.txt",
+    }
+
+
+def test_no_folder_holds_more_files_than_one_can_look_through() -> None:
+    sizes = {
+        str(folder.relative_to(CSRC)): sum(path.is_file() for path in folder.iterdir())
+        for folder in [CSRC, *(path for path in CSRC.iterdir() if path.is_dir())]
+    }
+    assert len(sizes) > 10
+    assert {name: size for name, size in sizes.items() if size > 25} == {}

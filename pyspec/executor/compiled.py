@@ -54,7 +54,7 @@ def as_read(data: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
 
 def along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
-    such weights and masks apart (csrc/separable.c)."""
+    such weights and masks apart (csrc/separable/separable.c)."""
     if array.ndim != 2 or 0 in array.strides:
         return array
     for line, last in ((array[:1], array[-1:]), (array[:, :1], array[:, -1:])):
@@ -306,7 +306,7 @@ class CompiledExecutor(PlanExecutor):
 
     def in_strips(self, form: str) -> bool:
         """Whether a fit in memory sums in a way that whole strips of rows allow: apart, or rows
-        first where columns of J are the same in every row (csrc/still.c)."""
+        first where columns of J are the same in every row (csrc/separable/still.c)."""
         is_plain = self.weight is None and self.keep is None and self.measurement.loss == "squares"
         walks = int(self.packed.header["separable"]) < 0
         return self.is_apart(form) or (form == "gram" and walks and is_plain)

@@ -184,7 +184,7 @@ class OpenPart(NamedTuple):
 
 def part_of(executor: CompiledExecutor, frame: Frame, n_total: int, in_strips: bool) -> OpenPart:
     """That of a compiled executor in one of its frames. In strips it has memory by which a fit need
-    not read the data in every evaluation (csrc/span.c)."""
+    not read the data in every evaluation (csrc/separable/span.c)."""
     n_theta, kept = frame.theta.size, None
     sums = Sums(n_theta, n_total, in_strips=in_strips)
     fields = {"call": frame.address, "theta": frame.theta_address, "normal": sums.address}

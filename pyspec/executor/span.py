@@ -1,5 +1,5 @@
 """Fits of a separable plan that read their data in some evaluations only, where the data lie
-elsewhere: csrc/span.c keeps what was read of them, and says what is still to be read.
+elsewhere: csrc/separable/span.c keeps what was read of them, and says what is still to be read.
 
 What is read joins in the tree over the row number as all sums do, so that such a fit has the bits
 of one in memory.

@@ -1,5 +1,5 @@
 """From values to the program that the compiled library runs: which instructions in which order,
-over which registers (see csrc/formula.h)."""
+over which registers (see csrc/formula/formula.h)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pyspec.memory import Choice, plan_memory
 CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
 _MOST = CONSTANTS["FORMULA_REGISTERS"]
 
-#: The last word of an instruction (csrc/formula.h): FORMULA_TAKES_TWICE and FORMULA_PASSES.
+#: The last word of an instruction (csrc/formula/formula.h): FORMULA_TAKES_TWICE and FORMULA_PASSES.
 _TWICE, _PASSES = 3, 4
 
-#: The words that a program begins with (csrc/formula.h).
+#: The words that a program begins with (csrc/formula/formula.h).
 HEAD = (
     "n_words", "n_params", "n_constants", "n_rows", "n_vectors", "n_row_value", "n_row_code",
     "n_value", "n_code", "n_inputs", "chunk",

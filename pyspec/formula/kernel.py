@@ -56,7 +56,7 @@ def part_of(parts: Mapping[str, Formula], part: str, side: int) -> Formula | Non
 
 
 def kernel_words(own: Definition) -> npt.NDArray[np.int64]:
-    """The programs of shape, reaches and tails behind their head, as csrc/convolution.h says."""
+    """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h."""
     parts = dict(own.parts)
     given = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
     programs = [None if one is None else own.program(one) for one in (own.value, *given)]

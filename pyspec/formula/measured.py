@@ -34,7 +34,7 @@ MEASURED_IRF, MEASURED, _ALONE, _STATE = "measuredIRF", "measured ", "instrument
 #: Samples that an instrument may have.
 MOST_SAMPLES = int(CONSTANTS["MEASURED_SAMPLES"])
 
-#: What has a response, in the order of its number in csrc/measured.h.
+#: What has a response, in the order of its number in csrc/kinetics/measured.h.
 LAWS = (*measured.LAWS, _STATE)
 
 _TEXT = re.compile(r"measured (\w+)\(([^;]*); ([^;)]*)\)(?:: (.*))?", re.S)
@@ -82,7 +82,7 @@ class Measured:
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:
-        """The program that the library runs, see csrc/measured.h."""
+        """The program that the library runs, see csrc/kinetics/measured.h."""
         assert self.law is not None
         scheme = np.empty(0, np.int64) if self.law.own is None else self.law.own.words
         kind = LAWS.index(self.law.name if self.law.own is None else _STATE)

@@ -230,7 +230,7 @@ class State:
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:
-        """The program that the library runs, see csrc/scheme.h."""
+        """The program that the library runs, see csrc/kinetics/scheme.h."""
         states = self.scheme.before(self.state)
         place = {state: k for k, state in enumerate(states)}
         param = {name: k for k, name in enumerate(self.params)}
@@ -257,7 +257,7 @@ class State:
 
 def _side_word(side: str, place: Mapping[str, int]) -> int:
     """How a program says the states on a side of a step: none or all that nothing depends on is -1,
-    and a second one stands above the first, see csrc/scheme.h."""
+    and a second one stands above the first, see csrc/kinetics/scheme.h."""
     known = [place[state] for state in sides(side) if state in place]
     return known[0] + MOST_STATES * (1 + known[1]) if len(known) == 2 else (known or [-1])[0]
 

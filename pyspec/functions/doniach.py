@@ -1,6 +1,6 @@
 """Doniach and Sunjic's line of a metal, for kinetic and for binding energies.
 
-The definitions are the reference for csrc/energy_ds.c.
+The definitions are the reference for csrc/kernels/energy_ds.c.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Then a fit sums over energies and times apart: JᵀJ is made of overlaps of shapes times overlaps of
 traces, and Jᵀr of shapes times the residual contracted over time with the few traces. The residual
 itself, and so chi², is computed point by point until the functions of time lie in the span of the
-earlier ones. From then on it follows from sums, without the data (csrc/span.c). The pass holds for
-models in which only heights of peaks move, with any constant background and with Shirley
+earlier ones. From then on it follows from sums, without the data (csrc/separable/span.c). The pass
+holds for models in which only heights of peaks move, with any constant background and with Shirley
 backgrounds of all that. Weights and masks may differ along one axis only. Maps of weights,
 scattered masks and the loss of counts take the general walk.
 """

@@ -68,7 +68,7 @@ class PackedPlan:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether sums over energies and times may be taken apart (csrc/separable.c)."""
+        """Whether sums over energies and times may be taken apart (csrc/separable/separable.c)."""
         return int(self.header["separable"]) >= 0
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 #ifndef BATCHES_H
 #define BATCHES_H
 
-#include "many.h"
+#include "solver/many.h"
 #include "models.h"
-#include "run.h"
-#include "solver.h"
+#include "walk/run.h"
+#include "solver/solver.h"
 #include "sums.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #define FITTED_H
 
 #include "shapes_world.h"
-#include "span.h"
+#include "separable/span.h"
 #include "sums.h"
 
 enum { SIZE = ORDER * (ORDER + 1) / 2 };

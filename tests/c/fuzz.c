@@ -12,7 +12,7 @@
  * that a check can return was seen. */
 #include "fuzz_sums.h"
 #include "guided.h"
-#include "memory.h"
+#include "walk/memory.h"
 #include "random_problem.h"
 #include "unit.h"
 
@@ -383,13 +383,13 @@ int main(int argc, char **argv)
         return REPORT;
     }
 #define STATUS(name, code, message) printf("  %-12s %lld\n", #name, count.seen[code]);
-#include "status.def"
+#include "tables/status.def"
 #undef STATUS
     /* WORK, OUTPUT, ISA, ORDER and PREPARED belong to the entries, not to the check. */
 #define STATUS(name, code, message)                                                                \
     CHECK(count.seen[code] || (code) == STATUS_WORK || (code) == STATUS_OUTPUT ||                  \
           (code) == STATUS_ISA || (code) == STATUS_ORDER || (code) == STATUS_PREPARED);
-#include "status.def"
+#include "tables/status.def"
 #undef STATUS
     for (int k = 0; k < N_FEATURES; k++) {
         printf("  %-18s %5.1f %%\n", feature_names[k],

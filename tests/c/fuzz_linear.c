@@ -1,11 +1,11 @@
 /* fuzz_linear.c: random plans as basis functions of free amplitudes: their results are projected from random data,
  * as a part of a fit. */
 #include "fuzz_sums.h"
-#include "linear.h"
+#include "elimination/linear.h"
 #include "plans.h"
 #include "random_problem.h"
-#include "results.h"
-#include "status.h"
+#include "walk/results.h"
+#include "tables/status.h"
 #include "sums.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "fuzz_sums.h"
-#include "span.h"
+#include "separable/span.h"
 #include "sums.h"
 
 #include <math.h>

@@ -29,21 +29,21 @@ enum { KIND_i32, KIND_i64, KIND_f64, KIND_ptr };
 #define KEEP_pyspec_plan(...)
 #define KEEP_pyspec_problem(...)
 static const layout_field node_fields[] = {
-#include "layout.def"
+#include "tables/layout.def"
 };
 #undef KEEP_pyspec_node
 #undef KEEP_pyspec_plan
 #define KEEP_pyspec_node(...)
 #define KEEP_pyspec_plan(...) __VA_ARGS__
 static const layout_field plan_fields[] = {
-#include "layout.def"
+#include "tables/layout.def"
 };
 #undef KEEP_pyspec_plan
 #undef KEEP_pyspec_problem
 #define KEEP_pyspec_plan(...)
 #define KEEP_pyspec_problem(...) __VA_ARGS__
 static const layout_field problem_fields[] = {
-#include "layout.def"
+#include "tables/layout.def"
 };
 #define COUNT(fields) ((int)(sizeof(fields) / sizeof *(fields)))
 

@@ -1,7 +1,7 @@
 /* naive.c: the plan as one reads it, one number at a time. Shares no loop with walk.c: here
  * the nodes are outermost, and a convolution is the double sum that defines it. */
 #include "plans.h"
-#include "rpn_functions.h"
+#include "formula/rpn_functions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,7 +242,7 @@ static double by_row(int64_t instruction, double a, double b, double c)
 #define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
     case RPN_##name:                                                                               \
         return (value);
-#include "rpn.def"
+#include "tables/rpn.def"
 #undef RPN
     default:
         return (double)NAN;

@@ -3,8 +3,8 @@
 #ifndef PLANS_H
 #define PLANS_H
 
-#include "kernel.h"
-#include "memory.h"
+#include "isa/kernel.h"
+#include "walk/memory.h"
 
 enum { MAX_TEST_NODES = 48, MAX_TEST_WORDS = 8192 };
 
@@ -66,7 +66,7 @@ typedef struct grid {
 } grid;
 /* Where the number of abscissae is odd, a Shirley weighs them by shares. */
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
-/* Moves abscissae out of their even steps: no line goes from each value to the next (csrc/bell.h), where it
+/* Moves abscissae out of their even steps: no line goes from each value to the next (csrc/math/bell.h), where it
  * begins anew at other places in a window. */
 void make_uneven(grid *g, int64_t n_x);
 void free_grid(grid *g);

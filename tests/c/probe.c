@@ -1,9 +1,9 @@
 /* probe.c: what the library keeps inside, made callable for tests/functions: the elementary
  * functions of vmath.h, the Faddeeva function and the masses of the convolution kernels.
  * tests/functions/probe.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
-#include "conv_kernels.c"
-#include "exp_lanes.h"
-#include "voigt.h"
+#include "kernels/conv_kernels.c"
+#include "math/exp_lanes.h"
+#include "math/voigt.h"
 
 #define PROBE __attribute__((visibility("default")))
 
@@ -123,7 +123,7 @@ void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, double 
 #define OP(name, kind, domain, params, units, linear, jumps, later, reads, scratch, tolerance,     \
            formula)                                                                                \
     CONV_OF_##kind(name),
-#include "ops.def"
+#include "tables/ops.def"
 #undef OP
     };
     const conv_side *s = &kernels[op]->sides[side];

@@ -2,7 +2,7 @@
 #ifndef RANDOM_FORMULA_H
 #define RANDOM_FORMULA_H
 
-#include "formula.h"
+#include "formula/formula.h"
 #include "random_plan.h"
 
 enum { MOST_FORMULA_WORDS = 700, MOST_FORMULA_PARAMS = 6, MOST_FORMULA_INPUTS = 3 };

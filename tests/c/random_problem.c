@@ -1,6 +1,6 @@
 #include "random_problem.h"
 
-#include "memory.h"
+#include "walk/memory.h"
 
 #include <stdlib.h>
 

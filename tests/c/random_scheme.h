@@ -3,7 +3,7 @@
 #define RANDOM_SCHEME_H
 
 #include "random_plan.h"
-#include "scheme.h"
+#include "kinetics/scheme.h"
 
 enum {
     MOST_SCHEME_STEPS = 12,

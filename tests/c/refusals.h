@@ -12,7 +12,7 @@ enum {
 #define CONSTANT(name, value)
 #define STRUCT(type, size)
 #define FIELD(type, field, kind, offset, doc) FIELD_##type##_##field,
-#include "layout.def"
+#include "tables/layout.def"
 #undef CONSTANT
 #undef STRUCT
 #undef FIELD

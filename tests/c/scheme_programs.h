@@ -3,7 +3,7 @@
 #ifndef SCHEME_PROGRAMS_H
 #define SCHEME_PROGRAMS_H
 
-#include "scheme.h"
+#include "kinetics/scheme.h"
 #include "unit.h"
 
 enum { WORDS = 64, TIMES = 19 };

@@ -1,8 +1,8 @@
 /* test_block_sums.c: sums over blocks and strips, of small integers: they are exact in any order. Where
  * the order itself must not change, the numbers are not small integers. */
-#include "kernel.h"
+#include "isa/kernel.h"
 #include "plans.h"
-#include "run.h"
+#include "walk/run.h"
 #include "unit.h"
 
 enum { N = 37, MOST = 10, ORDER = 14, APART = BLOCK + 5 };

@@ -1,5 +1,5 @@
 /* test_blocks.c: lanes become rows and rows lanes, whatever their number; nothing else is written. */
-#include "kernel.h"
+#include "isa/kernel.h"
 #include "plans.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* test_check_edges.c: what pyspec_check accepts at the edge, and refuses one beyond it: programs and
  * guards at the ends of the words, formulas, auxiliary points, and what reads the whole axis. */
-#include "formula.h"
+#include "formula/formula.h"
 #include "refusals.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* test_convolve.c: the convolution step against the double sum that defines it: every kernel,
  * even and uneven axes, widths from far below a step to far beyond the axis, NaN. */
-#include "convolution.h"
+#include "kernels/convolution.h"
 #include "plans.h"
 #include "unit.h"
 
@@ -25,7 +25,7 @@ static void set_axis(int axis, int64_t n, double *t)
     }
 }
 
-/* Room for slopes is that of one by whole blocks (csrc/convolution.c). */
+/* Room for slopes is that of one by whole blocks (csrc/kernels/convolution.c). */
 static void kernels_of_the_table_have_one_parameter(void)
 {
     for (int k = 0; k < n_kernels; k++) {

@@ -1,6 +1,6 @@
 /* test_describe.c: what the rows of the op table say in words, for rows that stand in it and for rows
  * that might. */
-#include "kernel.h"
+#include "isa/kernel.h"
 #include "unit.h"
 
 #include <string.h>

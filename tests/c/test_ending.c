@@ -1,5 +1,5 @@
 /* test_ending.c: what the ending of a fit determines, against known inverses, and that doubt is told. */
-#include "solver.h"
+#include "solver/solver.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_guard.c: the parts of a memory, and in sanitized builds the gaps between them. */
-#include "guard.h"
+#include "walk/guard.h"
 #include "unit.h"
 
 enum { N_PARTS = 5, ROOM = 64 * L };

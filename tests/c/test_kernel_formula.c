@@ -1,6 +1,6 @@
 /* test_kernel_formula.c: convolution kernels that are formulas: what pyspec_check refuses of them, and that
  * one written as expSymCONV is gives what expSymCONV gives, whether its tail is given or integrated. */
-#include "convolution.h"
+#include "kernels/convolution.h"
 #include "random_formula.h"
 #include "refusals.h"
 

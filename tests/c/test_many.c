@@ -1,6 +1,6 @@
 /* test_many.c: many fits in one call: each has the bits of its own alone, for any number of slots and threads and
  * any budget; what cannot be fitted ends no other. */
-#include "many.h"
+#include "solver/many.h"
 #include "models.h"
 #include "sums.h"
 #include "threads.h"

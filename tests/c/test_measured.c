@@ -1,7 +1,7 @@
 /* test_measured.c: programs of measured instruments. What the check refuses, word by word; laws against
  * Simpson's rule; slopes against differences; rows and lanes that stand side by side; and that whatever
  * the check accepts runs within its memory (with the sanitizers). */
-#include "measured.h"
+#include "kinetics/measured.h"
 #include "unit.h"
 
 #include <float.h>

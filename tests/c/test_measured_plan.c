@@ -1,8 +1,8 @@
 /* test_measured_plan.c: laws under a measured instrument in a plan: what pyspec_check refuses of them, and
  * that their traces and derivatives are those of pyspec_measured. */
-#include "measured.h"
+#include "kinetics/measured.h"
 #include "refusals.h"
-#include "scheme.h"
+#include "kinetics/scheme.h"
 
 enum { LAW, GAUSS, HEIGHT_ROW = 5, N_THETA = 5, SAMPLES = 3, N_WORDS = MEASURED_HEAD + 2 * SAMPLES };
 

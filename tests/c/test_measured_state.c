@@ -1,7 +1,7 @@
 /* test_measured_state.c: states of kinetic schemes under a measured instrument. What the check refuses of
  * their programs; values against Simpson's rule over pyspec_scheme; slopes against differences; rows and
  * lanes that stand side by side; and that whatever the check accepts runs within its memory. */
-#include "measured.h"
+#include "kinetics/measured.h"
 #include "scheme_programs.h"
 
 enum { SAMPLES = 5, OWN = MEASURED_HEAD + 2 * SAMPLES, N_PARAMS = 6 };

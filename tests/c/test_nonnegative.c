@@ -1,5 +1,5 @@
 /* test_nonnegative.c: amplitudes that are not negative, by active sets: which of the columns take part. */
-#include "linear.h"
+#include "elimination/linear.h"
 #include "unit.h"
 
 static double number(int64_t k)

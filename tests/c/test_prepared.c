@@ -1,7 +1,7 @@
 /* test_prepared.c: entries that read what was prepared refuse a memory that is too small, or that was
  * prepared for another call. */
 #include "models.h"
-#include "separable.h"
+#include "separable/separable.h"
 #include "sums.h"
 #include "unit.h"
 

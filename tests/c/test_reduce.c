@@ -1,8 +1,8 @@
 /* test_reduce.c: the fit over the parameters that a model is not linear in, against the model itself: its triangle is
  * that of the columns without what lies along the linear ones, b rests within its bounds, and it ends where the fit of
  * all does. */
-#include "reduce.h"
-#include "search.h"
+#include "solver/reduce.h"
+#include "solver/search.h"
 #include "unit.h"
 
 #include <stdlib.h>

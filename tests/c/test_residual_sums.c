@@ -1,5 +1,5 @@
 /* test_residual_sums.c: sums over a residual, against the formulas written out. */
-#include "residual_sums.h"
+#include "sums/residual_sums.h"
 #include "unit.h"
 
 enum { ROWS = 5, WIDTH = 19 };

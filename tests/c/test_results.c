@@ -1,7 +1,7 @@
 /* test_results.c: results of a plan, in one walk, against those of the entries that give one; what is
  * refused; and laws that run as components. */
 #include "models.h"
-#include "results.h"
+#include "walk/results.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_solve_near.c: the solver on made-up surfaces of chi^2, close to an optimum and where what it is
  * told does not fit together: the slope is not that of the value, the curvature not that of J. */
 #include "solve_problems.h"
-#include "solver.h"
+#include "solver/solver.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * without; in strips, where whole tiles add up rows first, those of sums in other strips. A Fisher matrix of
  * squares is the Gram matrix, summed column by column. */
 #include "models.h"
-#include "run.h"
+#include "walk/run.h"
 #include "sums.h"
 #include "unit.h"
 

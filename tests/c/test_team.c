@@ -1,6 +1,6 @@
 /* test_team.c: threads that share an evaluation: the bits are those of one thread. */
 #include "models.h"
-#include "points.h"
+#include "solver/points.h"
 #include "sums.h"
 #include "threads.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* test_varpro.c: amplitudes, residuals and sums of variable projection against their definitions,
  * for basis functions of all groups and of each, with and without weights; and what is refused. */
-#include "linear.h"
+#include "elimination/linear.h"
 #include "plans.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* test_varpro_counts.c: amplitudes of counts: at the largest likelihood the score has no part along any basis
  * function, in lanes of their own, with what chi^2 and its derivatives are there. */
-#include "linear.h"
+#include "elimination/linear.h"
 #include "plans.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* test_word_sums.c: sums of lines and columns, block by block, and of the squares. */
 #include <string.h>
 
-#include "kernel.h"
+#include "isa/kernel.h"
 #include "plans.h"
 #include "unit.h"
 

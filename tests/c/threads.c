@@ -1,7 +1,7 @@
 /* threads.c: threads.h by POSIX and by Windows. */
 #include "threads.h"
 
-#include "status.h"
+#include "tables/status.h"
 
 #if defined(_WIN32)
 #include <windows.h>

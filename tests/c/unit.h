@@ -3,7 +3,7 @@
 #ifndef UNIT_H
 #define UNIT_H
 
-#include "status.h"
+#include "tables/status.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -77,7 +77,7 @@ def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     flags = (ROOT / "csrc" / "flags.txt").read_text().split()
     for line in (ROOT / "csrc" / "isa_flags.txt").read_text().splitlines():
         name, *more = line.split()
-        if name == f"isa_{request.param.lower()}.c":
+        if name == f"isa/isa_{request.param.lower()}.c":
             flags += more
     out = tmp_path_factory.mktemp("probe") / f"probe_{request.param}.so"
     command = [compiler, *flags, "-shared", "-fPIC", f"-I{ROOT / 'csrc'}"]

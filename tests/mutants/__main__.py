@@ -31,17 +31,17 @@ ROOT = HERE.parents[1]
 
 #: Files in csrc/ and modules of Python, with the tests that judge them.
 FILES: dict[str, tuple[str, ...]] = {
-    "check.c": ("test_check", "test_entries"),
-    "check_nodes.c": (
+    "check/check.c": ("test_check", "test_entries"),
+    "check/check_nodes.c": (
         "test_check",
         "test_entries",
         "test_scheme_plan",
         "test_measured_plan",
         "test_kernel_formula",
     ),
-    "check_sums.c": ("test_check", "test_entries"),
-    "scheme_check.c": ("test_scheme", "test_scheme_pairs"),
-    "measured_check.c": ("test_measured",),
+    "check/check_sums.c": ("test_check", "test_entries"),
+    "kinetics/scheme_check.c": ("test_scheme", "test_scheme_pairs"),
+    "kinetics/measured_check.c": ("test_measured",),
     "ir/verify.py": ("tests/ir/test_broken.py", "tests/ir/test_verify.py"),
     "io/header.py": ("tests/io/test_header.py",),
     "io/records.py": ("tests/io/test_records.py",),

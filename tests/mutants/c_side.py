@@ -65,9 +65,13 @@ class Build:
             self._link(path.stem, [*objects, self._object(path)])
 
     def _object(self, path: Path) -> Path:
-        own = [line.split()[1:] for line in _lines("isa_flags.txt") if line.split()[0] == path.name]
+        own = [
+            line.split()[1:]
+            for line in _lines("isa_flags.txt")
+            if Path(line.split()[0]).name == path.name
+        ]
         target = self.folder / f"{path.stem}.o"
-        if not _is_newer(target, [path, *SOURCES.iterdir(), *TESTS.glob("*.h")]):
+        if not _is_newer(target, [path, *SOURCES.rglob("*.*"), *TESTS.glob("*.h")]):
             _run(
                 ["gcc", *self.flags, *(own[0] if own else []), *_INCLUDE, "-c", path, "-o", target]
             )

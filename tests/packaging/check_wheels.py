@@ -64,7 +64,7 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
     if system.runner and shutil.which(system.runner[0]) is None:
         print(f"{name}: skipped, {system.runner[0]} is not there: {system.needs}")
         return 0
-    objects = sorted((ROOT / "build" / system.tag).glob("temp.*/csrc/*.o"))
+    objects = sorted((ROOT / "build" / system.tag).glob("temp.*/csrc/**/*.o"))
     if not objects:
         print(f"{name}: skipped, there are no objects: make wheels ONLY={system.tag}")
         return 0

@@ -96,7 +96,13 @@ def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
     names = names_of(sdist)
     sources = {f"csrc/{name}" for name in (ROOT / "csrc" / "sources.txt").read_text().split()}
     assert sources | {"csrc/sources.txt", "setup.py", "CMakeLists.txt", "LICENSE"} <= names
-    assert {"csrc/pyspec.h", "csrc/ops.def", "tests/c/unit.h", "Makefile", ".ci/run"} <= names
+    assert {
+        "csrc/pyspec.h",
+        "csrc/tables/ops.def",
+        "tests/c/unit.h",
+        "Makefile",
+        ".ci/run",
+    } <= names
     assert not [name for name in names if name.endswith((".so", ".pyc", ".o"))]
 
 
@@ -111,7 +117,11 @@ def test_the_sdist_is_the_whole_source_tree(sdist: Path) -> None:
 
 def test_the_sources_are_listed() -> None:
     listed = set((ROOT / "csrc" / "sources.txt").read_text().split())
-    present = {path.name for path in (ROOT / "csrc").iterdir() if not path.name.startswith(".")}
+    present = {
+        path.relative_to(ROOT / "csrc").as_posix()
+        for path in (ROOT / "csrc").rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
     assert present - listed == {"sources.txt"}
     assert listed <= present
 
@@ -250,7 +260,7 @@ def test_flags_follow_what_the_compiler_compiles_for(
     monkeypatch.setattr("setuptools.setup", lambda **_: None)
     monkeypatch.setattr(sys, "argv", ["setup.py"])
     names = runpy.run_path(str(ROOT / "setup.py"))
-    assert names["isa_flags"]("isa_avx2.c", command, macros) == flags
+    assert names["isa_flags"]("isa/isa_avx2.c", command, macros) == flags
 
 
 def test_the_readme_says_what_ran_on_each_system_that_is_claimed() -> None:

@@ -230,8 +230,8 @@ class Descent:
         return gauss_newton(self.objective.slopes(theta, free, list(range(theta.size))))[1]
 
     def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
-        """The solver, which goes on where it has ended in doubt (csrc/lm_ways.c): some parameters
-        go back to their `start`, and heights are eliminated."""
+        """The solver, which goes on where it has ended in doubt (csrc/solver/lm_ways.c): some
+        parameters go back to their `start`, and heights are eliminated."""
         if found.end not in ENDED or not found.is_weak:
             return found
         linear, is_counts = self._heights(), self.problem.is_poisson

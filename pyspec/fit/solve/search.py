@@ -1,5 +1,5 @@
 """Where a solver goes on that has ended in doubt, and the fit over the parameters that a model is
-not linear in; see csrc/lm_ways.c and csrc/lm_reduce.c."""
+not linear in; see csrc/solver/lm_ways.c and csrc/solver/lm_reduce.c."""
 
 from __future__ import annotations
 

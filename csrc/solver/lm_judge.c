@@ -1,0 +1,314 @@
+/* lm_judge.c: what is said of an ending where a parameter lies at a bound without a multiplier, as the mixing m
+ * of a GLP does at 0, where its slope is parallel to that of the width. The rule is that of
+ * pyspec.fit.solve.determined, whose numbers are these: a direction that the derivatives say nothing of is walked,
+ * and where chi^2 rises the data determine it. Where it does not rise, or anything else is unusual, the ending
+ * stays in doubt, and the caller looks closer. */
+#include "solver/solver.h"
+
+#include "solver/search.h"
+#include "separable/span.h"
+
+/* Singular values, relative to the largest: below the first a direction is lost; below the second it is walked. */
+static const double LOST = 1e-12, WEAK = 1e-4;
+
+/* One standard error along a determined direction raises chi^2 by the variance; this share of it is demanded. */
+static const double RISE = 1e-2;
+
+/* A parameter takes part in a lost direction where its share of it is larger than this. */
+static const double SHARE_LOST = 1e-5;
+
+/* A bound nearer than this share of a step along a weak direction is in its way. */
+static const double BLOCKED = 1e-2;
+
+/* A slope of chi^2 at a bound below so many standard errors neither holds a parameter nor frees it. */
+static const double NEUTRAL = 1e-3;
+
+/* One end, and the directions that are looked at. */
+typedef struct judged {
+    const pyspec_solver *s;
+    pyspec_end *end;
+    const double *sizes; /* [n] */
+    const pyspec_part *parts;
+    int64_t n_parts;
+    pyspec_team *team;
+    double spread;       /* the standard deviation of a point */
+    int64_t n, n_free, status;
+    int64_t *place;      /* [n] the parameters that nothing holds */
+    double *length;      /* [n] lengths of their columns */
+    double *slope;       /* [n] J'r over these */
+    double *a;           /* [n][n + 1] columns */
+    double *v;           /* [n][n] directions */
+    double *value;       /* [n] their singular values */
+    double *rows;        /* [n][n] directions that stand for others */
+    double *shares;      /* [n][n] of those in these */
+    double *step;        /* [n] */
+    double *to;          /* [n] a point */
+    int64_t *columns;    /* [n] */
+} judged;
+
+static double dot(const double *a, const double *b, int64_t n)
+{
+    double sum = 0.0;
+    for (int64_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* Directions of the columns of the parameters in `place`, and their singular values. */
+static void decompose(judged *j)
+{
+    const int64_t n = j->n, order = n + 1;
+    for (int64_t p = 0; p < j->n_free; p++) {
+        const int64_t k = j->place[p];
+        for (int64_t i = 0; i < order; i++)
+            j->a[p * order + i] = i <= k ? at(j->end->factor, order, i, k) / j->length[p] : 0.0;
+    }
+    pyspec_singular(j->a, order, j->n_free, j->v, j->value);
+}
+
+/* chi^2 at `to` less that at the end. */
+static double rise(judged *j)
+{
+    if (!memcmp(j->to, j->s->theta, (size_t)j->n * sizeof(double)))
+        return 0.0;
+    double chisqr = NAN;
+    const int status = pyspec_chisqr_at(j->parts, j->n_parts, j->to, j->team, &chisqr);
+    j->status = status ? status : j->status;
+    return chisqr - j->s->chisqr;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether chi^2 hardly rises one standard error along a direction, or to the bounds, either way. Where the singular
+ * value is 0 that is infinite: then the walk ends where a parameter has changed by the interval of its bounds, or
+ * without bounds by its own size. */
+static int is_flat(judged *j, const double *direction, double value)
+{
+    const pyspec_solver *s = j->s;
+    const double *lower = s->lower, *upper = s->lower + s->n, *sizes = j->sizes;
+    double longest = value > 0.0 ? j->spread / value : HUGE_VAL;
+    for (int64_t p = 0; value == 0.0 && p < j->n_free; p++) {
+        const int64_t k = j->place[p];
+        const double interval = upper[k] - lower[k], own = fabs(s->theta[k]);
+        const double size = isfinite(interval) ? interval : own > sizes[k] ? own : sizes[k];
+        if (direction[p] != 0.0)
+            longest = smaller(longest, size / fabs(direction[p] / j->length[p]));
+    }
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        double room = longest;
+        for (int64_t p = 0; p < j->n_free; p++) {
+            const int64_t k = j->place[p];
+            const double step = sign * direction[p] / j->length[p];
+            if (step != 0.0)
+                room = smaller(room, ((step > 0.0 ? upper[k] : lower[k]) - s->theta[k]) / step);
+        }
+        memcpy(j->to, s->theta, (size_t)j->n * sizeof(double));
+        for (int64_t p = 0; p < j->n_free; p++) {
+            const int64_t k = j->place[p];
+            const double there = s->theta[k] + room * (sign * direction[p] / j->length[p]);
+            j->to[k] = there < lower[k] ? lower[k] : there > upper[k] ? upper[k] : there;
+        }
+        if (!(rise(j) < RISE * j->spread * j->spread))
+            return 0;
+    }
+    return 1;
+}
+
+/* Mixes directions, those from `first` on, so that of some columns each has but one and the last have none, as far
+ * as that goes. */
+static void separate(judged *j, int64_t first, int64_t n_rows, int64_t n_columns)
+{
+    const int64_t n = j->n_free;
+    int64_t done = 0;
+    memcpy(j->rows, j->v + first * n, (size_t)(n_rows * n) * sizeof(double));
+    fill(j->shares, 0.0, n_rows * n_rows);
+    for (int64_t i = 0; i < n_rows; i++)
+        j->shares[i * n_rows + i] = 1.0;
+    for (; n_rows > 1 && done < n_rows && done < n_columns; done++) {
+        int64_t row = done, column = done;
+        double most = -1.0;
+        for (int64_t i = done; i < n_rows; i++)
+            for (int64_t c = done; c < n_columns; c++)
+                if (fabs(j->rows[i * n + j->columns[c]]) > most) {
+                    most = fabs(j->rows[i * n + j->columns[c]]);
+                    row = i;
+                    column = c;
+                }
+        if (!(most > SHARE_LOST))
+            return;
+        const int64_t k = j->columns[column];
+        j->columns[column] = j->columns[done];
+        j->columns[done] = k;
+        if (row != done) {
+            pyspec_swap(j->rows + row * n, j->rows + done * n, n);
+            pyspec_swap(j->shares + row * n_rows, j->shares + done * n_rows, n_rows);
+        }
+        for (int64_t i = 0; i < n_rows; i++) {
+            const double factor = j->rows[i * n + k] / j->rows[done * n + k];
+            for (int64_t c = 0; i != done && c < n; c++)
+                j->rows[i * n + c] -= factor * j->rows[done * n + c];
+            for (int64_t c = 0; i != done && c < n_rows; c++)
+                j->shares[i * n_rows + c] -= factor * j->shares[done * n_rows + c];
+        }
+    }
+}
+
+/* Whether the data determine all of some directions, those from `first` on: any mixture of them is as good, and one
+ * of two parameters at bounds may go neither way where each of them may: those at a bound, or near one, get a
+ * direction each. */
+static int are_determined(judged *j, int64_t first, int64_t n_rows, int is_lost)
+{
+    const pyspec_solver *s = j->s;
+    const int64_t n = j->n_free;
+    int64_t n_columns = 0;
+    for (int64_t p = 0; p < n; p++) {
+        const int64_t k = j->place[p];
+        const double room = smaller(s->theta[k] - s->lower[k], s->lower[s->n + k] - s->theta[k]);
+        int is_near = j->end->side[k] != 0;
+        for (int64_t i = first; !is_lost && i < first + n_rows; i++)
+            is_near |= room * j->length[p] <
+                       BLOCKED * j->spread / j->value[i] * fabs(j->v[i * n + p]);
+        if (is_near)
+            j->columns[n_columns++] = p;
+    }
+    separate(j, first, n_rows, n_columns);
+    for (int64_t i = 0; i < n_rows; i++) {
+        double *row = j->rows + i * n, share = 0.0, size = 0.0;
+        const double length = sqrt(dot(row, row, n));
+        for (int64_t p = 0; p < n; p++) {
+            row[p] /= length;
+            row[p] = fabs(row[p]) < LOST ? 0.0 : row[p]; /* rounding, which at a bound would stop the walk */
+            if (j->end->side[j->place[p]] && fabs(row[p]) > share)
+                share = fabs(row[p]);
+        }
+        for (int64_t q = 0; q < n_rows; q++) {
+            const double part = j->shares[i * n_rows + q] * j->value[first + q];
+            size += part * part;
+        }
+        const double value = sqrt(size) / length;
+        const int is_sound = value > LOST * j->value[0];
+        if ((!is_sound && !(share > SHARE_LOST)) || is_flat(j, row, is_sound ? value : 0.0))
+            return 0;
+    }
+    return 1;
+}
+
+/* The length of the undamped step, in standard errors. Parameters that it would push beyond a bound which they are
+ * at stay where they are, and the others step without them. -1: one is next to its bound, not at it. */
+static double find_distance(judged *j)
+{
+    const pyspec_solver *s = j->s;
+    while (j->n_free) {
+        const int64_t n = j->n_free;
+        double square = 0.0;
+        fill(j->step, 0.0, n);
+        for (int64_t i = 0; i < n && j->value[i] > LOST * j->value[0]; i++) {
+            double part = 0.0;
+            for (int64_t p = 0; p < n; p++)
+                part += j->v[i * n + p] * (j->slope[p] / j->length[p]);
+            part /= j->value[i];
+            square += part * part;
+            for (int64_t p = 0; p < n; p++)
+                j->step[p] += j->v[i * n + p] * (part / j->value[i]);
+        }
+        int64_t left = 0;
+        for (int64_t p = 0; p < n; p++) {
+            const int64_t k = j->place[p];
+            const double step = j->step[p], upper = s->lower[s->n + k];
+            const double room = step > 0.0   ? upper - s->theta[k]
+                                : step < 0.0 ? s->theta[k] - s->lower[k]
+                                             : 0.0;
+            const double wall = room * j->length[p];
+            const int is_inside = step * (double)j->end->side[k] <= 0.0 &&
+                                  (fabs(step) <= wall || wall > NEUTRAL * j->spread);
+            if (!is_inside && !j->end->side[k])
+                return -1.0;
+            j->place[left] = k;
+            j->length[left] = j->length[p];
+            j->slope[left] = j->slope[p];
+            left += is_inside;
+        }
+        if (left == n)
+            return sqrt(square) / j->spread;
+        j->n_free = left;
+        decompose(j);
+    }
+    return 0.0;
+}
+
+static judged begin_judging(const pyspec_solver *s, pyspec_end *end)
+{
+    const int64_t n = s->n, m = n + 1;
+    double *base = end->work + m * (2 * m + 1);
+    judged j = {.s = s, .end = end, .n = n, .place = (int64_t *)(void *)base};
+    j.columns = j.place + n;
+    j.length = base + 2 * n;
+    j.slope = j.length + n;
+    j.value = j.slope + n;
+    j.step = j.value + n;
+    j.to = j.step + n;
+    j.a = j.to + n;
+    j.v = j.a + n * m;
+    j.rows = j.v + n * n;
+    j.shares = j.rows + n * n;
+    return j;
+}
+
+/* Lengths of the columns that nothing holds, and slopes by them. */
+static void find_columns(judged *j)
+{
+    const int64_t order = j->n + 1;
+    const double *factor = j->end->factor;
+    for (int64_t k = 0; k < j->n; k++) {
+        double square = 0.0, slope = 0.0;
+        for (int64_t i = 0; i <= k; i++) {
+            square += at(factor, order, i, k) * at(factor, order, i, k);
+            slope += at(factor, order, i, k) * at(factor, order, i, j->n);
+        }
+        const double length = sqrt(square), pull = slope / (length * j->spread);
+        const int64_t side = j->end->side[k];
+        if ((j->end->held[k] && !side) || pull * (double)side > NEUTRAL)
+            continue;
+        j->place[j->n_free] = k;
+        j->length[j->n_free] = length;
+        j->slope[j->n_free++] = slope;
+    }
+}
+
+int pyspec_judge(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
+                 int64_t n_parts, pyspec_team *team)
+{
+    const int64_t wanted = PYSPEC_ENDING_CERTAIN | PYSPEC_ENDING_NEUTRAL, other = PYSPEC_ENDING_EXACT;
+    const int status = pyspec_end_of(s, end);
+    if (status || (end->flags & (wanted | other)) != wanted)
+        return status;
+    if (!sizes || !parts)
+        return -STATUS_NULL_POINTER;
+    judged j = begin_judging(s, end);
+    j.sizes = sizes;
+    j.parts = parts;
+    j.n_parts = n_parts;
+    j.team = team;
+    j.spread = pyspec_spread(s, end);
+    find_columns(&j);
+    decompose(&j);
+    int64_t n_sound = j.n_free, n_weak = j.n_free;
+    while (n_weak > 0 && j.value[n_weak - 1] <= LOST * j.value[0])
+        n_weak--;
+    n_sound = n_weak;
+    while (n_sound > 0 && j.value[n_sound - 1] <= WEAK * j.value[0])
+        n_sound--;
+    if (!(j.spread > 0.0) || (j.n_free && !(j.value[0] > 0.0)) ||
+        !are_determined(&j, n_weak, j.n_free - n_weak, 1) ||
+        !are_determined(&j, n_sound, n_weak - n_sound, 0))
+        return -(int)j.status;
+    const double distance = find_distance(&j);
+    if (distance >= 0.0 && !j.status) {
+        end->distance = distance;
+        end->flags &= ~(int64_t)PYSPEC_ENDING_NEUTRAL;
+    }
+    return -(int)j.status;
+}

@@ -1,0 +1,396 @@
+/* lm_ways.c: a fit that has come to where the data say nothing of some parameters may sit in a trap: a rise as sharp
+ * as a step between two samples, a shape at which two parameters mean the same. One of them goes back to where it
+ * began, the others stay, and the fit goes on from there, to the first that is better. Where none is, or the fit
+ * creeps or stalls, heights that began far off may have sent places and widths astray: it begins once more, with
+ * heights eliminated. Both end where they come back to what was found. */
+#include "solver/reduce.h"
+#include "solver/search.h"
+
+/* Evaluations that a fit away from a trap may take; the best is then fitted to its end. And points of a reduced fit
+ * that nothing went before. */
+enum { TRIAL_NFEV = 40, MOST_POINTS = 1000 };
+
+/* Where more parameters than these are lost, they go back to their starts together only. */
+enum { MOST_SINGLE = 4 };
+
+/* A decrease of chi^2 by less than this, in units of the variance of a point, is none. */
+static const double SLIGHT = 1e-6;
+
+/* Next to an optimum chi^2 is larger by no more than this share of the variance of a point: that of a thousandth of a
+ * standard error. Of 6,500 fits of one to three lines ten times as much lost one better optimum, and a whole standard
+ * error more of them. */
+static const double NEXT_TO = 1e-6;
+
+/* A direction whose singular value is below this, of columns of length 1, beside the largest is lost, and with it the
+ * parameters that have more than SHARE of it. A shorter column is none. */
+static const double LOST = 1e-12, SHARE = 1e-5, LEAST_LENGTH = 1e-150;
+
+/* What is under way. */
+enum { WAY_NONE, WAY_OUT, WAY_OUT_END, WAY_REDUCED, WAY_OTHER, WAY_OTHER_END, WAY_END };
+
+/* Work memory: what was found, and what is looked for. */
+typedef struct ways {
+    pyspec_solver found;
+    reduction reduced;
+    way_back back;
+    double slight;
+    int64_t n_groups, turn, has_back, came_back;
+    double *theta, *normal, *factor; /* of what was found */
+    double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
+    double *held;                    /* [n] 1 for all of these */
+    double *start;                   /* [n] of a trial */
+    double *place, *length, *value;  /* [n] */
+    double *a, *v;                   /* [n][n + 1], [n][n] */
+    double *scratch, *memory;
+} ways;
+
+enum { HEAD = (sizeof(ways) + sizeof(double) - 1) / sizeof(double) };
+
+static int64_t divide_ways(ways *w, int64_t n, double *base)
+{
+    const int64_t m = n + 1, size = triangle_size(m);
+    int64_t used = HEAD;
+#define TAKE(part, count) (w->part = take_part(base, &used, count))
+    TAKE(theta, n);
+    TAKE(normal, size);
+    TAKE(factor, size);
+    TAKE(group, n);
+    TAKE(held, n);
+    TAKE(start, n);
+    TAKE(place, n);
+    TAKE(length, n);
+    TAKE(value, n);
+    TAKE(a, n * m);
+    TAKE(v, n * n);
+    TAKE(scratch, m * (2 * m + 1));
+    TAKE(memory, pyspec_reduction_size(n));
+#undef TAKE
+    return used;
+}
+
+int64_t pyspec_search_work_size(int64_t n)
+{
+    ways w;
+    return divide_ways(&w, n, NULL) * (int64_t)sizeof(double);
+}
+
+static ways *ways_of(const pyspec_search *q)
+{
+    return (ways *)(void *)q->work;
+}
+
+/* ---- where a fit has come to -------------------------------------------------------------------------------- */
+
+/* Keeps what the solver has as what was found. */
+static void keep(const pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    const pyspec_solver *s = q->solver;
+    const int64_t max_nfev = w->found.max_nfev;
+    w->found = *s;
+    w->found.max_nfev = max_nfev;
+    memcpy(w->theta, s->theta, (size_t)s->n * sizeof(double));
+    memcpy(w->normal, s->normal, (size_t)triangle_size(s->n + 1) * sizeof(double));
+}
+
+/* Gives the solver what was found. */
+static void restore(const pyspec_search *q)
+{
+    const ways *w = ways_of(q);
+    pyspec_solver *s = q->solver;
+    const int64_t nfev = s->nfev;
+    *s = w->found;
+    s->nfev = nfev;
+    memcpy(s->theta, w->theta, (size_t)s->n * sizeof(double));
+    memcpy(s->normal, w->normal, (size_t)triangle_size(s->n + 1) * sizeof(double));
+}
+
+/* Ends with what the solver has. */
+static int finish(pyspec_search *q)
+{
+    q->way = WAY_END;
+    q->solver->max_nfev = ways_of(q)->found.max_nfev;
+    return PYSPEC_FIT_DONE;
+}
+
+/* Ends with what was found. */
+static int finish_with_found(pyspec_search *q)
+{
+    restore(q);
+    return finish(q);
+}
+
+/* Directions of the columns of what was found, scaled to length 1, that have a length. Returns how many there are. */
+static int64_t decompose(ways *w, int64_t n)
+{
+    int64_t used = 0, *place = (int64_t *)(void *)w->place;
+    for (int64_t k = 0; k < n; k++) {
+        double square = 0.0;
+        for (int64_t i = 0; i <= k; i++)
+            square += at(w->factor, n + 1, i, k) * at(w->factor, n + 1, i, k);
+        w->length[k] = sqrt(square) > LEAST_LENGTH ? sqrt(square) : 0.0;
+        if (w->length[k] == 0.0)
+            continue;
+        for (int64_t i = 0; i <= n; i++)
+            w->a[used * (n + 1) + i] = i <= k ? at(w->factor, n + 1, i, k) / w->length[k] : 0.0;
+        place[used++] = k;
+    }
+    pyspec_singular(w->a, n + 1, used, w->v, w->value);
+    return used;
+}
+
+/* Which parameters are to go back to their start, each in a group of its own if they are few: those at a bound first
+ * of all, for there a slope of 0 is no optimum. */
+static void find_groups(const pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    const pyspec_solver *s = q->solver;
+    const int64_t n = s->n, *place = (const int64_t *)(const void *)w->place;
+    const double *lower = s->lower, *upper = s->lower + n;
+    int64_t n_bound = 0;
+    const int64_t used = decompose(w, n);
+    for (int64_t k = 0; k < n; k++)
+        w->held[k] = w->length[k] == 0.0;
+    for (int64_t p = 0; p < used; p++) {
+        double square = 0.0;
+        for (int64_t i = 0; i < used; i++)
+            square += w->value[i] > LOST * w->value[0] ? 0.0 : w->v[i * used + p] * w->v[i * used + p];
+        w->held[place[p]] = sqrt(square) > SHARE;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const double begin = q->start[k];
+        const int is_moved = w->held[k] != 0.0 && begin != s->theta[k] && lower[k] <= begin &&
+                             begin <= upper[k];
+        w->held[k] = !is_moved ? 0.0 : s->theta[k] == lower[k] || s->theta[k] == upper[k] ? 2.0 : 1.0;
+        n_bound += w->held[k] > 1.0;
+    }
+    w->n_groups = 0;
+    for (int64_t k = 0; k < n; k++) {
+        w->held[k] = w->held[k] > (n_bound ? 1.0 : 0.0);
+        w->n_groups += w->held[k] != 0.0;
+        w->group[k] = w->held[k] * (double)w->n_groups;
+    }
+    for (int64_t k = 0; w->n_groups > MOST_SINGLE && k < n; k++)
+        w->group[k] = w->held[k];
+    w->n_groups = w->n_groups > MOST_SINGLE ? 1 : w->n_groups;
+}
+
+/* What is next to what was found, where the parameters that go back lie at bounds and the others are certain. */
+static void find_back(const pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    const pyspec_solver *s = q->solver;
+    const int64_t n = s->n;
+    int64_t n_others = 0, *held = (int64_t *)(void *)w->place;
+    w->has_back = w->n_groups > 0;
+    for (int64_t k = 0; k < n; k++) {
+        n_others += w->held[k] == 0.0;
+        w->has_back &= w->held[k] == 0.0 || s->theta[k] == s->lower[k] || s->theta[k] == s->lower[n + k];
+    }
+    if (!w->has_back)
+        return;
+    for (int64_t k = 0; k < n; k++)
+        held[k] = w->held[k] != 0.0;
+    w->has_back = n_others > 0 && !pyspec_is_weak(s, held, w->scratch);
+    const double away = NEXT_TO / SLIGHT * w->slight;
+    w->back = (way_back){.n = n, .optimum = w->theta, .factor = w->factor, .held = w->held};
+    w->back.least = s->chisqr - w->slight;
+    w->back.most = s->chisqr + away;
+    w->back.away = away;
+}
+
+/* ---- one way after the other -------------------------------------------------------------------------------- */
+
+/* The end of what evaluations may be used for, if so many are. */
+static int64_t end_of(const pyspec_search *q, int64_t most)
+{
+    const int64_t end = q->solver->nfev + most;
+    return q->limit > 0 && end > q->limit ? q->limit : end;
+}
+
+static int is_at_limit(const pyspec_search *q)
+{
+    return q->limit > 0 && q->solver->nfev >= q->limit;
+}
+
+/* Ends with the best point. */
+static int end_at_limit(pyspec_search *q)
+{
+    pyspec_search_stop(q);
+    q->solver->end = PYSPEC_END_LIMIT;
+    return PYSPEC_FIT_DONE;
+}
+
+/* A fit from there. */
+static int try_from(pyspec_search *q, int way, const double *start, int64_t most)
+{
+    pyspec_solver *s = q->solver;
+    q->way = way;
+    if (is_at_limit(q))
+        return end_at_limit(q);
+    if (start != s->theta)
+        memcpy(s->theta, start, (size_t)s->n * sizeof(double));
+    s->max_nfev = end_of(q, most);
+    s->phase = PYSPEC_PHASE_START;
+    s->end = PYSPEC_END_RUNNING;
+    s->every = 1;
+    s->n_part = 0;
+    return pyspec_fit_step(s);
+}
+
+static int is_better(const pyspec_search *q)
+{
+    const ways *w = ways_of(q);
+    const pyspec_solver *s = q->solver;
+    return !w->came_back && s->end != PYSPEC_END_NOT_FINITE && s->chisqr < w->found.chisqr - w->slight;
+}
+
+int pyspec_is_in_doubt(const pyspec_solver *s, double *work)
+{
+    const int has_ended = s->end == PYSPEC_END_CONVERGED || s->end == PYSPEC_END_DEGENERATE ||
+                          s->end == PYSPEC_END_STALLED || s->end == PYSPEC_END_SLOW;
+    return has_ended && pyspec_is_weak(s, NULL, work);
+}
+
+/* Whether some parameters may be eliminated. */
+static int has_linear(const pyspec_search *q)
+{
+    for (int64_t k = 0; q->linear && k < q->solver->n; k++)
+        if (q->linear[k])
+            return 1;
+    return 0;
+}
+
+static int begin_other_way(pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    pyspec_solver *s = q->solver;
+    restore(q);
+    w->came_back = 0;
+    if (!has_linear(q) || !pyspec_is_in_doubt(s, w->scratch))
+        return finish(q);
+    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+    if (q->reduces == PYSPEC_SEARCH_BACK)
+        return try_from(q, WAY_OTHER, q->start, TRIAL_NFEV);
+    if (is_at_limit(q))
+        return end_at_limit(q);
+    q->way = WAY_REDUCED;
+    s->max_nfev = q->limit > 0 ? q->limit : INT64_MAX;
+    return pyspec_reduce_begin(&w->reduced, s, w->memory, q->eliminated, q->linear, TRIAL_NFEV,
+                               q->is_counts != 0);
+}
+
+/* The fit with the next group back at its start. */
+static int try_next_group(pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    const pyspec_solver *s = q->solver;
+    w->came_back = 0;
+    if (w->turn == w->n_groups)
+        return begin_other_way(q);
+    w->turn++;
+    for (int64_t k = 0; k < s->n; k++)
+        w->start[k] = w->group[k] == (double)w->turn ? q->start[k] : w->theta[k];
+    return try_from(q, WAY_OUT, w->start, TRIAL_NFEV);
+}
+
+static int begin(pyspec_search *q)
+{
+    pyspec_solver *s = q->solver;
+    const int64_t n = s->n;
+    ways *w = ways_of(q);
+    *w = (ways){.found.max_nfev = s->max_nfev};
+    divide_ways(w, n, q->work);
+    if (q->reduces == PYSPEC_SEARCH_REDUCED) {
+        q->way = WAY_REDUCED;
+        q->best = s->chisqr = HUGE_VAL;
+        s->every = 1;
+        s->max_nfev = q->limit > 0 ? q->limit : INT64_MAX;
+        return pyspec_reduce_begin(&w->reduced, s, w->memory, q->eliminated, q->linear, MOST_POINTS,
+                                   q->is_counts != 0);
+    }
+    keep(q);
+    q->best = s->chisqr;
+    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > n ? s->n_points - n : 1);
+    if (s->end != PYSPEC_END_CONVERGED && s->end != PYSPEC_END_DEGENERATE)
+        return begin_other_way(q);
+    pyspec_root(s->normal, n + 1, s->needs_factor == 2, w->factor, w->scratch);
+    find_groups(q);
+    find_back(q);
+    return try_next_group(q);
+}
+
+/* What comes after a run that has ended. */
+static int go_on(pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    pyspec_solver *s = q->solver;
+    const int is_trial_limit = s->end == PYSPEC_END_LIMIT && !w->came_back;
+    if (is_trial_limit && is_at_limit(q))
+        return end_at_limit(q);
+    switch (q->way) {
+    case WAY_OUT:
+        if (!is_better(q))
+            return try_next_group(q);
+        w->has_back = 0;
+        if (is_trial_limit)
+            return try_from(q, WAY_OUT_END, s->theta, w->found.max_nfev);
+        keep(q);
+        return begin_other_way(q);
+    case WAY_OUT_END:
+        keep(q);
+        return begin_other_way(q);
+    case WAY_REDUCED:
+        if (q->reduces == PYSPEC_SEARCH_REDUCED)
+            return finish(q);
+        if (!(s->chisqr < w->found.chisqr - w->slight))
+            return finish_with_found(q);
+        return try_from(q, WAY_OTHER, s->theta, TRIAL_NFEV);
+    case WAY_OTHER:
+        if (!is_better(q))
+            return finish_with_found(q);
+        if (is_trial_limit)
+            return try_from(q, WAY_OTHER_END, s->theta, w->found.max_nfev);
+        return finish(q);
+    default:
+        return finish(q);
+    }
+}
+
+int pyspec_search_step(pyspec_search *q)
+{
+    if (!q || !q->solver || !q->start || !q->work || (q->linear && !q->eliminated) ||
+        (q->reduces == PYSPEC_SEARCH_REDUCED && !q->linear))
+        return -STATUS_NULL_POINTER;
+    pyspec_solver *s = q->solver;
+    ways *w = ways_of(q);
+    int answer = PYSPEC_FIT_DONE;
+    if (q->way == WAY_NONE) {
+        answer = begin(q);
+    } else if (q->way == WAY_REDUCED) {
+        answer = pyspec_reduce_step(&w->reduced, w->has_back ? &w->back : NULL);
+    } else if (q->way != WAY_END) {
+        answer = pyspec_fit_step(s);
+        if (answer == PYSPEC_FIT_NEED_NORMAL && w->has_back && pyspec_is_back(&w->back, s->theta, s->chisqr)) {
+            w->came_back = 1;
+            answer = PYSPEC_FIT_DONE;
+        }
+    }
+    while (answer == PYSPEC_FIT_DONE && q->way != WAY_END)
+        answer = go_on(q);
+    q->best = s->chisqr < q->best ? s->chisqr : q->best;
+    return answer;
+}
+
+int pyspec_search_stop(pyspec_search *q)
+{
+    if (!q || !q->solver || !q->work)
+        return -STATUS_NULL_POINTER;
+    const ways *w = ways_of(q);
+    if (q->way == WAY_NONE || q->way == WAY_END)
+        return STATUS_OK;
+    if (q->reduces != PYSPEC_SEARCH_REDUCED && !(q->solver->chisqr < w->found.chisqr))
+        restore(q);
+    finish(q);
+    return STATUS_OK;
+}

@@ -1,0 +1,146 @@
+/* solver.h: what the state machine of the solver and its steps share. */
+#ifndef PYSPEC_SOLVER_H
+#define PYSPEC_SOLVER_H
+
+#include "walk/run.h"
+
+#include <float.h>
+
+/* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
+static const double CONDITION_LIMIT = 1e8;
+
+/* What the next step does. */
+enum {
+    PYSPEC_PHASE_START,
+    PYSPEC_PHASE_FIRST,
+    PYSPEC_PHASE_BOLD,
+    PYSPEC_PHASE_TRIAL,
+    PYSPEC_PHASE_UNDAMPED,
+    PYSPEC_PHASE_NORMAL
+};
+
+/* Parts of the work memory. */
+typedef struct solver_work {
+    double *largest; /* [n] largest norm of each column lately  */
+    double *norm;    /* [n] norms of the columns                */
+    double *gradient; /* [n] Jtr: the direction of steepest descent */
+    double *curvature; /* [n][n] JtJ                            */
+    double *undamped; /* [n] the undamped step                  */
+    double *step;    /* [n] the step at hand                    */
+    double *last;    /* [n] the step to the best point          */
+    double *change;  /* [n] by how much the gradient fell on it */
+    double *bend;    /* [n][n] what chi^2 bends more than JtJ says */
+    double *bent;    /* [n][n] JtJ with that                    */
+    double *length;  /* [n] the roots of its diagonal           */
+    double *solution; /* [n]                                    */
+    double *order;   /* [n] numbers of the parameters in turn, as int64_t */
+    double *held;    /* [n] 1 where the step is prescribed      */
+    double *start;   /* [n] where the fit began                 */
+    double *matrix;  /* [n + 1][n + 1]                          */
+    double *rows;    /* [n + 1][2 n + 1]                        */
+    int64_t size;    /* doubles                                 */
+} solver_work;
+
+static inline solver_work divide(int64_t n, double *base)
+{
+    solver_work w = {0};
+    int64_t used = 0;
+#define TAKE(part, count) (w.part = take_part(base, &used, count))
+    TAKE(largest, n);
+    TAKE(norm, n);
+    TAKE(gradient, n);
+    TAKE(curvature, n * n);
+    TAKE(undamped, n);
+    TAKE(step, n);
+    TAKE(last, n);
+    TAKE(change, n);
+    TAKE(bend, n * n);
+    TAKE(bent, n * n);
+    TAKE(length, n);
+    TAKE(solution, n);
+    TAKE(order, n);
+    TAKE(held, n);
+    TAKE(start, n);
+    TAKE(matrix, (n + 1) * (n + 1));
+    TAKE(rows, (n + 1) * (2 * n + 1));
+#undef TAKE
+    w.size = used;
+    return w;
+}
+
+/* Entry j, k of a triangle. */
+static inline double at(const double *triangle, int64_t order, int64_t j, int64_t k)
+{
+    return triangle[triangle_at(order, j, k)];
+}
+
+/* The Gram matrix of the best point is a factor. */
+static inline int has_factor(const pyspec_solver *s)
+{
+    return s->needs_factor == 2;
+}
+
+/* Whether only a part of the rows is asked for. */
+static inline int is_part(const pyspec_solver *s)
+{
+    return s->every > 1;
+}
+
+/* chi^2 a degree of freedom. */
+static inline double variance(const pyspec_solver *s)
+{
+    const int64_t n_points = is_part(s) ? s->n_points / s->every : s->n_points;
+    return s->chisqr / (double)(n_points > s->n ? n_points - s->n : 1);
+}
+
+/* What rounding may do to chi^2. */
+static inline double rounding(const pyspec_solver *s)
+{
+    /* Two roots: a product of two squares may be beyond the range. */
+    return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr) * sqrt(s->data_square));
+}
+
+/* lm_step.c: solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method
+ * on columns of norm 1. Returns the smallest pivot, 0 if the matrix is not positive. */
+double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step);
+
+/* lm_step.c: the step within the bounds: what would leave them stops at `share` of the way there, one
+ * parameter after the other. Returns the decrease of chi^2 that it promises, NaN if there is none;
+ * `pivot` is the smallest of the solutions on the way. */
+double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
+                        double *pivot);
+
+/* lm_bend.c: where residuals are large, J^T J misses a part of the curvature of chi^2, and undamped
+ * steps overshoot or fall short by the same share each time. What it misses is learnt from the last
+ * steps, as the change of the gradient beyond J^T J times the step. */
+void pyspec_learn_bend(const pyspec_solver *s);
+
+/* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
+double pyspec_bent_step(const pyspec_solver *s, double *step);
+
+/* fit.c: chi^2 at a point. Returns a status. */
+int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
+                     double *chisqr);
+
+/* fit.c: the first step of a solver; and the answer to what it asks for. Return PYSPEC_FIT_*, and a status. */
+int pyspec_fit_first(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts);
+int pyspec_answer(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team);
+
+/* lm_end.c: the standard deviation of a point, of data without noise that of their rounding. */
+double pyspec_spread(const pyspec_solver *s, const pyspec_end *end);
+
+/* lm_end.c: the factor of [J r], also of columns that can replace each other: what rounding leaves of a direction
+ * without length is 0. Work: order (2 order + 1) doubles. */
+void pyspec_root(const double *triangle, int64_t order, int is_factor, double *factor, double *work);
+
+/* lm_end.c: whether the data may say nothing of a combination of all parameters that are not held (NULL: none is). Work
+ * as for pyspec_root, of order n + 1. lm_ways.c: whether that is so of a fit that has ended, and not for a limit. */
+int pyspec_is_weak(const pyspec_solver *s, const int64_t *held, double *work);
+int pyspec_is_in_doubt(const pyspec_solver *s, double *work);
+
+/* lm_singular.c: singular values of n columns of m numbers each, the largest first, and of each the direction, a row of
+ * v. The columns become the combinations that these say. */
+void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value);
+void pyspec_swap(double *a, double *b, int64_t n);
+
+#endif
