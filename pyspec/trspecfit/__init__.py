@@ -34,12 +34,14 @@ __all__ = [
     "sensitivity",
 ]
 
-for _kind, _names in (
+#: Classes that pyspec makes, with the names of trspecfit that they get.
+NAMED = (
     (Model, ModelNames),
     (Component, ComponentNames),
     (FitResult, ResultNames),
     (SliceResults, ResultNames),
-):
+)
+for _kind, _names in NAMED:
     for _name, _value in vars(_names).items():
         if not _name.startswith("_"):
             setattr(_kind, _name, _value)

@@ -167,7 +167,7 @@ def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "3")
     threads = threading.active_count()
     with monkeypatch.context() as patch:
-        patch.setattr(normal, "size_of", lambda executor: 1 / 0)
+        patch.setattr(normal, "team_of", lambda executors, n_threads: 1 / 0)
         with pytest.raises(ZeroDivisionError), executor.parts():
             pass
     assert threading.active_count() == threads

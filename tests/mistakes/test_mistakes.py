@@ -7,12 +7,21 @@ from pathlib import Path
 import pytest
 from mistakes.table import Mistake, answer, read_table
 
-from pyspec import errors
+from pyspec import errors, trspecfit
 
 STANDARD, MISTAKES = read_table()
 
 #: What pyspec raises on purpose.
 ON_PURPOSE = {name for name in dir(errors) if name.endswith("Error")} | {"PlotError"}
+
+
+@pytest.fixture(autouse=True)
+def names_of_pyspec_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is suggested does not depend on tests that have imported pyspec.trspecfit."""
+    for kind, names in trspecfit.NAMED:
+        for name in vars(names):
+            if not name.startswith("_"):
+                monkeypatch.delattr(kind, name)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.section}: {m.title}")
