@@ -175,6 +175,7 @@ def run_tasks(
     new = ((k, call, 1) for k, call in enumerate(calls))
     again: list[tuple[int, Call, int]] = []
     pending: dict[Any, tuple[int, Call, int]] = {}
+    refused = ""  # why no more processes or threads start: none is asked for after the first
     try:
         while True:
             while len(pending) < pool.room:
@@ -182,12 +183,15 @@ def run_tasks(
                 if task is None:
                     break
                 hold.check()
-                try:
-                    pending[pool.start(task[1][0], *task[1][1])] = task
-                except PyspecError:
-                    raise
-                except (OSError, RuntimeError) as error:  # no more processes or threads
-                    yield task[0], None, LostError(one_line(error))
+                if not refused:
+                    try:
+                        pending[pool.start(task[1][0], *task[1][1])] = task
+                        continue
+                    except PyspecError:
+                        raise
+                    except (OSError, RuntimeError) as error:
+                        refused = one_line(error)
+                yield task[0], None, LostError(refused)
             if not pending:
                 return
             hold.check()
