@@ -35,8 +35,9 @@ static void compare(const model *m)
 {
     const pyspec_plan *p = m->plan;
     const pyspec_problem *q = &m->g.problem;
-    const int64_t n_rows = q->row_end - q->row_begin, width = q->x_end - q->x_begin;
-    const int64_t size = n_rows * width, is_trace = p->trace >= 0;
+    const int64_t n_times = q->row_end - q->row_begin, is_trace = p->trace >= 0;
+    const int64_t n_rows = is_trace ? 1 : n_times, width = is_trace ? n_times : q->x_end - q->x_begin;
+    const int64_t size = n_rows * width; /* a trace is one row */
     const int64_t n = is_trace ? p->n_theta : column_count(p), at = is_trace ? p->trace : p->result;
     int64_t *slope_at = malloc((size_t)n * sizeof *slope_at), *by = malloc((size_t)n * sizeof *by);
     int64_t *rows = malloc((size_t)(n * p->n_theta) * sizeof *rows);
@@ -78,6 +79,16 @@ static void compare(const model *m)
     memset(value, 0, (size_t)size * sizeof *value);
     CHECK_INT(pyspec_run_results(&call, &results, NULL), STATUS_OK);
     CHECK(all_same(value, want, size));
+    if (n_rows == 1) { /* apart from the next row, which repeats it */
+        double *wide = calloc((size_t)(2 * width + 6), sizeof *wide);
+        results.values = &wide;
+        results.row = width + 3;
+        results.copies = 2;
+        CHECK_INT(pyspec_run_results(&call, &results, NULL), STATUS_OK);
+        CHECK(all_same(wide, want, width) && all_same(wide + width + 3, want, width));
+        CHECK(wide[width] == 0 && wide[2 * width + 3] == 0);
+        free(wide);
+    }
     free_call(&call);
     for (int64_t k = 0; k < n; k++)
         free(slopes[k]);
