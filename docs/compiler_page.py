@@ -26,8 +26,8 @@ LEAD = """
 [One model](one_model.md) is followed from its file to numbers on a page of its own.
 
 A model is built as a graph: what feeds what. It has a node for each law, kernel and component of
-the model file, and no more: an instrument of two Gaussians is two nodes over the same laws, a
-sub-cycle knows its frequency and its turn, a resolution is one node. Passes make from it the graph
+the model file, and no more. An instrument of two Gaussians is two nodes over the same laws. A
+sub-cycle knows its frequency and its turn. A resolution is one node. Passes make from it the graph
 that is scheduled, and find out of each node what a kernel may use. Every model that is lowered goes
 through them: fits, joint fits, slices, evaluations, simulations, `pyspec explain`. Only
 `backend="tree"`, which walks the model as it is written, does not.
