@@ -186,7 +186,8 @@ def test_a_model_of_counts_that_is_negative_is_told() -> None:
     data[44] = 1.0
     result = fitted("loose", data)
     (said,) = [one for one in result.findings if one.kind is Kind.NEGATIVE_COUNTS]
-    assert said.numbers == {"count": 99, "points": 101}
+    assert said.numbers["points"] == 101
+    assert said.numbers["count"] in (99, 100)  # rounding decides of the point that has the count
     assert Kind.NEGATIVE_COUNTS not in kinds(fitted("line", data))
 
 

@@ -127,7 +127,10 @@ def test_each_ends_as_it_does_alone(
     # Far starts of nine parameters lead to several optima, by ways on which rounding decides.
     decides = hard and text == "lines on a Shirley"
     made = one.made & other.made
-    assert (one.made != other.made).sum() <= (3 if decides else 0)
+    # So it does on a way of a thousand steps along a valley: one of them is left to Python.
+    far_off = np.minimum(one.fitted["nfev"], other.fitted["nfev"]) > 1000
+    assert (one.made != other.made)[~far_off].sum() <= (3 if decides else 0)
+    assert far_off.sum() <= (1 if hard else 0)
     assert made.mean() > (0.5 if hard else 0.9)
     errors = errors_of(other)[made]
     off = np.abs(one.theta - other.theta)[made]
@@ -142,8 +145,10 @@ def test_each_ends_as_it_does_alone(
         np.testing.assert_array_equal(one.fitted[name][same], other.fitted[name][same])
     near = 1e-9 if decides else 1e-11
     np.testing.assert_allclose(one.fitted["chisqr"][same], other.fitted["chisqr"][same], near)
-    wrong = np.abs(errors_of(one)[same] / errors_of(other)[same] - 1.0)
-    assert (np.nanmax(wrong, axis=1) <= np.maximum(1e-6, 10.0 * reached[~far])).all()
+    wrong = np.nanmax(np.abs(errors_of(one)[same] / errors_of(other)[same] - 1.0), axis=1)
+    there = reached[~far] < 1e-6  # errors are those of the optimum where both are there
+    assert there.mean() > 0.9
+    assert (wrong <= np.maximum(1e-6, 10.0 * reached[~far]))[there].all()
 
 
 @pytest.mark.parametrize("text", ["m at 0", "lines on a Shirley"])
