@@ -84,7 +84,7 @@ def shirley_shares(x: Array, step: float | None = None) -> Array | None:
     None where all is 1: on an even axis, whose points are off even steps by at most EVEN steps.
     """
     mean, unit = mean_step(x), unit_of(x, step)
-    line = np.linspace(x[0], x[-1], x.size)
+    line = x[0] + (x[-1] - x[0]) * (np.arange(x.size) / max(x.size - 1, 1))
     if abs(x - line).max() <= EVEN * mean:
         return None if unit == 1.0 else np.full((x.size, 2), unit)
     steps = np.concatenate([[mean], abs(np.diff(x)), [mean]]) / mean

@@ -139,7 +139,7 @@ def test_certain_is_never_wrong(is_factor: bool) -> None:
         inner = found.covariance[np.ix_(free, free)]
         scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
         assert np.abs((inner - expected) / scale).max() < 1e-7
-        step = np.linalg.lstsq(unit, both[:, -1])[0]
+        step = np.linalg.lstsq(unit, both[:, -1], rcond=None)[0]
         assert found.distance == pytest.approx(np.linalg.norm(unit @ step), rel=1e-6)
         if not found.is_weak:
             root = unpack(found.factor, symmetric=False)

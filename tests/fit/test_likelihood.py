@@ -73,7 +73,8 @@ def test_chi2_has_risen_at_every_end_by_what_the_level_asks(sigma: float | None)
         assert np.all(np.diff([value for _, value in pairs]) > 0)
         for probability, value in pairs:
             if sigma is None:
-                rise = fdtri(1, rest, probability) * result.chisqr / rest
+                f = fdtri(1, rest, probability) if probability else 0.0
+                rise = f * result.chisqr / rest
             else:
                 rise = {0: 0.0, 1: 1.0, 2: 4.0, 3: 9.0}[
                     0 if not probability else int(np.argmin(abs(LEVELS - probability))) + 1

@@ -195,6 +195,8 @@ class Run:
             else:
                 with drawn:
                     self.outcome = minimizer.minimize(method=method, **options)
+                # lmfit 1.2 keeps a method of its own here that cannot be pickled.
+                (getattr(self.outcome, "call_kws", None) or {}).pop("Dfun", None)
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
