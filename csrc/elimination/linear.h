@@ -5,6 +5,7 @@
 #include "walk/guard.h"
 #include "isa/kernel.h"
 #include "elimination/project.h"
+#include "sums/rows.h"
 
 /* A column that keeps less than this of its length beside the others is a combination of them. */
 #define LINEAR_RANK 1e-12
@@ -74,13 +75,6 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
 
 /* Adds the sums of a part with free amplitudes to its `normal`. */
 int pyspec_sum_linear(const pyspec_part *part, int64_t form, pyspec_team *team);
-
-/* qr_update.c: rows of columns become part of a factor, and are changed. */
-void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
-
-/* residual.c: the signed root of the deviance of a count, and minus its derivative by the model. */
-double pyspec_deviance(double d, double m, double scale);
-double pyspec_deviance_fall(double d, double m, double scale);
 
 /* Parts that an offset has. */
 static inline int64_t count_offsets(const pyspec_linear *q)

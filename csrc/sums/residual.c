@@ -1,6 +1,5 @@
 /* residual.c: model values become residuals and weights of derivatives. The arrays of measured values
  * begin at the first row of the chunk that a problem describes. */
-#include "elimination/linear.h"
 #include "walk/run.h"
 
 static double datum(const pyspec_problem *q, int64_t row, int64_t i)

@@ -2,6 +2,7 @@
 #ifndef PYSPEC_RUN_H
 #define PYSPEC_RUN_H
 
+#include "sums/rows.h"
 #include "walk/memory.h"
 #include "tables/status.h"
 
@@ -251,9 +252,5 @@ void pyspec_weigh(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n
 /* residual.c: the data of a row, from the window's first point on, into one lane, and its weights: 0 where a point
  * does not count; NULL: nobody asks for them. */
 void pyspec_load_beside(const pyspec_problem *q, int64_t row, double *data, double *weight);
-
-/* qr_update.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
- * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
-void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 
 #endif

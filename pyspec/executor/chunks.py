@@ -57,9 +57,10 @@ def chunk_nodes(
     isa: str | None = None,
     threads: int = 1,
 ) -> Nodes:
-    """What a job asks for (chi², Jᵀr and JᵀJ, or a reading) over chunks that follow each other,
-    before it is joined: :func:`pyspec.executor.nodes.collect` makes the triangle, with the bits of
-    :meth:`CompiledExecutor.normal` where the chunks are all of the window. Rows outside of the
+    """What a job asks for (chi², Jᵀr and JᵀJ, or a reading) over chunks that follow each other.
+
+    :func:`pyspec.executor.nodes.collect` joins it to the triangle. Where the chunks are the whole
+    window, that has the bits of :meth:`CompiledExecutor.normal`. Rows outside of the
     window of the executor's measurement are left out. Raises :class:`DataError` where a chunk does
     not fit the axes of the model.
 

@@ -172,8 +172,16 @@ def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Frame]:
 
 
 class OpenPart(NamedTuple):
-    """What is evaluated of one executor in C, as long as a fit is under way: fields of a
-    ``pyspec_part``, its theta and its sums, points times columns, and what the fields lead to."""
+    """One executor as C evaluates it while a fit runs.
+
+    Attributes
+    ----------
+    fields : fields of a ``pyspec_part``
+    theta : its parameters, which C reads
+    sums : its sums, which C writes
+    size : points times columns of one evaluation
+    kept : the arrays whose addresses are in `fields`
+    """
 
     fields: dict[str, int]
     theta: Array

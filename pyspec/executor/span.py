@@ -1,8 +1,8 @@
 """Fits of a separable plan that read their data in some evaluations only, where the data lie
 elsewhere: csrc/separable/span.c keeps what was read of them, and says what is still to be read.
 
-What is read joins in the tree over the row number as all sums do, so that such a fit has the bits
-of one in memory.
+Readings are added in the tree over the row number, as all sums are. So such a fit has the bits of
+one in memory.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""What was fitted, of a record of an archive: model, measurement and problem are made when they are
-asked for, since an archive may name functions that are not registered, and data that are gone."""
+"""What was fitted, from a record of an archive: model, measurement and problem.
+
+They are made when they are asked for: the archive may name functions that are not registered, or
+data that are gone.
+"""
 
 from __future__ import annotations
 

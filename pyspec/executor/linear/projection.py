@@ -132,9 +132,16 @@ class Projection:
         )
 
     def follow(self, design: Design, n_theta: int) -> tuple[npt.NDArray[np.bool_], Array, Array]:
-        """Of each group, with the expected curvature of counts: which amplitudes are determined,
-        (n_groups, n_basis); the inverse of BᵀB, (n_groups, n_basis, n_basis), and Z, by how much
-        amplitudes fall as theta rises, (n_groups, n_basis, n_theta), both 0 for the others."""
+        """What the amplitudes of each group follow at the optimum.
+
+        Returns
+        -------
+        determined : (n_groups, n_basis), which amplitudes the data determine
+        inverse : (n_groups, n_basis, n_basis), the inverse of BᵀB; for counts, of their expected
+            curvature
+        slopes : (n_groups, n_basis, n_theta), Z: by how much amplitudes fall as theta rises
+
+        The last two are 0 for amplitudes that are not determined."""
         n_basis, triangle = len(design.basis), np.zeros(triangle_size(n_theta + 1))
         inverse = np.zeros((self.n_groups, n_basis, n_basis))
         slopes = np.zeros((self.n_groups, n_basis, n_theta))

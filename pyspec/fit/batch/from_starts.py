@@ -174,9 +174,10 @@ class _Starts:
     def in_turn(
         self, best: Best, check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[int]:
-        """All fits, the user's start by itself, of the others those by C that C can make; the best
-        of these is then repeated by itself. 1 after each, as of
-        :meth:`pyspec.fit.batch.run.Job.in_turn`."""
+        """Makes all fits and yields 1 after each, as :meth:`pyspec.fit.batch.run.Job.in_turn` does.
+
+        The user's start is fitted by itself. C makes the others together where it can; the best of
+        them is then fitted again by itself."""
         known: Mapping[int, Ended] = {}
         alone = int(self.first == 0)
         for place, start in enumerate(self.starts):

@@ -170,9 +170,16 @@ class Amplitudes(Suggesting):
 
 
 class Followed(NamedTuple):
-    """How the amplitudes of each group follow: which are determined, (n_groups, n_basis), their
-    covariance at known theta, s² (BᵀB)⁻¹, (n_groups, n_basis, n_basis), and Z, the decrease of each
-    by each parameter of theta, (n_groups, n_basis, n_theta); both 0 for the others."""
+    """What the amplitudes of each group follow.
+
+    Attributes
+    ----------
+    determined : (n_groups, n_basis), which amplitudes the data determine
+    inverse : (n_groups, n_basis, n_basis), their covariance at known theta, s² (BᵀB)⁻¹
+    slopes : (n_groups, n_basis, n_theta), Z: by how much each falls as theta rises
+
+    The last two are 0 for amplitudes that are not determined.
+    """
 
     determined: npt.NDArray[np.bool_]
     inverse: Array

@@ -1,0 +1,15 @@
+/* rows.h: what is done with rows of a residual, for walks and for the elimination of amplitudes. */
+#ifndef PYSPEC_ROWS_H
+#define PYSPEC_ROWS_H
+
+#include <stdint.h>
+
+/* qr_update.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
+ * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
+void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
+
+/* residual.c: the signed root of the deviance of a count, and minus its derivative by the model. */
+double pyspec_deviance(double d, double m, double scale);
+double pyspec_deviance_fall(double d, double m, double scale);
+
+#endif
