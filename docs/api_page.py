@@ -14,7 +14,7 @@ import pyspec.components
 import pyspec.fit
 import pyspec.fit.linear.amplitudes
 import pyspec.fit.linear.species
-import pyspec.fit.predict
+import pyspec.fit.results.prediction
 import pyspec.io
 import pyspec.plot
 
@@ -49,7 +49,7 @@ IN_ROOMS = {
         "fit.Start",
         "fit.linear.amplitudes.Amplitudes",
         "fit.linear.species.Associated",
-        "fit.predict.Prediction",
+        "fit.results.prediction.Prediction",
     ],
     "Pictures and reports": [
         f"plot.{name}"

@@ -11,7 +11,7 @@ import numpy as np
 from docs.markdown import block
 from pyspec.cli.explain import jacobian_text, plan_text
 from pyspec.executor import CompiledExecutor, make_plan
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 from pyspec.formula import disassemble
 from pyspec.ir import build_graph, diff, print_graph
 from pyspec.model import Model, load_dynamics, load_model

@@ -15,7 +15,7 @@ from pyspec.cli.folder import check_folder
 from pyspec.errors import FitError, PyspecError
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 from pyspec.io import write_text
 from pyspec.io.parameters import plain_result
 from pyspec.plot.figure import as_remark

@@ -15,7 +15,7 @@ from pyspec.cli.memory import memory_text
 from pyspec.cli.models import chosen_model, give_axes, passes_behind
 from pyspec.cli.nodes import nodes_text
 from pyspec.executor import make_plan
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 from pyspec.formula import Definition, op_of
 from pyspec.formula.absorbed import absorbed
 from pyspec.ir import GraphIR, build_graph, print_graph

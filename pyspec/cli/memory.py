@@ -9,7 +9,7 @@ import numpy as np
 from pyspec._library import CONSTANTS, LIBRARY
 from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor, make_plan
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 from pyspec.ir import build_graph
 from pyspec.memory import Choice
 from pyspec.model import Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspec._library import DTYPES
 from pyspec.executor import make_plan
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 from pyspec.formula import Definition, op_of
 from pyspec.formula.listing import listing
 from pyspec.formula.machine import disassemble

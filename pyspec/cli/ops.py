@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.fit.table import text_table
+from pyspec.fit.results.table import text_table
 
 #: What the letters of the units mean.
 UNITS = "  (x: that of the axis, y: that of what it adds to)"

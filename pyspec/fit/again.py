@@ -13,13 +13,13 @@ from pyspec.calls import answered, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelWarning, several, shortened
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.joint.fit import fit_joint
-from pyspec.fit.joint.result import JointResult
-from pyspec.fit.result import FitResult
+from pyspec.fit.joint_fit import fit_joint
+from pyspec.fit.results.joint import JointResult
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.statistics import title_of
 from pyspec.fit.single import fit_model
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceResults
-from pyspec.fit.statistics import title_of
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
 from pyspec.model.handed import hand_in

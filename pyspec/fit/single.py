@@ -25,7 +25,7 @@ from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, StagedOptions, check_options, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import (
     NATIVE,

@@ -15,7 +15,7 @@ from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
 from pyspec.model import Model
 from pyspec.model.parts import groups_of_laws
 from pyspec.plan import CompiledModel

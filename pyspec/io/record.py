@@ -27,7 +27,7 @@ from pyspec.fit import (
 from pyspec.fit.again import settings_of
 from pyspec.fit.ending import Ending
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.statistics import goodness
+from pyspec.fit.results.statistics import goodness
 from pyspec.io.addresses import is_left_out, references_of
 from pyspec.io.records import NAMED
 from pyspec.model import (

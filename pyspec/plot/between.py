@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.coarse import drawn
-from pyspec.fit.components import spectrum_components
 from pyspec.fit.ending import Ending
-from pyspec.fit.moving import Moving, moving_parameters
-from pyspec.fit.predict import predict
+from pyspec.fit.results.coarse import drawn
+from pyspec.fit.results.components import spectrum_components
+from pyspec.fit.results.moving import Moving, moving_parameters
+from pyspec.fit.results.prediction import predict
 from pyspec.model import Measurement
 from pyspec.model.sampling import terms
 from pyspec.plot.many import shown

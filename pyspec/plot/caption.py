@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import FitResult
-from pyspec.fit.coarse import CoarseFit, drawn, masked_points
-from pyspec.fit.statistics import state_of
+from pyspec.fit.results.coarse import CoarseFit, drawn, masked_points
+from pyspec.fit.results.statistics import state_of
 
 
 def literal(name: str) -> str:

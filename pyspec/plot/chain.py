@@ -10,7 +10,7 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import MCMCResult
-from pyspec.fit.table import format_value
+from pyspec.fit.results.table import format_value
 from pyspec.model.handed import hand_in
 from pyspec.plot.axes import bare
 from pyspec.plot.config import PlotOptions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.moving import Moving
+from pyspec.fit.results.moving import Moving
 from pyspec.io.units import guess_kind, split_unit
 from pyspec.plot.axes import bare, finite_of, line, mark_beyond, reference_lines, set_time, turn
 from pyspec.plot.config import PlotConfig

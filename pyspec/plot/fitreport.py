@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.fit.coarse import masked_points, range_of
-from pyspec.fit.statistics import TOGETHER, state_of
-from pyspec.fit.table import format_value
+from pyspec.fit.results.coarse import masked_points, range_of
+from pyspec.fit.results.statistics import TOGETHER, state_of
+from pyspec.fit.results.table import format_value
 from pyspec.io import digest
 from pyspec.io.record import versions as versions_of
 from pyspec.model.source import source_of

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, row_of
 from pyspec.errors import DataError
-from pyspec.fit.components import background_curve, component_curves, component_traces
+from pyspec.fit.results.components import background_curve, component_curves, component_traces
 from pyspec.model import Model
 from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_along
 from pyspec.plot.config import PlotOptions

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.fit.linear.gaps import open_fit
-from pyspec.fit.same_data import need_checksum, need_same
+from pyspec.fit.results.coarse import CoarseFit, drawn
+from pyspec.fit.results.same_data import need_checksum, need_same
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.cut import cut_of

@@ -25,9 +25,9 @@ import numpy.typing as npt
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import DataError, ModelError, ModelWarning, suggest
 from pyspec.executor import make_executor
-from pyspec.fit.components import every_component
-from pyspec.fit.predict import model_slopes
-from pyspec.fit.table import need_pandas
+from pyspec.fit.results.components import every_component
+from pyspec.fit.results.prediction import model_slopes
+from pyspec.fit.results.table import need_pandas
 from pyspec.model import Measurement, Model
 from pyspec.simulate.drawn import positive
 

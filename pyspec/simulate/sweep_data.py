@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting, no_item, say
 from pyspec.errors import DataError
-from pyspec.fit.table import need_pandas
+from pyspec.fit.results.table import need_pandas
 from pyspec.io.optional import need
 from pyspec.simulate.drawn import made_by
 from pyspec.simulate.sweep_file import NOISE

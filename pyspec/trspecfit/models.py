@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of, say
 from pyspec.errors import DataError, ModelError, shortened
-from pyspec.fit.components import background_curve, component_curves
+from pyspec.fit.results.components import background_curve, component_curves
 from pyspec.ir import build_graph
 from pyspec.ir.dot import to_dot
 from pyspec.model import Component, Model

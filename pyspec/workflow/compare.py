@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
 from pyspec.fit.findings.caution import warn
-from pyspec.fit.table import need_pandas
+from pyspec.fit.results.table import need_pandas
 from pyspec.model.source import source_of
 from pyspec.workflow.identity import (
     SHORT,

@@ -17,7 +17,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
-from pyspec.fit.statistics import TOGETHER
+from pyspec.fit.results.statistics import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark

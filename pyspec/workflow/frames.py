@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspec.errors import CallError
 from pyspec.fit import CorrelationTable, ParameterTable
+from pyspec.fit.results.table import need_pandas
 from pyspec.fit.slices.results import slices_frame
-from pyspec.fit.table import need_pandas
 from pyspec.workflow.identity import is_slices
 
 COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")

@@ -11,7 +11,7 @@ import numpy as np
 from pyspec.calls import Suggesting, no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, MCMCResult
-from pyspec.fit.table import need_pandas
+from pyspec.fit.results.table import need_pandas
 from pyspec.io.fits import fits_of
 from pyspec.io.records import Wanted
 from pyspec.plot import PlotConfig, plot_fit, plot_residuals

@@ -14,7 +14,7 @@ from pyspec import MC, Measurement, Model, PlotConfig, Project, Simulator, boots
 from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
 from pyspec.errors import DataError, FitError, PyspecError
-from pyspec.fit.components import component_curves
+from pyspec.fit.results.components import component_curves
 
 ENERGY = np.linspace(0.0, 10.0, 61)
 TIME = np.arange(12.0)

@@ -9,7 +9,7 @@ import pyspec.executor
 import pyspec.plot
 from pyspec import fit_model
 from pyspec.errors import DataError, ModelError
-from pyspec.fit.components import component_curves
+from pyspec.fit.results.components import component_curves
 from pyspec.functions import reference
 from pyspec.model import Measurement, load_model
 

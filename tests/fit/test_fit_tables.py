@@ -15,7 +15,7 @@ from pyspec.fit.objective import Objective
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.problem import problem_of
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
-from pyspec.fit.table import (
+from pyspec.fit.results.table import (
     CorrelationTable,
     ParameterRow,
     ParameterTable,
@@ -184,7 +184,7 @@ def test_components_of_a_profiled_model_add_up() -> None:
     """They used to be drawn without the profile."""
     import numpy as np
 
-    from pyspec.fit.components import spectrum_components
+    from pyspec.fit.results.components import spectrum_components
     from pyspec.model import Measurement, load_model, load_profile
 
     text = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_model, load_model
-from pyspec.fit.intervals import Intervals
+from pyspec.fit.uncertainty.intervals import Intervals
 
 MODEL = """
 peak:

@@ -10,7 +10,7 @@ import pytest
 from pyspec import Measurement, fit_joint, fit_model, load_model
 from pyspec.executor.normal import triangle_size
 from pyspec.fit.batch.points import sums_at_points
-from pyspec.fit.likelihood import ProfileLikelihood, probabilities
+from pyspec.fit.uncertainty.profile import ProfileLikelihood, probabilities
 
 LEVELS = probabilities([1, 2, 3])
 

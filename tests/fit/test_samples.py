@@ -27,8 +27,8 @@ from pyspec import (
     save_fit,
 )
 from pyspec.errors import CallError, ModelWarning, NoSuchKeyError, TooLargeError
-from pyspec.fit.autocorrelation import autocorrelation_times
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times
 from pyspec.io.restored import _samples_of as samples_of
 
 emcee = pytest.importorskip("emcee")

@@ -11,7 +11,7 @@ import pytest
 
 from pyspec.errors import DataError
 from pyspec.fit import ParameterTable
-from pyspec.fit.table import ParameterRow
+from pyspec.fit.results.table import ParameterRow
 from pyspec.io import write_parameters
 
 TABLE = ParameterTable(

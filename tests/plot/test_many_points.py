@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from support.native_cases import CASES
 
-from pyspec.fit import coarse, fit_model
+from pyspec.fit import fit_model
+from pyspec.fit.results import coarse
 from pyspec.io import by_reference
 from pyspec.model import Measurement, load_model
 from pyspec.plot import figure, plot_data, plot_fit, plot_moving, plot_traces, report

@@ -27,12 +27,12 @@ from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.progress import Silent, Steps
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.statistics import state_of
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import NATIVE, How, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.statistics import state_of
 from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel, compile_model

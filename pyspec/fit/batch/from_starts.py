@@ -19,7 +19,7 @@ from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit

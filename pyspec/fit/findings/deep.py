@@ -33,7 +33,7 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.objective import Objective
-from pyspec.fit.same_data import is_at_hand
+from pyspec.fit.results.same_data import is_at_hand
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps

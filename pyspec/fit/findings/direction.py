@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.components import spectrum_components
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.results.components import spectrum_components
 from pyspec.model import Measurement
 from pyspec.model.scales import losses_last
 from pyspec.model.source import source_of

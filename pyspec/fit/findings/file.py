@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.by_reference import fit_of
+from pyspec.fit.results.by_reference import fit_of
 from pyspec.model import Component, Par
 from pyspec.model.parts import groups_of_laws
 

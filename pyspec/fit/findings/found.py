@@ -26,7 +26,7 @@ from pyspec.fit.findings.laws import (
 from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines, unseen_lines
 from pyspec.fit.findings.scatter import of_scatter
 from pyspec.fit.objective import Objective
-from pyspec.fit.same_data import need_fitted
+from pyspec.fit.results.same_data import need_fitted
 from pyspec.fit.solve.robust import Robust
 
 if TYPE_CHECKING:

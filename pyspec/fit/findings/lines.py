@@ -26,11 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS
-from pyspec.fit.components import alone
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.same_data import is_at_hand
+from pyspec.fit.results.components import alone
+from pyspec.fit.results.same_data import is_at_hand
 from pyspec.model import Component
 from pyspec.model.inputs import function_of
 from pyspec.model.resolved import as_seen

@@ -25,14 +25,14 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.errors import DataError
-from pyspec.fit.by_reference import fit_of
 from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.part import FitPart
-from pyspec.fit.same_data import is_at_hand, need_fitted
+from pyspec.fit.results.by_reference import fit_of
+from pyspec.fit.results.same_data import is_at_hand, need_fitted
 
 Array = npt.NDArray[np.float64]
 

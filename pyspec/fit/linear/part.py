@@ -17,7 +17,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.part import FitPart
-from pyspec.fit.same_data import need_same
+from pyspec.fit.results.same_data import need_same
 from pyspec.model import Par
 from pyspec.model.free import dispersed, single_valued
 from pyspec.model.windows import slice_of

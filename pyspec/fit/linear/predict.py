@@ -16,7 +16,7 @@ from pyspec.executor.linear.design import Design
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.amplitudes import Amplitudes, Followed, solution_of
 from pyspec.fit.linear.part import FreePart
-from pyspec.fit.predict import Prediction
+from pyspec.fit.results.prediction import Prediction
 
 Array = npt.NDArray[np.float64]
 

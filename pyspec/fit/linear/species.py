@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError
-from pyspec.fit.table import need_xarray
+from pyspec.fit.results.table import need_xarray
 from pyspec.formula import Scheme
 
 Array = npt.NDArray[np.float64]

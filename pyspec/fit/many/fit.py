@@ -20,10 +20,10 @@ from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.statistics import not_converged
 from pyspec.fit.solve.methods import How, checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
-from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
 

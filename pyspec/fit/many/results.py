@@ -15,8 +15,8 @@ from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.fits import Fits
 from pyspec.fit.parameters import at_bound
-from pyspec.fit.result import FitResult
-from pyspec.fit.table import columns_of, format_value, need_pandas, text_table
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
 from pyspec.model.free import single_valued
 from pyspec.model.show import html_table
 

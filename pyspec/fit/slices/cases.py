@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Bools, Case, Stack, as_doubles
 from pyspec.fit.batch.solved import Solved
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Measurement
 from pyspec.model.checksum import checksums

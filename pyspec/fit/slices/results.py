@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits, Made
-from pyspec.fit.export import labelled
 from pyspec.fit.findings.counted import (
     Counted,
     gathered,
@@ -24,11 +23,12 @@ from pyspec.fit.findings.counted import (
 )
 from pyspec.fit.findings.found import Told, plain_findings
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.measured import Measured
-from pyspec.fit.result import FitResult
-from pyspec.fit.same_data import need_checksum
+from pyspec.fit.results.export import labelled
+from pyspec.fit.results.measured import Measured
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.same_data import need_checksum
+from pyspec.fit.results.table import SliceTable, columns_of, need_pandas, need_xarray
 from pyspec.fit.single import fit_trace
-from pyspec.fit.table import SliceTable, columns_of, need_pandas, need_xarray
 from pyspec.model import Measurement, Model
 from pyspec.model.handed import handed
 from pyspec.model.units import parameter_units

@@ -19,7 +19,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.of_files import at_the_bound_of, cautions_of, doubts_of
 from pyspec.fit.parameters import at_bound
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched

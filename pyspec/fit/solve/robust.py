@@ -24,7 +24,7 @@ from pyspec.errors import FitError
 if TYPE_CHECKING:
     from pyspec.fit.objective import Objective
     from pyspec.fit.problem import FitProblem
-    from pyspec.fit.result import FitResult
+    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.fit.autocorrelation import autocorrelation_times, too_short
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.objective import Objective
 from pyspec.fit.solve.methods import SAMPLER
+from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
 
 #: Walkers start this near to the start of the fit, in units of each parameter.
 SPREAD = 1e-4

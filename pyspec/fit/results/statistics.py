@@ -14,7 +14,7 @@ from pyspec.fit.ending import information_criteria
 from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
+    from pyspec.fit.results.result import FitResult
 
 
 class Statistics(Named[float]):
@@ -39,13 +39,17 @@ def squares_of(result: FitResult) -> tuple[float, float]:
     return result._raw, problem.measurement.survey.scatter
 
 
-def goodness(result: FitResult, raw: float, total: float) -> dict[str, float]:
-    """The numbers of :attr:`pyspec.fit.FitResult.statistics`.
+def statistics_of(result: FitResult) -> dict[str, float]:
+    """The numbers of :attr:`pyspec.fit.FitResult.statistics`."""
+    return goodness(result, *squares_of(result))
 
-    `raw` is the sum of the squares of the residual, in the units of the data, `total` that of the
-    data minus their mean. AIC and BIC are those of
-    :func:`pyspec.fit.ending.information_criteria`: of chi², or where the noise is not known
-    of n ln(chi² / n).
+
+def goodness(result: FitResult, raw: float, total: float) -> dict[str, float]:
+    """Statistics from sums of squares over the points that count, in the units of the data.
+
+    `raw` is that of the residual, `total` that of the data minus their mean. AIC and BIC are those
+    of :func:`pyspec.fit.ending.information_criteria`: of chi², or where the noise is not known of
+    n ln(chi² / n).
     """
     weighted, n, k = result.problem.is_weighted, result.n_data, result.n_free
     aic, bic = criteria_of(result)

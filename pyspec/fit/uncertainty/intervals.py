@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.table import format_value, text_table
+from pyspec.fit.results.table import format_value, text_table
 from pyspec.model.show import html_table
 
 #: (probability, value) from the far lower end over the best value, of probability 0, to the far

@@ -10,8 +10,8 @@ ends where it has risen by as much as the probability asks for:
 
 The root of chi²'s rise is nearly a straight line in the value, and where it is smooth the ends
 follow from [J r] at few points near the profile, those of all parameters in one call of C for each
-round (:mod:`pyspec.fit.rays`). Else each value takes a fit of the other parameters, by the solver
-of ordinary fits with exact derivatives, from where the last one ended.
+round (:mod:`pyspec.fit.uncertainty.rays`). Else each value takes a fit of the other parameters, by
+the solver of ordinary fits with exact derivatives, from where the last one ended.
 
 Where chi² falls below that of the fit on the way, there is a better optimum. The search goes on
 outwards: the interval is the one about the fit, and holds the other optimum where no rise parts
@@ -40,18 +40,18 @@ from pyspec.fit.findings.caution import warn
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.intervals import Intervals, Pairs
 from pyspec.fit.objective import Objective
 from pyspec.fit.progress import Steps
-from pyspec.fit.rays import Ray
 from pyspec.fit.solve.covariance import left_by_others
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
 from pyspec.fit.solve.native import TOLERANCE
 from pyspec.fit.solve.robust import refuse_robust
+from pyspec.fit.uncertainty.intervals import Intervals, Pairs
+from pyspec.fit.uncertainty.rays import Ray
 
 if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
+    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 

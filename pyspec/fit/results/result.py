@@ -13,25 +13,25 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, answered
 from pyspec.errors import FitError
-from pyspec.fit.by_reference import fit_of, residual_of
-from pyspec.fit.components import spectrum_components
 from pyspec.fit.ending import Ending
-from pyspec.fit.export import fit_dataset, plain_fit
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.found import Found
 from pyspec.fit.linear import Amplitudes
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.linear.predict import predict_linear
-from pyspec.fit.lmfit_names import LMFIT, LmfitNames
-from pyspec.fit.measured import Measured
-from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem, OnDemand
-from pyspec.fit.same_data import data_of, need_same
-from pyspec.fit.statistics import TOGETHER, Statistics, goodness, squares_of, state_of, title_of
-from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
+from pyspec.fit.results.by_reference import fit_of, residual_of
+from pyspec.fit.results.components import spectrum_components
+from pyspec.fit.results.export import fit_dataset, plain_fit
+from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
+from pyspec.fit.results.measured import Measured
+from pyspec.fit.results.moving import Moving, moving_parameters
+from pyspec.fit.results.prediction import Prediction, predict
+from pyspec.fit.results.same_data import data_of, need_same
+from pyspec.fit.results.statistics import TOGETHER, Statistics, state_of, statistics_of, title_of
+from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.handed import handed
 from pyspec.model.show import html_table
@@ -84,9 +84,7 @@ class FitResult(Found, LmfitNames, Measured):
     _findings: tuple[Finding, ...] = ()
     _warned: tuple[Finding, ...] = ()
     _minimizer: Any = None
-    _rivals: list[Array] | None = (
-        None  # starts to other optima nearly as good; None: not looked for
-    )
+    _rivals: list[Array] | None = None  # starts to optima nearly as good; None: not looked for
     _of_many: bool = False
     _of: tuple[Any, int] | None = None
     _outcome: Any = None  # what a method of lmfit returned
@@ -228,7 +226,7 @@ class FitResult(Found, LmfitNames, Measured):
 
     def moving(self) -> Moving | None:
         """The parameters that move in time over the fit window, with one standard error each;
-        None for the fit of one spectrum. See :class:`pyspec.fit.moving.Moving`."""
+        None for the fit of one spectrum. See :class:`pyspec.fit.results.moving.Moving`."""
         return moving_parameters(self.problem, self.ending)
 
     @answered
@@ -350,10 +348,10 @@ class FitResult(Found, LmfitNames, Measured):
     def statistics(self) -> dict[str, float]:
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
-        ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
+        ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.results.statistics.goodness`."""
         if self._statistics is not None:
             return Statistics(self._statistics)
-        return goodness(self, *squares_of(self))
+        return statistics_of(self)
 
     def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and

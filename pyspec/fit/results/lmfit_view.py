@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, answered
 from pyspec.errors import FitError
-from pyspec.fit.components import every_component
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.predict import linear_components
-from pyspec.fit.mcmc import sample
 from pyspec.fit.objective import Objective
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.same_data import need_fitted
-from pyspec.fit.samples import MC, MCMCResult
+from pyspec.fit.results.components import every_component
+from pyspec.fit.results.same_data import need_fitted
+from pyspec.fit.results.table import Correlated
 from pyspec.fit.solve.stages import minimizer_of
-from pyspec.fit.table import Correlated
+from pyspec.fit.uncertainty.mcmc import sample
+from pyspec.fit.uncertainty.samples import MC, MCMCResult
 from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]
@@ -149,7 +149,9 @@ class LmfitNames:
         if self._of_many:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
         need_fitted(self)
-        from pyspec.fit.likelihood import confidence_intervals  # it needs SciPy, which takes long
+        from pyspec.fit.uncertainty.profile import (
+            confidence_intervals,  # it needs SciPy, which takes long
+        )
 
         return confidence_intervals(self, self.problem.names, p_names, sigmas, trace, progress)
 

@@ -17,13 +17,13 @@ from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.followers import local
-from pyspec.fit.joint.file import message_of_file, of_file
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart
-from pyspec.fit.result import FitResult
-from pyspec.fit.same_data import need_same
-from pyspec.fit.samples import MC, MCMCResult
+from pyspec.fit.results.joint_file import message_of_file, of_file
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.same_data import need_same
+from pyspec.fit.uncertainty.samples import MC, MCMCResult
 from pyspec.model import Measurement, Model
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.joint.result import JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.joint import JointResult
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.methods import RANDOM, checked_how
 from pyspec.fit.starts import check_starts
 from pyspec.ir import GraphIR, model_of

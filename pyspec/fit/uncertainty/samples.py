@@ -14,8 +14,8 @@ import numpy.typing as npt
 from pyspec.calls import Named, is_whole, meant
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened
-from pyspec.fit.autocorrelation import autocorrelation_times, too_short
-from pyspec.fit.table import need_pandas
+from pyspec.fit.results.table import need_pandas
+from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
 from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]

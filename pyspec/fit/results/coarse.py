@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
-from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.result import FitResult
+from pyspec.fit.results.moving import Moving, moving_parameters
+from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement
 from pyspec.model.source import source_of

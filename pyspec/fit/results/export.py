@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.findings.found import plain_findings
-from pyspec.fit.table import need_xarray
+from pyspec.fit.results.table import need_xarray
 
 if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
+    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 

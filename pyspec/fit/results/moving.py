@@ -11,8 +11,8 @@ import numpy.typing as npt
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.ending import Ending
-from pyspec.fit.predict import differences
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.results.prediction import differences
 from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]

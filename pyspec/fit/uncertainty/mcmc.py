@@ -17,13 +17,13 @@ from pyspec.fit.batch.points import SumsAt, sums_at_points
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
-from pyspec.fit.samples import LNSIGMA, MC, MCMCResult
+from pyspec.fit.results.statistics import not_converged
 from pyspec.fit.solve.robust import refuse_robust
-from pyspec.fit.statistics import not_converged
+from pyspec.fit.uncertainty.samples import LNSIGMA, MC, MCMCResult
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
-    from pyspec.fit.result import FitResult
+    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 

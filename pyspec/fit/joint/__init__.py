@@ -1,1 +1,0 @@
-"""Several files with parameters in common, fitted together."""

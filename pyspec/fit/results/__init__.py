@@ -1,0 +1,1 @@
+"""What fits return: values, errors, curves and tables."""

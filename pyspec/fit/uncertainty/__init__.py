@@ -1,0 +1,1 @@
+"""Intervals by profile likelihood, and samples of the posterior."""
