@@ -20,9 +20,9 @@ import numpy as np
 from bench.formula_texts import TEXTS
 from bench.formulas import TIME, Array, as_formula, in_turns
 from pyspec._library import KernelCall, OpDef
-from pyspec.formula.absorbed import absorbed
-from pyspec.formula.definition import Definition
-from pyspec.formula.encode import encode
+from pyspec.formula.definitions.function import Definition
+from pyspec.formula.program.absorbed import absorbed
+from pyspec.formula.program.encode import encode
 
 #: Sets of parameters of a call, and calls in a row.
 ROWS, CALLS = 32, 25

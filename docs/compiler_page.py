@@ -11,7 +11,7 @@ import numpy as np
 from bench.memory import built_in
 from docs.markdown import block, table
 from pyspec._library import CONSTANTS
-from pyspec.formula.absorbed import absorbed
+from pyspec.formula.program.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.passes import PASSES, Pace, run

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         fit_slices,
         fit_trace,
     )
-    from pyspec.formula.traced import function
+    from pyspec.formula.definitions.traced import function
     from pyspec.functions.external import register_function
     from pyspec.io import (
         Dataset,
@@ -110,7 +110,7 @@ _HOMES = {
         "make_executor",
         "make_joint_executor",
     ),
-    "pyspec.formula.traced": ("function",),
+    "pyspec.formula.definitions.traced": ("function",),
     "pyspec.functions.external": ("register_function",),
     "pyspec.fit": (
         "Finding",

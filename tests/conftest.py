@@ -64,7 +64,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def no_function_stays() -> Iterator[None]:
     """Functions that a test registers are gone after it: the next may list all that are there."""
-    from pyspec.formula.traced import FORMULAS  # NumPy comes after the above
+    from pyspec.formula.definitions.traced import FORMULAS  # NumPy comes after the above
     from pyspec.functions.external import CALLABLES, forget_function
 
     before = {*FORMULAS, *CALLABLES}

@@ -32,7 +32,7 @@ enum { MAX_SCRATCH = 4 };
 
 /* Instruction sets that kernels are built for. Laws of motion and profiles are built without FMA, so that
  * all builds give the same bits: an onset must fall between the same samples on every machine. In a formula
- * nothing that is compared is rounded once in place of twice (pyspec/formula/fuse.py). */
+ * nothing that is compared is rounded once in place of twice (pyspec/formula/program/fuse.py). */
 enum { N_ISA = PYSPEC_ISA_AVX512 + 1 };
 
 #if defined(__x86_64__) && defined(__GNUC__)

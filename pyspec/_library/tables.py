@@ -39,11 +39,12 @@ class Guard:
 
 
 class OwnFormula(Protocol):
-    """What a function with a program has beside its row: one by formula, see
-    :mod:`pyspec.formula.definition`, a state of a scheme, see :mod:`pyspec.formula.scheme`, or a
-    measured instrument and what it makes of a law, see :mod:`pyspec.formula.measured`.
-    `response` is what an instrument of that name makes of a law, or of an instrument what it makes
-    of the law of that name."""
+    """A function with its own program, from :mod:`pyspec.formula.definitions`: by formula,
+    a state of a kinetic scheme, or a measured instrument and its response to a law.
+
+    `response(name)` is a law's row as the instrument `name` shows it, or an instrument's row for
+    the law `name`.
+    """
 
     @property
     def text(self) -> str: ...

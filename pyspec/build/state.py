@@ -9,7 +9,7 @@ from pyspec.build.pictures import picture
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.results.statistics import criteria_of
 from pyspec.formula import rows
-from pyspec.formula.scheme import sides
+from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model
 from pyspec.model.free import AXES
 from pyspec.model.kinetics import schemes_in, state_name

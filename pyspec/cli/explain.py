@@ -17,7 +17,7 @@ from pyspec.cli.nodes import nodes_text
 from pyspec.executor import make_plan
 from pyspec.fit.results.table import text_table
 from pyspec.formula import Definition, op_of
-from pyspec.formula.absorbed import absorbed
+from pyspec.formula.program.absorbed import absorbed
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
 from pyspec.model.check import movers

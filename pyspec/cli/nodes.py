@@ -6,8 +6,8 @@ from pyspec._library import DTYPES
 from pyspec.executor import make_plan
 from pyspec.fit.results.table import text_table
 from pyspec.formula import Definition, op_of
-from pyspec.formula.listing import listing
-from pyspec.formula.machine import disassemble
+from pyspec.formula.program.listing import listing
+from pyspec.formula.program.machine import disassemble
 from pyspec.model import Model
 from pyspec.plan import ScheduledPlan, pack
 

@@ -1,6 +1,7 @@
 """Formulas: the one parser, the one RPN compiler, evaluation and exact derivatives."""
 
-from pyspec.formula.definition import (
+from pyspec.formula.definitions.edges import Edges, edges_of
+from pyspec.formula.definitions.function import (
     DOMAINS,
     FORMULAS,
     Definition,
@@ -12,20 +13,19 @@ from pyspec.formula.definition import (
     sums_over_energies,
     write,
 )
-from pyspec.formula.edges import Edges, edges_of
-from pyspec.formula.formula import Formula, parse, parse_given
-from pyspec.formula.inputs import AXES
-from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
-from pyspec.formula.machine import disassemble, run_rpn
-from pyspec.formula.measured import (
+from pyspec.formula.definitions.inputs import AXES
+from pyspec.formula.definitions.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
+from pyspec.formula.definitions.measured import (
     MEASURED_IRF,
     Measured,
     has_pairs,
     instrument_text,
 )
+from pyspec.formula.definitions.scheme import Scheme, State, scheme_of
+from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
+from pyspec.formula.program.machine import disassemble, run_rpn
 from pyspec.formula.rules import READS, chain_product
-from pyspec.formula.scheme import Scheme, State, scheme_of
 from pyspec.formula.syntax import Apply, Name, Node, Number, postorder
 
 __all__ = [

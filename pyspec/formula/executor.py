@@ -21,9 +21,9 @@ from pyspec.formula.flags import BREAK, COMPARE, DUMP, JIT, TRACE, Flags, from_e
 from pyspec.formula.forest import Tree, is_leaf
 from pyspec.formula.ir import DAG
 from pyspec.formula.linearize import AnyNode
-from pyspec.formula.machine import run_rpn
 from pyspec.formula.node import constant, placeholder
 from pyspec.formula.operations import line, literal, perform
+from pyspec.formula.program.machine import run_rpn
 
 Array = npt.NDArray[Any]
 

@@ -17,7 +17,7 @@ import numpy as np
 from pyspec.errors import BackendError
 from pyspec.formula.forest import Tree
 from pyspec.formula.node import Node
-from pyspec.formula.values import COMPARISONS
+from pyspec.formula.program.values import COMPARISONS
 
 #: What NumPy has no function for, as functions of numbers, which Numba applies to each point.
 _OF_NUMBERS: dict[str, Callable[..., Any]] = {

@@ -11,8 +11,8 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.graph import cumsum, function_call, power, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import number_text
+from pyspec.formula.program.values import COMPARISONS
 from pyspec.formula.rules import UFUNCS
-from pyspec.formula.values import COMPARISONS
 
 #: Functions that a State knows by name.
 Functions = Mapping[str, Callable[..., Any]]

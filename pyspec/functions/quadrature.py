@@ -20,7 +20,7 @@ Array: TypeAlias = npt.NDArray[np.float64]
 
 
 class OwnKernel(Protocol):
-    """A kernel by formula, see :mod:`pyspec.formula.kernel`."""
+    """A kernel by formula, see :mod:`pyspec.formula.definitions.kernel`."""
 
     def mass(self, side: int, away: Array, *params: float) -> Array: ...
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
 from pyspec.model.source import LOADED, source_of

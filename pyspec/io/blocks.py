@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.units import guess_kind, show_unit
 
 Array = npt.NDArray[np.float64]

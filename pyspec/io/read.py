@@ -18,15 +18,15 @@ from pyspec.calls import answered
 from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest, visible
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
-from pyspec.io.found import assemble, monotonic
-from pyspec.io.lazy import is_zarr, lazy_reader
 from pyspec.io.optional import available
+from pyspec.io.raw_table import assemble, monotonic
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS, WORDS
 from pyspec.io.readers.npy import READER as NPY
 from pyspec.io.rehearse import rehearse
-from pyspec.io.text import read_axis
-from pyspec.io.unread import refuse_unread
+from pyspec.io.sources.lazy import is_zarr, lazy_reader
+from pyspec.io.tables.text import read_axis
+from pyspec.io.unsupported_formats import refuse_unread
 
 #: Format → what it is, and the keywords that it understands beside the common ones.
 FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspec.errors import DataError, shortened
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 
 #: So many bytes from the beginning of a file decide on its format.
 START_BYTES = 8192

@@ -11,9 +11,9 @@ from pyspec.calls import answered
 from pyspec.errors import DataError, suggest
 from pyspec.io.coding import Coding
 from pyspec.io.dataset import Dataset
-from pyspec.io.found import Found, assemble
 from pyspec.io.optional import need
-from pyspec.io.source import by_reference
+from pyspec.io.raw_table import Found, assemble
+from pyspec.io.sources.arrays import by_reference
 from pyspec.io.units import guess_kind, show_unit
 
 #: What follows the name of a variable in that of its standard errors.

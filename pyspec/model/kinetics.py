@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of, scheme_of
-from pyspec.formula.scheme import ALL, AND, HEIGHT, ONSET, check_name, check_scheme
+from pyspec.formula.definitions.scheme import ALL, AND, HEIGHT, ONSET, check_name, check_scheme
 from pyspec.model.fill import fill, similar
 from pyspec.model.free import check_free
 from pyspec.model.reader import Mapping, Node, Scalar, Source

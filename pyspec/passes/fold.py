@@ -16,7 +16,7 @@ import numpy as np
 from pyspec._library import RPN
 from pyspec.formula import Apply, Formula, Name, Number
 from pyspec.formula import Node as Syntax
-from pyspec.formula.values import COMPARISONS
+from pyspec.formula.program.values import COMPARISONS
 from pyspec.ir import EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
 from pyspec.ir.rewrite import renumbered
 from pyspec.passes.facts import Facts, neutral

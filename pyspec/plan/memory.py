@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pyspec.formula import Definition, find_op
-from pyspec.formula.encode import encode
+from pyspec.formula.program.encode import encode
 from pyspec.ir import GraphIR
 from pyspec.memory import FITS, ORDERS, Choice
 from pyspec.plan.slots import assign_slots

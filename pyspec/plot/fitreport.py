@@ -13,7 +13,7 @@ from pyspec.fit.results.coarse import masked_points, range_of
 from pyspec.fit.results.statistics import TOGETHER, state_of
 from pyspec.fit.results.table import format_value
 from pyspec.io import digest
-from pyspec.io.record import versions as versions_of
+from pyspec.io.archive.fit_record import versions as versions_of
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.caption import five_digits

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import frozen, one_of
 from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
-from pyspec.io.source import beside_source
+from pyspec.io.sources.arrays import beside_source
 from pyspec.model.beside import Kept, check_mask
 from pyspec.model.source import KEPT_TYPES, Source
 from pyspec.workflow.workspace import Workspace

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.calls import one_of
 from pyspec.errors import DataError
-from pyspec.io.source import as_source
+from pyspec.io.sources.arrays import as_source
 from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.beside import check_mask

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened, suggest
-from pyspec.io.source import beside_source
+from pyspec.io.sources.arrays import beside_source
 from pyspec.model import Measurement
 from pyspec.model.beside import Weights
 from pyspec.model.source import source_of

@@ -12,8 +12,8 @@ from pyspec.calls import Suggesting, no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.results.table import need_pandas
-from pyspec.io.fits import fits_of
-from pyspec.io.records import Wanted
+from pyspec.io.archive.contents import Wanted
+from pyspec.io.archive.fits import fits_of
 from pyspec.plot import PlotConfig, plot_fit, plot_residuals
 from pyspec.plot.stack import plot_stack
 from pyspec.workflow.compare import comparison, refuse_missing

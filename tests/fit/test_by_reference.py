@@ -192,7 +192,13 @@ def test_what_needs_all_data_at_once_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("h5py")
-    for room in ("model.source", "fit.by_reference", "io.fits", "io.source", "io.addresses"):
+    for room in (
+        "model.source",
+        "fit.by_reference",
+        "io.archive.fits",
+        "io.sources.arrays",
+        "io.archive.addresses",
+    ):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
@@ -225,7 +231,13 @@ def test_what_needs_all_data_at_once_is_refused(
 def test_an_archive_knows_where_data_stand_and_what_they_were(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for room in ("model.source", "fit.by_reference", "io.fits", "io.source", "io.addresses"):
+    for room in (
+        "model.source",
+        "fit.by_reference",
+        "io.archive.fits",
+        "io.sources.arrays",
+        "io.archive.addresses",
+    ):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     small_blocks(monkeypatch)
     model, measurement = CASES["a series"]()[0]

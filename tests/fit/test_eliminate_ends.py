@@ -25,7 +25,7 @@ from pyspec import (
 )
 from pyspec.errors import PyspecError
 from pyspec.executor import CompiledExecutor, make_plan
-from pyspec.io.source import ArraySource
+from pyspec.io.sources.arrays import ArraySource
 
 Array = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import DataError, LibraryError
 from pyspec.executor import evaluate_2d, make_executor
 from pyspec.fit import fit_model, fit_trace
-from pyspec.formula.definition import define
+from pyspec.formula.definitions.function import define
 from pyspec.io import by_reference
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model

@@ -29,7 +29,7 @@ from pyspec import (
 from pyspec.errors import CallError, ModelWarning, NoSuchKeyError, TooLargeError
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times
-from pyspec.io.restored import _samples_of as samples_of
+from pyspec.io.archive.results import _samples_of as samples_of
 
 emcee = pytest.importorskip("emcee")
 

@@ -12,8 +12,8 @@ from bench.formula_texts import TEXTS
 from bench.formulas import as_formula
 from pyspec._library import KernelCall
 from pyspec.formula import Definition, define
-from pyspec.formula.absorbed import absorbed
-from pyspec.formula.encode import Program, encode
+from pyspec.formula.program.absorbed import absorbed
+from pyspec.formula.program.encode import Program, encode
 from pyspec.memory import FITS, ORDERS, Choice
 
 LORENTZ = "energy Line(A, x0, w > 0): A / (1 + ((x - x0) / w) ** 2)"

@@ -9,7 +9,7 @@ from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
 from pyspec.formula import Definition, define, op_of
 from pyspec.formula.formula import parse
-from pyspec.formula.values import Values
+from pyspec.formula.program.values import Values
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 

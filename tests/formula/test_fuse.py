@@ -12,7 +12,7 @@ from bench.formula_texts import KINDS, NOT_FORMULAS, TEXTS, missing
 from bench.formulas import as_formula
 from pyspec._library import FUSED, OPS, KernelCall, supported_isas
 from pyspec.formula import Definition, define, parse
-from pyspec.formula.encode import Program, encode
+from pyspec.formula.program.encode import Program, encode
 
 Array = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec._library import KernelCall, LibraryError, supported_isas
-from pyspec.formula.definition import define
+from pyspec.formula.definitions.function import define
 
 TEXTS = {
     "gauss": "time Bell(A, t0, SD>0): u = (t - t0) / SD; A * exp(-u ** 2 / 2)",

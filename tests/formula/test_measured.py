@@ -7,7 +7,7 @@ import pytest
 
 from pyspec.errors import ModelError
 from pyspec.formula import Measured, instrument_text
-from pyspec.formula.measured import define_measured
+from pyspec.formula.definitions.measured import define_measured
 
 TEXT = instrument_text([-1.0, 0.0, 2.0], [0.0, 3.0, 0.0], "here")
 

@@ -15,9 +15,10 @@ from pyspec import Measurement, Model, fit_model, load_dynamics, load_model, loa
 from pyspec.components import Offset, registered
 from pyspec.errors import ModelError, NoSuchNameError
 from pyspec.executor import make_executor
-from pyspec.formula import FORMULAS, Definition, graph, traced
+from pyspec.formula import FORMULAS, Definition, graph
+from pyspec.formula.definitions import traced
+from pyspec.formula.definitions.traced import formula_text
 from pyspec.formula.graph import placeholder
-from pyspec.formula.traced import formula_text
 from pyspec.model import load_time_model
 
 ENERGY, TIME = np.linspace(80.0, 88.0, 81), np.linspace(-1.0, 5.0, 13)

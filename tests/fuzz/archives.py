@@ -29,7 +29,8 @@ from unittest import mock
 import numpy as np
 
 from pyspec.errors import ArchiveWarning, DataError
-from pyspec.io import digest, header, load_archive, save_archive, tree
+from pyspec.io import digest, load_archive, save_archive
+from pyspec.io.archive import header, tree
 
 #: Seconds after which an answer counts as a hang: in this process, and with a child.
 LIMIT, LIMIT_SKIP = 10, 150

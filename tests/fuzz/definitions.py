@@ -24,7 +24,7 @@ from fuzz.plans import ROOT, build
 
 from pyspec.errors import PyspecError
 from pyspec.formula import AXES, FUNCTIONS
-from pyspec.formula.definition import DOMAINS, Definition, define
+from pyspec.formula.definitions.function import DOMAINS, Definition, define
 
 #: Parameters of random functions.
 NAMES = ("A", "b", "c", "w", "x0", "tau")

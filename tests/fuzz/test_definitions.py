@@ -8,7 +8,7 @@ from fuzz import definitions
 from fuzz.guided import DefectError
 
 from pyspec.errors import ModelError
-from pyspec.formula.definition import Definition
+from pyspec.formula.definitions.function import Definition
 
 
 def test_texts_are_refused_or_make_a_program_that_numpy_agrees_with() -> None:

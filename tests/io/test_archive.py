@@ -18,7 +18,6 @@ from pyspec.errors import DataError
 from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
 from pyspec.io import (
     digest,
-    header,
     load_archive,
     load_fit,
     load_fits,
@@ -27,6 +26,7 @@ from pyspec.io import (
     save_fit,
     verify_archive,
 )
+from pyspec.io.archive import header
 from pyspec.io.atomic import replacing
 from pyspec.model import Measurement, load_model
 

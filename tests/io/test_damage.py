@@ -16,7 +16,8 @@ from pyspec import ArchiveWarning, load_fits, save_fit
 from pyspec.cli import main
 from pyspec.errors import DataError
 from pyspec.fit import fit_model
-from pyspec.io import digest, header, load_archive, save_archive, verify_archive
+from pyspec.io import digest, load_archive, save_archive, verify_archive
+from pyspec.io.archive import header
 from pyspec.model import Measurement
 
 

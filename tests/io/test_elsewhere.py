@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import header, load_archive, read, save_archive
-from pyspec.io.addresses import opened_again
-from pyspec.io.salvage import salvage_report
+from pyspec.io import load_archive, read, save_archive
+from pyspec.io.archive import header
+from pyspec.io.archive.addresses import opened_again
+from pyspec.io.archive.salvage import salvage_report
 
 ENERGY = np.linspace(80.0, 90.0, 8)
 SECRET = np.arange(8.0) + 1000

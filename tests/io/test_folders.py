@@ -13,7 +13,7 @@ import pytest
 
 from pyspec import File, Measurement, fit_model, load_model
 from pyspec.errors import DataError
-from pyspec.io.source import by_reference
+from pyspec.io.sources.arrays import by_reference
 
 zarr = pytest.importorskip("zarr", minversion="3")
 xarray = pytest.importorskip("xarray")

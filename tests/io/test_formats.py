@@ -21,7 +21,7 @@ from support.io_samples import (
 
 from pyspec.errors import DataError
 from pyspec.io import FORMATS, READERS, Dataset, read
-from pyspec.io.found import runs
+from pyspec.io.raw_table import runs
 
 CASES = [
     pytest.param(name, k, id=f"{name}-{k}")

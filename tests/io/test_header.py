@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import header
-from pyspec.io.header import DamageError, Header
+from pyspec.io.archive import header
+from pyspec.io.archive.header import DamageError, Header
 
 CONTENT = bytes(range(256)) * 5000  # more than one piece of a megabyte
 DIGEST = hashlib.sha256(CONTENT).digest()

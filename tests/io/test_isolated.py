@@ -12,7 +12,7 @@ import pytest
 
 from pyspec.errors import DataError
 from pyspec.io import limits, load_archive, save_archive
-from pyspec.io.salvage import salvage_report
+from pyspec.io.archive.salvage import salvage_report
 
 #: Modules of the standard library and others that the child imports.
 NAMES = ["signal", "random", "json", "subprocess", "types", "numpy", "h5py", "sitecustomize"]
@@ -56,7 +56,7 @@ def test_nor_is_one_beside_the_script(archive: Path, tmp_path: Path) -> None:
     script = folder / "look.py"
     script.write_text(
         "import sys\nown = sys.path.pop(0)\n"
-        "from pyspec.io.salvage import salvage_report\n"
+        "from pyspec.io.archive.salvage import salvage_report\n"
         "import pathlib\nsys.path.insert(0, own)\n"
         f"print(len(salvage_report(pathlib.Path({str(archive)!r})).whole))\n"
     )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io.cells import Lines, cells, number, numbers_of
-from pyspec.io.text import read_table
+from pyspec.io.tables.cells import Lines, cells, number, numbers_of
+from pyspec.io.tables.text import read_table
 
 FILE = Path("table.csv")
 

@@ -14,8 +14,9 @@ import pytest
 
 from pyspec._version import VERSION
 from pyspec.errors import DataError
-from pyspec.io import digest, records
-from pyspec.io.tree import Reader
+from pyspec.io import digest
+from pyspec.io.archive import contents as records
+from pyspec.io.archive.tree import Reader
 
 ONE, TWO = np.arange(3.0), np.arange(2, dtype=np.float32)
 FIT = {"number": 1.5, "name": "x"}

@@ -12,7 +12,7 @@ from support.fit_cases import data_1d, data_2d, series, spectrum
 
 from pyspec import MC, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_fit, save_fit
 from pyspec.io import load_archive, record_of
-from pyspec.io.restored import result_of
+from pyspec.io.archive.results import result_of
 
 #: What every result says, and what it says of itself in words.
 SAID = (

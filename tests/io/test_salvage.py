@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import digest, header, limits, load_archive, salvage, save_archive
+from pyspec.io import digest, limits, load_archive, save_archive
+from pyspec.io.archive import header, salvage
 
 DATA = np.arange(3.0)
 ARRAY = f"arrays/{digest(DATA)}"

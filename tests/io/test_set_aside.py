@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import read
 from pyspec.errors import DataError
-from pyspec.io.cells import is_label
+from pyspec.io.tables.cells import is_label
 from pyspec.io.units import guess_kind, holds_errors
 
 ENERGY = np.arange(80, 90, 0.5)

@@ -15,10 +15,11 @@ from support.fit_cases import START, data_1d, spectrum
 from pyspec.errors import DataError, ModelError
 from pyspec.fit import FitResult, fit_model, fit_slices
 from pyspec.fit.again import settings_again, settings_of
-from pyspec.io import header, load_archive, load_fit, load_fits, save_archive, save_fit
+from pyspec.io import load_archive, load_fit, load_fits, save_archive, save_fit
+from pyspec.io.archive import header
+from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
-from pyspec.io.heap import check_heaps
-from pyspec.io.steady import SteadyFile
+from pyspec.io.hdf5_heap_check import check_heaps
 from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
 
 

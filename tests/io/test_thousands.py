@@ -14,8 +14,9 @@ from support.fit_cases import data_1d, spectrum
 from pyspec import FitResults, fit_many
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model
-from pyspec.io import load_fit, load_fits, record, save_fit
-from pyspec.io.tree import Reader
+from pyspec.io import load_fit, load_fits, save_fit
+from pyspec.io.archive import fit_record as record
+from pyspec.io.archive.tree import Reader
 from pyspec.model import Measurement
 
 

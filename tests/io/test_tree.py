@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io.tree import Reader, write_tree
+from pyspec.io.archive.tree import Reader, write_tree
 
 MUCH = 1 << 20
 

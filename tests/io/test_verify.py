@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pyspec.io.verify
+import pyspec.io.archive.verify
 from pyspec.errors import DataError
-from pyspec.io import digest, header, save_archive, verify_archive
-from pyspec.io.salvage import Report
-from pyspec.io.verify import Verification
+from pyspec.io import digest, save_archive, verify_archive
+from pyspec.io.archive import header
+from pyspec.io.archive.salvage import Report
+from pyspec.io.archive.verify import Verification
 
 DATA = np.arange(3.0)
 WHOLE = ("fits/0001", "fits/0002", f"arrays/{digest(DATA)}")
@@ -27,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_whole_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other process has to look."""
-    monkeypatch.setattr(pyspec.io.verify, "salvage_report", None)
+    monkeypatch.setattr(pyspec.io.archive.verify, "salvage_report", None)
     assert verify_archive(path) == Verification(path, 3, "", WHOLE, {})
     text = f"{path}: whole (version 3): every byte is as it was written; 2 fits, 1 arrays"
     assert str(verify_archive(path)) == text
@@ -36,7 +37,7 @@ def test_a_whole_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_damaged_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process of its own found is told on."""
     report = Report(WHOLE[1:], {"fits/0001": "its sha256 differs"})
-    monkeypatch.setattr(pyspec.io.verify, "salvage_report", lambda _: report)
+    monkeypatch.setattr(pyspec.io.archive.verify, "salvage_report", lambda _: report)
     os.truncate(path, path.stat().st_size - 1)
     found = verify_archive(path)
     assert (found.version, found.whole, found.damaged) == (3, WHOLE[1:], report.damaged)
@@ -54,7 +55,7 @@ def test_nothing_can_be_read(path: Path, monkeypatch: pytest.MonkeyPatch, is_cut
     def nothing(_: Path) -> Any:
         raise header.DamageError("nothing in it can be read", path)
 
-    monkeypatch.setattr(pyspec.io.verify, "salvage_report", nothing)
+    monkeypatch.setattr(pyspec.io.archive.verify, "salvage_report", nothing)
     if is_cut:
         os.truncate(path, path.stat().st_size - 1)
     else:

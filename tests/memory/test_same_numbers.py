@@ -17,7 +17,7 @@ from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor
 from pyspec.executor.frame import aligned
 from pyspec.formula import Definition, define
-from pyspec.formula.encode import encode
+from pyspec.formula.program.encode import encode
 from pyspec.ir import build_graph
 from pyspec.memory import FITS, ORDERS, Choice
 from pyspec.passes import run

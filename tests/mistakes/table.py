@@ -19,7 +19,7 @@ import yaml
 
 import pyspec
 from pyspec._library import OPS, RPN
-from pyspec.formula.measured import INSTRUMENT
+from pyspec.formula.definitions.measured import INSTRUMENT
 from pyspec.io import read
 from pyspec.model import load_profile
 

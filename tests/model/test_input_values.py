@@ -13,7 +13,7 @@ import pytest
 import pyspec
 from pyspec import load_dynamics, load_model
 from pyspec.errors import DataError, ModelError
-from pyspec.formula.definition import FORMULAS, Definition, define
+from pyspec.formula.definitions.function import FORMULAS, Definition, define
 from pyspec.model import Model
 
 TEXT = """

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.cells import number, numbers_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.cells import number, numbers_of
+from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
 
 _LINE = re.compile(r"^#\s*([^:\s]+)\s*(?:-[^:]*)?:\s*(.*)$")

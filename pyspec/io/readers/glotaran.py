@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.cells import numbers_of
-from pyspec.io.found import Found, monotonic
+from pyspec.io.raw_table import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.cells import numbers_of
+from pyspec.io.tables.text import read_text
 
 _KINDS = {"wavelength explicit": ("time", "energy"), "time explicit": ("energy", "time")}
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from pyspec.errors import DataError, one_line, several
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
-from pyspec.io.elsewhere import files_elsewhere
-from pyspec.io.found import Found
-from pyspec.io.heap import check_heaps
+from pyspec.io.hdf5_heap_check import check_heaps
 from pyspec.io.optional import need
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, begins_with
 from pyspec.io.sizes import check_size
+from pyspec.io.sources.linked_files import files_elsewhere
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Block, found_of, meta_numbers
-from pyspec.io.cells import entries_of
-from pyspec.io.found import Found
 from pyspec.io.optional import need
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.igor_itx import axes_of, label_unit
+from pyspec.io.tables.cells import entries_of
 
 #: Version → bytes over which the checksum runs (Igor's technical note TN003).
 _HEADERS = {2: 126, 5: 384}

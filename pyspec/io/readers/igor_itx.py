@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import entries_of, number, numbers_of
-from pyspec.io.found import Found, monotonic
+from pyspec.io.raw_table import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.cells import entries_of, number, numbers_of
+from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, split_unit
 
 Array = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of
-from pyspec.io.found import Found
 from pyspec.io.optional import need
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 
 _UNITS = {"1/cm": "cm-1", "nanometers": "nm", "micrometers": "um", "seconds": "s", "ev": "eV"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.io.arrays import Entry, choose
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start, begins_with
 from pyspec.io.readers.hdf5 import entries_of, noted, opened
 from pyspec.io.sizes import check_size

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pyspec.errors import DataError, one_line
-from pyspec.io.found import Found
 from pyspec.io.optional import available, need
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import MAGIC, opened
 from pyspec.io.sizes import check_size

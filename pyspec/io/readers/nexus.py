@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.arrays import choose
-from pyspec.io.found import Found
 from pyspec.io.optional import available, need
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import (
     MAGIC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyspec.errors import DataError, one_line
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, begins_with
 
 

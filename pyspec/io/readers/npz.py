@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.sizes import check_size
 

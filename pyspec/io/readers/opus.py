@@ -17,7 +17,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, begins_with
 
 _KINDS = {

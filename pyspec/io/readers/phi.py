@@ -16,9 +16,9 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import entries_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, begins_with
+from pyspec.io.tables.cells import entries_of
 
 _END = re.compile(rb"EOFH\r?\n")
 _FILE_BYTES, _SPECTRUM_BYTES = 16, 96

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import number, numbers_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.cells import number, numbers_of
+from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, split_unit
 
 Array = npt.NDArray[np.float64]

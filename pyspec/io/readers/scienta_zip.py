@@ -12,7 +12,7 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.sizes import check_size, zip_names
 from pyspec.io.units import dim_name, split_unit

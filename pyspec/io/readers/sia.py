@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyspec.io.found import Found
-from pyspec.io.layout import read_layout
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_table, read_text
+from pyspec.io.tables.layout import read_layout
+from pyspec.io.tables.text import read_table, read_text
 
 
 def sniff(start: Start) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.cells import number, numbers_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.cells import number, numbers_of
+from pyspec.io.tables.text import read_text
 
 _FIRST = re.compile(r"(?P<prefix>\S{0,4}?)\s*Created by:\s+SpecsLab", re.IGNORECASE)
 _SCAN = re.compile(r"Cycle:\s*(\d+)(?:,\s*Curve:\s*(\d+))?(?:,\s*Scan:\s*(\d+))?(.*)")

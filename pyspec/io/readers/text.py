@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.cells import cells, entries_of, number, style_of, words_of
-from pyspec.io.columns import Table, roles_of, without_empty, without_index, without_text
-from pyspec.io.found import Found, runs
-from pyspec.io.layout import may_be_columns, read_layout
+from pyspec.io.raw_table import Found, runs
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import is_comment, lines_of, read_table, read_text
+from pyspec.io.tables.cells import cells, entries_of, number, style_of, words_of
+from pyspec.io.tables.columns import Table, roles_of, without_empty, without_index, without_text
+from pyspec.io.tables.layout import may_be_columns, read_layout
+from pyspec.io.tables.text import is_comment, lines_of, read_table, read_text
 
 #: So many "key: value" comments are kept.
 _MOST_META = 200
@@ -23,7 +23,7 @@ _LEAST_ROWS = 3
 
 
 def sniff(start: Start) -> bool:
-    """Every text; :func:`pyspec.io.text.read_text` refuses what is none."""
+    """Every text; :func:`pyspec.io.tables.text.read_text` refuses what is none."""
     return True
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, found_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import read_text
+from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
 
 Array = npt.NDArray[np.float64]

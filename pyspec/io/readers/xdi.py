@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from pyspec.io.cells import entries_of
-from pyspec.io.found import Found
+from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.text import found_in
-from pyspec.io.text import read_table, read_text
+from pyspec.io.tables.cells import entries_of
+from pyspec.io.tables.text import read_table, read_text
 from pyspec.io.units import show_unit
 
 _COLUMN = re.compile(r"^Column\.(\d+)$", re.IGNORECASE)

@@ -15,7 +15,7 @@ import numpy as np
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
-from pyspec.io.source import is_held
+from pyspec.io.sources.arrays import is_held
 from pyspec.workflow.maps.store import Place
 from pyspec.workflow.maps.unread import unread
 

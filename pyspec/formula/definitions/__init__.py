@@ -1,0 +1,1 @@
+"""What users define by formula: functions, kernels, kinetic schemes, measured responses."""

@@ -1,0 +1,388 @@
+"""A function of one's own, by formula: from its text to a row like those of the op table.
+
+    energy Skew(A, x0 [eV], w>0 [eV], b): u = (x - x0) / w; A * exp(-u ** 2) * (1 + b * u) -- doc
+
+A convolution kernel may have more lines, see :mod:`pyspec.formula.definitions.kernel`. Further
+arrays, `(A; ref)`, may follow the parameters, see :mod:`pyspec.formula.definitions.inputs`.
+
+The text says everything: it travels with models, graphs and plans, and two functions are the same
+if their texts are. What it depends on, and how, is derived from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from keyword import iskeyword
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS as LIBRARY
+from pyspec._library import OPS, OpDef
+from pyspec.errors import ModelError, suggest
+from pyspec.formula.definitions.inputs import NOTHING, given_values, read_inputs
+from pyspec.formula.definitions.kernel import (
+    AXIS,
+    KERNEL,
+    NAMES,
+    check_parts,
+    kernel_jumps,
+    kernel_words,
+    mass,
+    reaches,
+)
+from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
+from pyspec.formula.definitions.scheme import KINETICS, define_state
+from pyspec.formula.definitions.signature import read_signature, refuse_parentheses, units_of
+from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
+from pyspec.formula.definitions.traits import Traits, find_traits
+from pyspec.formula.formula import Formula, parse, parse_given
+from pyspec.formula.names import check_names, claim
+from pyspec.formula.program.derive import differentiate
+from pyspec.formula.program.encode import encode
+from pyspec.formula.program.values import Values, Work
+from pyspec.formula.syntax import has_sums
+
+#: For each domain the kind of its functions, its name in the op table and that of its axis.
+DOMAINS = {
+    "energy": ("PEAK", "ENERGY", "x"),
+    "time": ("DYNAMICS", "TIME", "t"),
+    "profile": ("PROFILE", "AUX", "x"),
+    KERNEL: ("KERNEL", "TIME", AXIS),
+}
+_AXES = {domain: row[2] for domain, row in DOMAINS.items()}
+
+#: Functions by formula that every model of this process may name: those of
+#: :func:`pyspec.function`. A model keeps the text, so that one made before is what it was.
+FORMULAS: dict[str, OpDef] = {}
+
+#: The number of a function that Python runs.
+EXTERNAL_OP = -1
+
+#: The longest formula, in characters, its helper lines included.
+MAX_LENGTH = 8000
+
+_HEAD = re.compile(
+    r"(?P<domain>\w+) (?P<name>\w+)\((?P<params>[^);]*)(?:;(?P<inputs>[^)]*))?\): ?"
+    r"(?P<body>.*?)(?: -- (?P<doc>.*))?",
+    re.S,
+)
+_LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<text>.*)", re.S)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function by formula. `lines` are helper values, each in terms of those before; `value` is
+    the formula of the result. Equal definitions have equal texts."""
+
+    text: str
+    domain: str = field(compare=False)
+    name: str = field(compare=False)
+    params: tuple[str, ...] = field(compare=False)
+    lines: tuple[tuple[str, Formula], ...] = field(compare=False, repr=False)
+    value: Formula = field(compare=False, repr=False)
+    signature: str = field(compare=False, default="", repr=False)
+    doc: str = field(compare=False, default="", repr=False)
+    #: Of a kernel what is declared: ``reach``, ``tail_before`` and so on.
+    parts: tuple[tuple[str, Formula], ...] = field(compare=False, default=(), repr=False)
+    #: Further arrays along the axis that it reads, by name, and how the text writes them.
+    inputs: tuple[str, ...] = field(compare=False, default=())
+    inputs_text: str = field(compare=False, default="", repr=False)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of the parameters that have one."""
+        return units_of(self.signature)
+
+    @property
+    def axis(self) -> str:
+        """What the formula calls the abscissa."""
+        return DOMAINS[self.domain][2]
+
+    @cached_property
+    def sums(self) -> bool:
+        """Whether it sums over the energies, so that NumPy has to run it."""
+        return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a kernel of C runs it for points along an axis."""
+        return not self.sums and self.domain != KERNEL
+
+    def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
+        """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
+        return self.evaluate(self.value, x, params, inputs)
+
+    def slopes(self, x: Any, /, *params: Any, **inputs: Any) -> list[npt.NDArray[np.float64]]:
+        """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
+        return sum_slopes(self, x, params, given_values(self.name, self.inputs, inputs))
+
+    def evaluate(
+        self, formula: Formula, x: Any, params: Sequence[Any], inputs: Mapping[str, Any] = NOTHING
+    ) -> Any:
+        """A formula of the definition at x, in NumPy."""
+        env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
+        env |= given_values(self.name, self.inputs, inputs)
+        for name, line in self.lines:
+            env[name] = line.evaluate(env)
+        value = formula.evaluate(env)
+        return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+
+    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Any:
+        """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
+        return mass(self, side, away, params)
+
+    def reaches(self, *params: float) -> tuple[float, float]:
+        """Of a kernel how far it extends to earlier and to later samples."""
+        return reaches(self, params)
+
+    def response(self, irf: str) -> None:
+        """A formula has no exact response to an instrument."""
+        return
+
+    def table(self) -> tuple[Values, dict[str, int]]:
+        """A table of values with the lines, and which value each name is."""
+        values = Values()
+        known = (*self.params, self.axis, *self.inputs)
+        names = {name: values.input(name) for name in known}
+        for name, formula in self.lines:
+            names[name] = values.lower(formula.root, names)
+        return values, names
+
+    @cached_property
+    def values(self) -> tuple[Values, int]:
+        """The table of values, and which of them the result is."""
+        values, names = self.table()
+        return values, values.lower(self.value.root, names)
+
+    def work(self, formula: Formula) -> Work:
+        """A formula of the definition and its derivatives by all parameters."""
+        values, names = self.table()
+        root = values.lower(formula.root, names)
+        params = [values.input(name) for name in self.params]
+        slopes = differentiate(values, root, params)
+        axes = [values.input(name) for name in (self.axis, *self.inputs)]
+        return Work(values, params, axes, [root, *slopes])
+
+    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
+        """The program of a formula of the definition and of its derivatives by all parameters."""
+        return encode(self.work(formula)).words()
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.int64]:
+        """What the library runs: the program of the value and its derivatives by all parameters; of
+        a kernel also those of reach and tail."""
+        return kernel_words(self) if self.domain == KERNEL else self.program(self.value)
+
+    @cached_property
+    def kernel_jumps(self) -> tuple[tuple[str, str], ...]:
+        """Of a kernel the parameters that move a jump, as :class:`OpDef` has them."""
+        return kernel_jumps(self, read_signature(self.signature)[1])
+
+    @cached_property
+    def traits(self) -> Traits:
+        """Linear parameters, what slopes read, and jumps."""
+        return find_traits(*self.values, self.params, self.axis, self.inputs)
+
+
+def write(
+    domain: str,
+    name: str,
+    params: str,
+    formula: str,
+    lines: Sequence[tuple[str, str]] = (),
+    doc: str = "",
+    parts: Sequence[tuple[str, str]] = (),
+    inputs: str = "",
+) -> str:
+    """The text of a definition, from its parts; `parts` are what a kernel declares besides."""
+    body = [f"{key} = {' '.join(text.split())}" for key, text in (*lines, *parts)]
+    plain = ", ".join(" ".join(part.split()) for part in params.split(","))
+    if inputs:
+        plain += "; " + ", ".join(" ".join(part.split()) for part in inputs.split(","))
+    text = f"{domain} {name}({plain}): {'; '.join([*body, ' '.join(formula.split())])}"
+    return f"{text} -- {' '.join(doc.split())}" if doc.strip() else text
+
+
+def free_names(
+    formula: str,
+    lines: Sequence[tuple[str, str]],
+    axis: str,
+    where: str = "",
+    inputs: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The names in a formula and its lines that are no axis, input or line, in the order of
+    their first use: its parameters. Raises :class:`ModelError` where one cannot be read."""
+    texts = [*(text for _, text in lines), formula]
+    used = [name for text in texts for name in parse(" ".join(text.split()), where, True).names]
+    own = {axis, *inputs, *(name for name, _ in lines)}
+    return tuple(dict.fromkeys(name for name in used if name not in own))
+
+
+@lru_cache(maxsize=1024)
+def define(text: str, where: str = "") -> OpDef:
+    """The function that a text defines, as a row like those of the op table.
+
+    Raises :class:`ModelError`, starting with `where`, with what is wrong and a caret under it.
+    """
+    start = f"{where}: " if where else ""
+    if len(text) > MAX_LENGTH:
+        raise ModelError(
+            f"{start}the formula has {len(text)} characters, {MAX_LENGTH} is the most; split it "
+            "over several components"
+        )
+    match = _HEAD.fullmatch(text)
+    if match is None:
+        refuse_parentheses(text, start)
+        raise ModelError(
+            f"{start}cannot read the function {text[:80]!r}; write 'energy Name(A, x0, w>0): "
+            "formula'"
+        )
+    domain, name = match["domain"], match["name"]
+    if domain not in DOMAINS:
+        raise ModelError(
+            f"{start}unknown domain {domain!r}{suggest(domain, list(DOMAINS))}; there are "
+            f"{', '.join(DOMAINS)}"
+        )
+    _check_name(name, start)
+    params, guards = read_signature(match["params"], start)
+    own = _parse(text, match, params, where)
+    kind, axis, _ = DOMAINS[domain]
+    traits = Traits((), (), ()) if own.sums else own.traits
+    if domain == KERNEL and traits.linear:
+        heights = " and ".join(traits.linear)
+        raise ModelError(
+            f"{start}the kernel {name} is proportional to {heights}, but a kernel is divided by "
+            f"its integral, so that a common factor has no effect; remove {heights}, or write "
+            "shares such as a and 1 - a"
+        )
+    return OpDef(
+        index=EXTERNAL_OP if own.sums else LIBRARY["OP_FORMULA"],
+        name=name,
+        kind=kind,
+        domain=axis,
+        params=params,
+        n_required=len(params),
+        guards=guards,
+        linear=traits.linear,
+        scratch=0,
+        jumps=own.kernel_jumps if domain == KERNEL else traits.jumps,
+        reads=traits.reads,
+        tolerance=float("inf"),
+        formula=match["body"].strip(),
+        units=tuple(f"[{own.units[one]}]" if one in own.units else "?" for one in params),
+        own=own,
+    )
+
+
+def find_op(function: str | None) -> OpDef | None:
+    """The function that a model names: a row of the op table, a registered function or, by its
+    text, a definition. None for a name that is not known; raises :class:`ModelError` for a text
+    that defines nothing."""
+    if function is None:
+        return None
+    if function.startswith(KINETICS):
+        return define_state(function)
+    if function.startswith(MEASURED):
+        return define_measured(function)
+    return define(function) if "(" in function else OPS.get(function)
+
+
+def rows() -> dict[str, OpDef]:
+    """Every function that a model may write by name: the op table, registered functions, those of
+    :func:`pyspec.function`, and the instrument with samples of its own."""
+    return {**FORMULAS, **OPS, MEASURED_IRF: INSTRUMENT}
+
+
+def op_of(function: str | None) -> OpDef:
+    """:func:`find_op` of what is known. Raises :class:`ModelError` otherwise."""
+    op = find_op(function)
+    if op is None:
+        from multiprocessing import parent_process  # takes longer to import than a fit
+
+        hint = suggest(function or "", list(OPS))
+        if parent_process() is not None:
+            hint = (
+                " in this worker process, which started afresh: call register_function at the top "
+                "of a module that it imports, outside of 'if __name__ == \"__main__\":'; or on a "
+                "cluster client.run(register_function, ...)"
+            )
+        raise ModelError(f"there is no function {function!r}{hint}")
+    return op
+
+
+def sums_over_energies(op: OpDef) -> bool:
+    """Whether a function is a formula with a sum over the energies."""
+    return isinstance(op.own, Definition) and op.own.sums
+
+
+def _check_name(name: str, start: str) -> None:
+    if name in OPS and not OPS[name].external:
+        raise ModelError(f"{start}{name!r} is a function of pyspec; choose another name")
+    if not name.isascii() or not name.isidentifier() or "_" in name or iskeyword(name):
+        raise ModelError(f"{start}{name!r} cannot name a function; use letters and digits")
+
+
+def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str) -> Definition:
+    """The formulas of a definition; every name in them is known where it is used."""
+    start = f"{where}: " if where else ""
+    domain, name = match["domain"], match["name"]
+    inputs = read_inputs(match["inputs"], name, domain, start)
+    axis = DOMAINS[domain][2]
+    known = {axis: "the time difference" if domain == KERNEL else "the axis"}
+    for param in params:
+        claim(param, "a parameter", known, start)
+    for one in inputs:
+        claim(one, "an input", known, start)
+    if len(params) > LIBRARY["MAX_PARAMS"]:
+        raise ModelError(
+            f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
+            "split it over several components"
+        )
+    *helpers, last = match["body"].split(";")
+    lines: list[tuple[str, Formula]] = []
+    parts: list[tuple[str, Formula]] = []
+    for helper in helpers:
+        line = _LINE.fullmatch(helper)
+        if line is None:
+            raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
+        place = f"{where}: {line['name']}" if where else ""
+        formula = parse_given(line["text"].strip(), place, domain == "energy")
+        check_names(formula, known, domain, _AXES, start)
+        if domain == KERNEL and line["name"] in NAMES:
+            parts.append((line["name"], formula))
+            continue
+        claim(line["name"], "a line", known, start)
+        lines.append((line["name"], formula))
+    value = parse_given(last.strip(), where, domain == "energy")
+    check_names(value, known, domain, _AXES, start)
+    own = Definition(
+        text,
+        domain,
+        name,
+        params,
+        tuple(lines),
+        value,
+        match["params"],
+        match["doc"] or "",
+        tuple(parts),
+        inputs,
+        (match["inputs"] or "").strip(),
+    )
+    if parts:
+        check_parts(own, start)
+    used = used_names(own)
+    if own.sums:
+        check_sums(own, start)
+    for what, names in (("parameter", params), ("input", inputs)):
+        unused = [one for one in names if one not in used]
+        if unused:
+            raise ModelError(
+                f"{start}the formula of {name} does not depend on its {what} {unused[0]!r}; "
+                f"remove it from the {what}s, or use it"
+            )
+    return own

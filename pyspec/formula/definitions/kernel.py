@@ -1,0 +1,271 @@
+"""Convolution kernels by formula: functions g(d) of the time difference d.
+
+    kernel Sech(w>0 [ps]): reach = 20 * w; 4 / (exp(d / w) + exp(-d / w)) ** 2
+
+Beside the helper lines there may be ``reach``, how far g extends, and ``tail``, the integral of g
+from a distance d >= 0 to infinity; for both sides, or as ``reach_before`` and ``reach_after``:
+earlier samples have d > 0, later ones d < 0. What is not given is found by integration.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, Guard
+from pyspec.errors import ModelError
+from pyspec.formula.formula import Formula
+from pyspec.formula.program.values import COMPARISONS, evaluated
+from pyspec.functions.domain import holds
+from pyspec.functions.integrals import beyond
+
+if TYPE_CHECKING:
+    from pyspec.formula.definitions.function import Definition
+
+Array = npt.NDArray[np.float64]
+
+#: The domain, what its formula calls the time difference, and the parts besides the shape.
+KERNEL, AXIS = "kernel", "d"
+PARTS = ("reach", "tail")
+SIDES = ("before", "after")
+#: What a line may be called that says one of them.
+NAMES = (*PARTS, *(f"{part}_{side}" for part in PARTS for side in SIDES))
+
+#: Points at which comparisons are looked at, and values of parameters.
+_FAR = np.geomspace(1e-4, 1e4, 1601)
+_POINTS = np.concatenate([-_FAR[::-1], [0.0], _FAR])
+_SCALES = (0.31, 0.83, 1.7, 0.57, 2.9)
+
+#: Edges that are looked at for each comparison and parameter.
+_MOST_EDGES = 8
+
+#: Parts into which an interval with an edge is cut, and how often.
+_SECTIONS, _MOST_CUTS = 64, 10
+
+#: A change of g by less than this share of its largest value is no jump.
+_SMALL = 1e-6
+
+
+def part_of(parts: Mapping[str, Formula], part: str, side: int) -> Formula | None:
+    """The formula of ``reach`` or ``tail`` on a side."""
+    return parts.get(part) or parts.get(f"{part}_{SIDES[side]}")
+
+
+def kernel_words(own: Definition) -> npt.NDArray[np.int64]:
+    """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h."""
+    parts = dict(own.parts)
+    given = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
+    programs = [None if one is None else own.program(one) for one in (own.value, *given)]
+    at = CONSTANTS["KERNEL_HEAD"]
+    places = []
+    for program in programs:
+        places.append(0 if program is None else at)
+        at += 0 if program is None else program.size
+    moved = dict(own.kernel_jumps)
+    bits = sum(1 << k for k, name in enumerate(own.params) if name in moved)
+    words = [np.array([at, bits, *places], np.int64)]
+    return np.concatenate([*words, *(program for program in programs if program is not None)])
+
+
+def reaches(own: Definition, params: Sequence[float]) -> tuple[float, float]:
+    """How far the kernel extends before and after."""
+    given = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
+    found = [
+        np.inf if one is None else float(own.evaluate(one, np.float64(0.0), params))
+        for one in given
+    ]
+    return found[0], found[1]
+
+
+def mass(own: Definition, side: int, away: Array, params: Sequence[float]) -> Array:
+    """The integral of g over ``|d| >= away`` on one side: 0 earlier samples, 1 later ones."""
+    tail = part_of(dict(own.parts), "tail", side)
+    if tail is not None:
+        value = own.evaluate(tail, away, params)
+        return np.broadcast_to(np.asarray(value, np.float64), away.shape).copy()
+    sign = 1.0 if side == 0 else -1.0
+    with np.errstate(all="ignore"):
+        return beyond(lambda d: own(sign * d, *params), away, reaches(own, params)[side])
+
+
+def check_parts(own: Definition, start: str) -> None:
+    """What a kernel declares is said once for each side, and its reach has no time difference."""
+    names = [name for name, _ in own.parts]
+    for part in PARTS:
+        given = [name for name in names if name.startswith(part)]
+        sides = [f"{part}_{side}" for side in SIDES]
+        if given not in ([], [part]) and sorted(given) != sorted(sides):
+            raise ModelError(
+                f"{start}write {part} for both sides of {own.name}, or {sides[0]} and {sides[1]}"
+            )
+    for name, formula in own.parts:
+        values, known = own.table()
+        used = values.reachable([values.lower(formula.root, known)])
+        if name.startswith("reach") and values.input(own.axis) in used:
+            raise ModelError(
+                f"{start}{name} says how far {own.name} extends; it cannot depend on {own.axis!r}"
+            )
+
+
+# ---- jumps -----------------------------------------------------------------------------------
+
+
+def kernel_jumps(own: Definition, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
+    """The parameters that move a jump of g: each with its value where the edge is at 1, or where
+    that does not say all with a formula that is not 0."""
+    values, root = own.values
+    along = values.depends([values.input(own.axis)])
+    inputs = {name: values.input(name) for name in own.params}
+    found: dict[str, list[float]] = {}
+    for number in sorted(values.reachable([root]) & along):
+        if values[number].instruction not in COMPARISONS:
+            continue
+        used = values.reachable([number])
+        names = [name for name in own.params if inputs[name] in used]
+        for name in names:
+            edges = _edges(own, number, name, guards)
+            factors = list(itertools.islice(edges, _MOST_EDGES if len(names) == 1 else 1))
+            if factors:
+                alone = len(names) == 1 and np.ptp(factors) <= 1e-9 * max(factors)
+                found.setdefault(name, []).append(factors[0] if alone else np.nan)
+    return tuple((name, _place(name, factors)) for name, factors in found.items())
+
+
+def _place(name: str, factors: list[float]) -> str:
+    known = np.isfinite(factors).all() and np.ptp(factors) <= 1e-9 * factors[0]
+    return repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"
+
+
+def _edges(own: Definition, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
+    """The parameter over the distance of each jump where a comparison changes, for some values."""
+    truth_at = evaluated(own.values[0], number)
+    for params in _examples(own, guards):
+        env = dict(zip(own.params, params, strict=True))
+        largest = -1.0  # of g, where there is an edge
+
+        def along(d: Array, env: Mapping[str, float] = env) -> Array:
+            return np.broadcast_to(truth_at({**env, own.axis: d}), d.shape)
+
+        for k in np.flatnonzero(np.diff(along(_POINTS)))[:_MOST_EDGES]:
+            edge = _section(along, float(_POINTS[k]), float(_POINTS[k + 1]))
+            largest = _largest(own, params) if largest < 0 else largest
+            if edge != 0 and _jumps_at(own, edge, params, largest):
+                yield env[name] / abs(edge)
+
+
+def _largest(own: Definition, params: Sequence[float]) -> float:
+    with np.errstate(all="ignore"):
+        size = np.abs(own(_POINTS, *params))
+    return float(size[np.isfinite(size)].max(initial=0.0))
+
+
+def _jumps_at(own: Definition, edge: float, params: Sequence[float], largest: float) -> bool:
+    width = 1e-7 * abs(edge)
+    with np.errstate(all="ignore"):
+        before, behind = own(np.array([edge - width, edge + width]), *params)
+        return bool(abs(behind - before) > _SMALL * largest)
+
+
+def _examples(own: Definition, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
+    """Values of the parameters within their bounds."""
+    n = len(own.params)
+    for signs in itertools.islice(itertools.product((1.0, -1.0), repeat=n), 4):
+        for k in range(len(_SCALES)):
+            values = tuple(sign * _SCALES[(k + j) % 5] for j, sign in enumerate(signs))
+            if all(holds(guard, values) for guard in guards):
+                yield values
+
+
+def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
+    """The first double between a and b at which a comparison is no longer what it is at a; near 0,
+    where doubles are dense, about there."""
+    for _ in range(_MOST_CUTS):
+        points = np.linspace(a, b, _SECTIONS + 1)
+        there = truth(points)
+        k = int(np.argmax(there != there[0]))
+        if (points[k - 1], points[k]) == (a, b):
+            break
+        a, b = float(points[k - 1]), float(points[k])
+    return b
+
+
+# ---- what is wrong with one ---------------------------------------------------------------------
+
+
+def fault_of(own: Definition, params: Sequence[float]) -> str:
+    """Why a kernel cannot convolve at these values, and what to do; "" where it can."""
+    name = own.name
+    with np.errstate(all="ignore"):
+        middle = float(own(np.zeros(1), *params)[0])
+        sides = _integrals(own, params)
+    if not np.isfinite(middle):
+        return f"{name} is {middle:g} at d = 0; write a kernel that is finite there"
+    if not np.isfinite(sides).all():
+        return f"the integral of {name} is not finite; write a kernel that falls off faster"
+    total = sum(sides)
+    if total <= 0:
+        return (
+            f"the integral of {name} is {total:g}; a kernel is normalised by it: make it positive"
+        )
+    for side in range(len(sides)):
+        said = _declared(own, side, params, total)
+        if said:
+            return said
+    return ""
+
+
+def _integrals(own: Definition, params: Sequence[float]) -> list[float]:
+    """The whole integrals of both sides, of the formula alone; infinite where they do not converge:
+    then they depend on the length in which panels begin."""
+    units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
+    scale = sum(abs(side) for side in units[1])
+    agree = [abs(a - b) <= 1e-9 * scale for a, b in zip(*units, strict=True)]
+    return units[0] if all(agree) else [np.inf, np.inf]
+
+
+def _along(own: Definition, sign: float, params: Sequence[float], unit: float) -> float:
+    return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
+
+
+def _declared(own: Definition, side: int, params: Sequence[float], total: float) -> str:
+    """What a declared reach or tail contradicts."""
+    sign = 1.0 if side == 0 else -1.0
+    reach = reaches(own, params)[side]
+    where = f"on the side {SIDES[side]}"
+    if not reach >= 0:
+        return f"{where} the reach is {reach:g}; it is a distance, 0 or more"
+    with np.errstate(all="ignore"):
+        at = np.minimum(np.array([0.0, 0.3, 1.0, 3.0]) * _size(own, params, total), reach)
+        at = np.append(at, reach) if np.isfinite(reach) else at
+        inside = beyond(lambda d: own(sign * d, *params), at)
+        said = mass(own, side, at, params)
+    if np.isfinite(reach) and abs(inside[-1]) > 1e-6 * total:
+        share = abs(inside[-1]) / total
+        return (
+            f"{where} {share:.2g} of the kernel lies beyond its reach of {reach:g}; give a larger "
+            "reach, or make the formula 0 there"
+        )
+    if part_of(dict(own.parts), "tail", side) is None:
+        return ""
+    worst = int(np.argmax(np.abs(said - inside)))
+    if not abs(said[worst] - inside[worst]) <= 1e-6 * total:
+        return (
+            f"{where} the tail at d = {at[worst]:g} is {said[worst]:.6g}, but the integral of the "
+            f"formula from there on is {inside[worst]:.6g}; mend one of them, or leave the tail out"
+        )
+    return ""
+
+
+def width_of(own: Definition, params: Sequence[float]) -> float:
+    """About how wide the kernel is: its integral over its value in the middle, NaN for none."""
+    return _size(own, params, sum(_integrals(own, params)))
+
+
+def _size(own: Definition, params: Sequence[float], total: float) -> float:
+    with np.errstate(all="ignore"):
+        middle = np.abs(np.broadcast_to(own(np.zeros(1), *params), 1))[0]
+        return float(total / middle) if middle > 0 else float("nan")

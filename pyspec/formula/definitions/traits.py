@@ -1,0 +1,199 @@
+"""What a formula says of itself: in which parameters it is linear, what each derivative depends
+on, and which parameters move a jump along the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pyspec._library import RPN
+from pyspec.formula.program.derive import differentiate
+from pyspec.formula.program.values import COMPARISONS, Values
+from pyspec.formula.rules import written
+
+#: The height of a jump is a formula of so many characters at most; of a longer one it is not known.
+MAX_TEXT = 2000
+
+
+class Traits(NamedTuple):
+    """The columns of a row of the op table that follow from a formula."""
+
+    linear: tuple[str, ...]
+    jumps: tuple[tuple[str, str], ...]
+    reads: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def find_traits(
+    values: Values, root: int, params: Sequence[str], axis: str, inputs: Sequence[str] = ()
+) -> Traits:
+    """The traits of the value `root` of the parameters `params` along `axis`; `inputs` have a value
+    at each of its points."""
+    table = copy_of(values)
+    numbers = [table.input(name) for name in params]
+    slopes = differentiate(table, root, numbers)
+    read = {
+        name: {params[k] for k, number in enumerate(numbers) if number in table.reachable([slope])}
+        for name, slope in zip(params, slopes, strict=True)
+    }
+    # What is compared moves jumps and kinks: no derivative says so, but others change with it.
+    for name, number in zip(params, numbers, strict=True):
+        if number in _compared(table, root):
+            read[name].add(name)
+        read[name].update(other for other in params if name in read[other])
+    linear = _linear(table, root, params, read)
+    reads = tuple(
+        (name, tuple(other for other in params if other in read[name])) for name in params
+    )
+    return Traits(linear, _jumps(table, root, params, axis, inputs), reads)
+
+
+def _compared(table: Values, root: int) -> set[int]:
+    """The values on which a comparison depends."""
+    used = table.reachable([root])
+    return table.reachable(n for n in used if table[n].instruction in COMPARISONS)
+
+
+def copy_of(values: Values) -> Values:
+    """A table of its own: derivatives that are only looked at stay out of the program."""
+    table = Values()
+    table.table = list(values.table)
+    table._known = dict(values._known)
+    return table
+
+
+def _linear(
+    table: Values, root: int, params: Sequence[str], read: Mapping[str, set[str]]
+) -> tuple[str, ...]:
+    """The parameters in which the value is linear, all at once: no slope by one of them depends
+    on another, and the value is 0 where they are."""
+    chosen: list[str] = []
+    for name in params:
+        if not read[name].intersection([*chosen, name]):
+            chosen.append(name)
+    zeros = dict.fromkeys((table.input(name) for name in chosen), 0.0)
+    rest = _number(table, root, zeros)
+    return tuple(chosen) if chosen and rest == 0.0 else ()
+
+
+def _number(table: Values, root: int, known: Mapping[int, float]) -> float | None:
+    """What a value is where some inputs have known numbers; None where that depends on others. A
+    product with 0 is 0."""
+    found: dict[int, float | None] = {}
+    other = Values()
+    for number in sorted(table.reachable([root])):
+        value = table[number]
+        if not value.operands:
+            found[number] = known.get(number, table.number(number))
+            continue
+        operands = [found[operand] for operand in value.operands]
+        product = value.instruction in ("MUL", "CHAIN") and 0.0 in operands
+        if product or (value.instruction == "DIV" and operands[0] == 0.0):
+            found[number] = 0.0
+        elif value.instruction == "WHERE" and operands[1] == operands[2]:
+            found[number] = operands[1]
+        elif any(operand is None for operand in operands):
+            found[number] = None
+        else:
+            folded = other.apply(
+                value.instruction, *(other.constant(one or 0.0) for one in operands)
+            )
+            found[number] = other.number(folded)
+    return found[root]
+
+
+# ---- jumps -----------------------------------------------------------------------------------
+
+
+def _jumps(
+    table: Values, root: int, params: Sequence[str], axis: str, inputs: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """A comparison of the axis with a parameter jumps where they meet: the height is the value
+    with the comparison true, less that with it false, there. Of an input nothing is known there."""
+    at = table.input(axis)
+    given = {table.input(name) for name in inputs}
+    along = table.depends([at, *given])
+    heights: dict[str, list[str]] = {}
+    for number in sorted(table.reachable([root]) & along):
+        value = table[number]
+        if value.instruction not in COMPARISONS or value.instruction in ("EQ", "NE"):
+            continue
+        place = _place(table, value.operands, at, along)
+        names = [name for name in params if table.input(name) in table.reachable(value.operands)]
+        for name in names:
+            height = None if place is None else _height(table, root, number, at, place, given)
+            heights.setdefault(name, []).append("1" if height is None else height)
+    return tuple(
+        (name, " + ".join(f"abs({height})" for height in found) if len(found) > 1 else found[0])
+        for name, found in heights.items()
+        if any(height != "0" for height in found)
+    )
+
+
+def _place(table: Values, operands: Sequence[int], at: int, along: set[int]) -> int | None:
+    """Where the axis meets what it is compared with, as a value; None where that is not plain."""
+    a, b = operands
+    if a == at and b not in along:
+        return b
+    if b == at and a not in along:
+        return a
+    for this, other in ((a, b), (b, a)):
+        value = table[this]
+        if value.instruction == "SUB" and value.operands[0] == at and other not in along:
+            if value.operands[1] in along:
+                return None
+            zero = table.number(other) == 0
+            return value.operands[1] if zero else table.apply("ADD", value.operands[1], other)
+    return None
+
+
+def _height(
+    table: Values, root: int, comparison: int, at: int, place: int, inputs: set[int]
+) -> str | None:
+    """The text of the jump, None where it is too long to say or depends on an input."""
+    before = _replaced(table, root, {comparison: table.constant(0.0), at: place})
+    behind = _replaced(table, root, {comparison: table.constant(1.0), at: place})
+    if before == behind:
+        return "0"
+    height = table.apply("SUB", behind, before)
+    return text_of(table, height) if inputs.isdisjoint(table.reachable([height])) else None
+
+
+def _replaced(table: Values, root: int, instead: Mapping[int, int]) -> int:
+    """The value with some values replaced."""
+    found: dict[int, int] = {}
+    for number in sorted(table.reachable([root])):
+        value = table[number]
+        if number in instead:
+            found[number] = instead[number]
+        elif value.operands:
+            operands = [found[operand] for operand in value.operands]
+            gone = value.instruction == "SUB" and operands[0] == operands[1]
+            if value.instruction in ("MUL", "CHAIN"):
+                gone = 0 in [table.number(operand) for operand in operands]
+            found[number] = (
+                table.constant(0.0) if gone else table.apply(value.instruction, *operands)
+            )
+        else:
+            found[number] = number
+    return found[root]
+
+
+def text_of(values: Values, root: int) -> str | None:
+    """A value as the text of a formula, with all parentheses; None beyond :data:`MAX_TEXT`."""
+    found: dict[int, str] = {}
+    for number in sorted(values.reachable([root])):
+        found[number] = _text(values, number, found)
+        if len(found[number]) > MAX_TEXT:
+            return None
+    return found[root]
+
+
+def _text(values: Values, number: int, known: Mapping[int, str]) -> str:
+    value = values[number]
+    if value.instruction == "INPUT":
+        return value.name
+    if value.instruction == "CONST":
+        return f"({value.number!r})" if value.number < 0 else repr(value.number)
+    row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
+    operands = [known[operand] for operand in value.operands]
+    return written(row, operands)

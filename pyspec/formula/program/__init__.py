@@ -1,0 +1,1 @@
+"""Formulas as programs: values, derivatives, fused instructions, registers, listings."""

@@ -1,0 +1,261 @@
+"""Fits and arrays in an open HDF5 file: written, listed, and read one by one.
+
+/                attributes: pyspec (version that wrote it), schema, n_fits, n_arrays
+/fits/0001 …     one group for each fit: texts, tables, numbers; attribute sha256
+/arrays/<sha256> data, stored once however many fits use them
+
+``docs/archive_format.md`` describes every field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError, cut, one_line, shortened
+from pyspec.io.archive import header
+from pyspec.io.archive.tree import Reader, packing, tree_digest, write_tree
+from pyspec.model.digest import digest
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: What a person called a fit, and when it ended: it is the same fit under another name.
+NAMED = ("label", "timestamp")
+
+#: Fits that are named one by one beyond those that both their number and their names speak of.
+_MOST = 100
+
+
+def write_items(
+    file: Any, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
+) -> None:
+    """Adds fits and arrays that are not there yet to an archive or to an empty file.
+
+    What leads to the fits is written first, the fits next, and their data last: of a file that
+    was cut off, the fits before the cut can be read. HDF5 gives the names in a group their place in
+    the file when it flushes, so without a flush after each fit those of all fits lay at the end.
+    """
+    for name in arrays:
+        if not _is_digest(name):
+            raise DataError(
+                f"arrays/{shortened(name)}: is no sha256; name the array by pyspec.io.digest(array)"
+            )
+    for name, value in (("pyspec", _version()), ("schema", header.VERSION)):
+        file.attrs.modify(name, value)
+    group, shared = file.require_group("fits"), file.require_group("arrays")
+    places = _places(group, fits)
+    new = [name for name in arrays if name not in shared]
+    file.attrs.modify("n_fits", len(group) + len(places))
+    file.attrs.modify("n_arrays", len(shared) + len(new))
+    groups = [group.create_group(place, track_order=True) for place in places]
+    file.flush()
+    for (place, fit), made in zip(places.items(), groups, strict=True):
+        made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
+        if any(name in fit for name in NAMED):
+            made.attrs["unnamed"] = np.bytes_(_unnamed(fit))
+        file.flush()
+    data = [arrays[name] for name in new]
+    empty = [
+        shared.create_dataset(name, shape=array.shape, dtype=array.dtype, **packing(array.size))
+        for name, array in zip(new, data, strict=True)
+    ]
+    for dataset, array in zip(empty, data, strict=True):
+        dataset[...] = array
+
+
+def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """New fits by their places. Those that the archive holds already are not among them; they move,
+    so that all of `fits` are its last ones, in their order."""
+    old = sorted(group, key=int)
+    given, gone = _given(group, old, fits)
+    again = {one for one in given if isinstance(one, str)}
+    order: list[Any] = [name for name in old if name not in again | gone]
+    for one in given:
+        if not isinstance(one, str):
+            order.append(one)
+        elif one in again:
+            again.remove(one)
+            order.append(one)
+    last = max(map(int, old), default=0)
+    places = [*old, *(f"{last + 1 + k:04d}" for k in range(len(order) - len(old)))]
+    moved = {
+        one: place
+        for one, place in zip(order, places, strict=True)
+        if isinstance(one, str) and one != place
+    }
+    for name in gone:
+        del group[name]
+    for name in moved:
+        group.move(name, f"{name} moves")
+    for name, place in moved.items():
+        group.move(f"{name} moves", place)
+    return {
+        place: one for one, place in zip(order, places, strict=True) if not isinstance(one, str)
+    }
+
+
+def _given(
+    group: Any, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
+) -> tuple[list[Any], set[str]]:
+    """(new fits, and the names of those that the archive holds, in the order of `fits`; the names
+    of those that a fit with another label takes the place of)."""
+    if not old:
+        return [*fits], set()
+    known = {bytes(group[name].attrs["sha256"]): name for name in old}
+    given: list[Any] = [known.get(tree_digest(fit).encode(), fit) for fit in fits]
+    taken, gone = {one for one in given if isinstance(one, str)}, set()
+    alike = {_unnamed_of(group[name]): name for name in old if name not in taken}
+    for k, fit in enumerate(given):
+        name = None if isinstance(fit, str) else alike.get(_unnamed(fit))
+        if name is not None and fit.get("label") in (None, _label_of(group[name])):
+            given[k] = name
+        elif name is not None:
+            gone.add(name)
+    return [one for one in given if not (isinstance(one, str) and one in gone)], gone
+
+
+def _unnamed(fit: Mapping[str, Any]) -> bytes:
+    """The digest of a fit but for what a person called it, and when it ended."""
+    return tree_digest({key: one for key, one in fit.items() if key not in NAMED}).encode()
+
+
+def _unnamed_of(group: Any) -> bytes:
+    return bytes(group.attrs.get("unnamed", group.attrs["sha256"]))
+
+
+def _label_of(group: Any) -> str | None:
+    return bytes(group["label"][()]).decode() if "label" in group else None
+
+
+def _version() -> npt.NDArray[np.bytes_]:
+    """The version of pyspec, in 32 bytes, so that another one takes its place."""
+    return np.array(VERSION.encode(), dtype="S32")
+
+
+def _is_digest(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch("[0-9a-f]{64}", name) is not None
+
+
+def missing_items(file: Any, kind: str, names: Sequence[str]) -> dict[str, str]:
+    """What the group ("fits" or "arrays") of an archive has lost: name → that it is missing."""
+    expected = int(file.attrs.get(f"n_{kind}", len(names)))
+    if kind == "fits":
+        highest = max(map(int, names), default=0)
+        low, high = sorted((expected, highest))  # one of them may be damaged
+        last = min(high, max(low, 0) + _MOST)
+        places = {f"{number:04d}" for number in range(1, last + 1)}
+        found = {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
+        if last < high:
+            found[f"fits after {last:04d}"] = f"{len(names)} fits are there, {expected} are counted"
+        return found
+    lost = expected - len(names)
+    return {"arrays": f"{lost} of {expected} are missing"} if lost > 0 else {}
+
+
+def fit_names(file: Any) -> list[str]:
+    """The names of the fits in the order in which they were saved."""
+    return sorted(file["fits"], key=int)
+
+
+def _fit(reader: Reader, file: Any, name: str) -> dict[str, Any]:
+    group = file["fits"][name]
+    found, own = reader.tree(group)
+    if bytes(group.attrs["sha256"]).decode() != own or not isinstance(found, dict):
+        raise DataError(f"fits/{name}: its sha256 differs")
+    return found
+
+
+def _array(reader: Reader, file: Any, name: str) -> npt.NDArray[Any]:
+    array = reader.array(file["arrays"][name])
+    if digest(array) != name:
+        raise DataError(f"arrays/{name}: its sha256 differs")
+    return array
+
+
+def item_of(reader: Reader, file: Any, kind: str, name: str) -> Any:
+    """One fit ("fits") or one array ("arrays"), its digest checked.
+
+    Raises whatever damage leads to.
+    """
+    return (_array if kind == "arrays" else _fit)(reader, file, name)
+
+
+def check_root(file: Any, path: Path) -> None:
+    """Raises :class:`DataError` unless an open HDF5 file is an archive of fits."""
+    schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
+    if schema is None or writer is None or "fits" not in file or "arrays" not in file:
+        raise DataError(
+            f"{path}: is HDF5, but no archive of fits; read data with read(), or choose "
+            "another name to save under"
+        )
+    if not isinstance(schema, (int, np.integer)) or schema != header.VERSION:
+        raise header.refused(path, cut(str(schema), 100))
+
+
+@contextmanager
+def opened(h5py: ModuleType, path: Path, shown: Path) -> Iterator[Any]:
+    """The archive `path`, open for reading; errors call it `shown`."""
+    try:
+        file = h5py.File(path, "r")
+    except Exception as error:
+        raise DataError(
+            f"{shown}: is no archive of fits: not HDF5, or damaged ({one_line(error)})"
+        ) from None
+    with file:
+        check_root(file, shown)
+        yield file
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which fits of an archive are read: those whose texts are among these, all of them or the
+    last."""
+
+    texts: Mapping[str, Collection[str | None]]
+    last: bool = False
+
+    def names(self, file: Any) -> list[str]:
+        """The names of the fits in an open archive, in the order in which they were saved."""
+        every = fit_names(file)
+        found = (name for name in reversed(every) if self._is(file["fits"][name]))
+        return list(found)[::-1] if not self.last else list(islice(found, 1))
+
+    def _is(self, group: Any) -> bool:
+        return all(
+            key in group and bytes(group[key][()]).decode() in among
+            for key, among in self.texts.items()
+        )
+
+
+def load_checked(
+    h5py: ModuleType, path: Path, wanted: Wanted | None = None
+) -> tuple[list[dict[str, Any]], Arrays]:
+    """Fits and arrays of an archive whose bytes were checked; their digests are checked too. With
+    `wanted` those fits and their data, and nothing else is read."""
+    with opened(h5py, path, path) as file:
+        reader = Reader(h5py, path.stat().st_size)
+        arrays = list(file["arrays"])
+        try:
+            names = fit_names(file) if wanted is None else wanted.names(file)
+            fits = [_fit(reader, file, name) for name in names]
+            if wanted is not None:
+                used = {fit.get("data_sha256") for fit in fits}
+                arrays = [name for name in arrays if name in used]
+            return fits, {name: _array(reader, file, name) for name in arrays}
+        except MemoryError:
+            size = sum(int(file["arrays"][name].nbytes) for name in arrays)
+            raise DataError(
+                f"{path}: too large for the memory that is free; its data alone take {size} bytes"
+            ) from None
+        except Exception as error:  # damage shows itself in many ways
+            raise header.DamageError(one_line(error), path) from None

@@ -1,0 +1,312 @@
+"""A fit as a record of an archive: a dict of texts, numbers and arrays.
+
+:mod:`pyspec.io.archive.results` restores the fit. ``docs/archive_format.md`` describes the fields.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError
+from pyspec.fit import (
+    FitResult,
+    MCMCResult,
+    ParameterRow,
+    ParameterTable,
+    SliceResults,
+)
+from pyspec.fit.again import settings_of
+from pyspec.fit.ending import Ending
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.results.statistics import goodness
+from pyspec.io.archive.addresses import is_left_out, references_of
+from pyspec.io.archive.contents import NAMED
+from pyspec.model import (
+    Measurement,
+    Model,
+)
+from pyspec.model.inputs import own_inputs
+from pyspec.model.source import source_of
+
+Array = npt.NDArray[np.float64]
+Record = Mapping[str, Any]
+
+#: Numbers of a slice, and its texts.
+NUMBERS, TEXTS = ("redchi", "chisqr", "nfev"), ("status", "message")
+
+
+def record_of(result: FitResult | SliceResults) -> dict[str, Any]:
+    """One fit, or the fits of slices, all but the data; see :func:`pyspec.io.save_archive`."""
+    own = _slices_record(result) if isinstance(result, SliceResults) else _fit_record(result)
+    named = {name: text for name in NAMED if (text := vars(result).get(name))}
+    return own | named
+
+
+# one fit
+
+
+def _fit_record(result: FitResult) -> dict[str, Any]:
+    own = result._problem
+    return {
+        "kind": "fit",
+        "model_name": result.model_name,
+        "fit_type": result.fit_type,
+        "file_name": result.file_name,
+        "target": result.target,
+        "parameters": _columns(result.table),
+        "free_names": list(result.free_names),
+        "ending": _ending_record(result.ending),
+        "statistics": _statistics(result),
+        "settings": _settings(result.method, result.backend, result.settings),
+        "samples": _samples(result.mcmc),
+        "of_joint": result._of_many,
+        "success": result.success,
+        "interrupted": result.interrupted,
+        "message": result.message.replace("\x00", ""),
+        "seconds": result.seconds,
+        "nfev": result.nfev,
+        "started_from": result.started_from,
+        "starts": "\n".join(json.dumps(asdict(one)) for one in result.starts),
+        "findings": _lines(result.findings),
+        "level": result.level,
+        "diagnosed": np.array(result.diagnosed, np.float64),
+        **_common(result, own.model),
+    }
+
+
+# slices
+
+
+def _slices_record(slices: SliceResults) -> dict[str, Any]:
+    """Slices, all but their data: values as arrays (n_parameters, n_slices)."""
+    model, results = slices.model, [fit.result for fit in slices]
+    done = next((one for one in results if one is not None), None)
+    common = _common(slices, model)
+    common["axes"]["time"] = np.asarray(slices.time, dtype=np.float64)
+    rows = [
+        ParameterRow(par.name, values, None, par.vary, par.min, par.max, par.expr, values)
+        for par, values in zip(model.parameters.values(), model.values.values(), strict=True)
+    ]
+    counted = [
+        {} if one is None else {**_goodness(one), "n_data": one.n_data, "n_free": one.n_free}
+        for one in results
+    ]
+    names = [*max(counted, key=len, default={})] or ["n_data", "n_free"]  # none has a result
+    ends = [[] if one is None else list(one.at_bound.items()) for one in results]
+    jumps = [[] if one is None else list(one.intervals.items()) for one in results]
+    return {
+        "kind": "slices",
+        "model_name": slices.model_name,
+        "fit_type": slices.fit_type,
+        "file_name": slices.file_name,
+        "parameters": _columns(ParameterTable(rows)),
+        "free_names": list(slices.free_names),
+        **{what: np.array(list(getattr(slices, what).values())) for what in BY_NAME},
+        **{what: getattr(slices, what) for what in NUMBERS},
+        "rows": slices.rows,
+        "status": list(slices.status),
+        "message": [text.replace("\x00", "") for text in slices.message],
+        "findings": [_lines(() if one is None else one.findings) for one in results],
+        "at_bound": ["\n".join(f"{name} {side}" for name, side in one) for one in ends],
+        "without_effect": ["\n".join(() if one is None else one.without_effect) for one in results],
+        "intervals": [
+            "\n".join(f"{n} {low!r} {high!r}" for n, (low, high) in one) for one in jumps
+        ],
+        "started_from": slices.started_from,
+        "seconds": slices.seconds,
+        "interrupted": slices.interrupted,
+        "level": slices.level,
+        "statistics": {
+            name: np.array([row.get(name, np.nan) for row in counted], np.float64) for name in names
+        },
+        "covariance": _covariances(results),
+        "settings": _settings(
+            "" if done is None else done.method, slices.backend, settings_of(slices)
+        ),
+        **common,
+    }
+
+
+BY_NAME = ("values", "stderr", "start")
+
+
+def _covariances(results: Sequence[FitResult | None]) -> Array | None:
+    """(n_slices, n_free, n_free), NaN where a slice has none; None where no slice has one."""
+    known = [one.ending.covariance if one is not None else None for one in results]
+    shape = next((one.shape for one in known if one is not None), None)
+    if shape is None:
+        return None
+    return np.array([np.full(shape, np.nan) if one is None else one for one in known])
+
+
+def _common(result: FitResult | SliceResults, model: Model) -> dict[str, Any]:
+    measurement = result.measurement
+    return {
+        "texts": _texts(model),
+        "axes": {
+            "energy": model.energy,
+            "time": model.time,
+            "aux": model.aux,
+            "aux_weights": model.aux_weights,
+        },
+        "inputs": own_inputs(model, model.inputs),
+        "measurement": _window(measurement),
+        "versions": dict(result.versions) or versions(),
+        "data_sha256": "",
+        "by_reference": references_of(measurement),
+    }
+
+
+def _window(measurement: Measurement) -> dict[str, Any]:
+    """The window, and all else that a Measurement has beside its data."""
+    found: dict[str, Any] = {}
+    for one in fields(measurement):
+        value = getattr(measurement, one.name)
+        if one.name != "data":
+            if source_of(value) is not None:
+                value = None if is_left_out(value) else np.asarray(value)
+            found[one.name] = np.array(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _texts(model: Model) -> dict[str, Any]:
+    dynamics, profiles = [], []
+    for par in model.parameters.values():
+        if par.dynamics is not None:
+            names = par.dynamics.name.split(", ")
+            one = {"target": par.name, "names": names, "text": par.dynamics.text}
+            dynamics.append({**one, "frequency": float(par.dynamics.frequency)})
+        if par.profile is not None:
+            one = {"target": par.name, "name": par.profile.name, "text": par.profile.text}
+            profiles.append(one)
+    texts = {
+        "name": model.name,
+        "model": model.text,
+        "time_model": model.is_time_model,
+        "dynamics": dynamics,
+        "profiles": profiles,
+    }
+    if model.elsewhere:
+        texts["elsewhere"] = {name: one.text for name, one in model.elsewhere.items()}
+    return texts
+
+
+def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How the fit was run; a function that is the loss is known by its name, and other options that
+    are no plain values are left out."""
+    options = dict(settings)
+    if callable(options.get("loss")):
+        options["loss"] = getattr(options["loss"], "__name__", "function")
+    methods, scale = options.pop("methods"), options.pop("scale_covar")
+    plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
+    return {
+        "method": method,
+        "methods": list(methods),
+        "backend": backend,
+        "scale_covar": bool(scale),
+        "options": plain,
+    }
+
+
+# parameters
+
+
+def _columns(table: ParameterTable) -> dict[str, Any]:
+    columns: dict[str, Any] = {name: table[name] for name in table.columns}
+    for name in ("value", "stderr", "min", "max", "init"):
+        columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
+    columns["vary"] = np.array(columns["vary"], dtype=np.bool_)
+    columns["expr"] = ["" if text is None else text for text in columns["expr"]]
+    return columns
+
+
+# the ending
+
+#: Fields of an :class:`Ending`: numbers, arrays, and numbers at some places.
+ONE = ("variance", "chisqr", "n_points", "n_linear", "distance")
+ARRAYS = ("theta", "covariance", "side", "factor", "fisher")
+AT = ("intervals", "gains", "wide")
+
+
+def _ending_record(ending: Ending) -> dict[str, Any]:
+    found = {name: getattr(ending, name) for name in (*ONE, *ARRAYS)}
+    found["end"], found["reached"] = ending.end
+    found["lost"] = np.array(ending.lost, np.int64)
+    for name in AT:
+        rows = [np.hstack(one) for one in getattr(ending, name).items()]
+        found[name] = np.array(rows, np.float64) if rows else None
+    if ending.left is not None:
+        found["left"] = ending.left._asdict()
+    return found
+
+
+# what it found
+
+
+#: What the ending of a fit says too, for other programs that read an archive.
+OF_ENDING = ("chisqr", "redchi", "n_data", "n_free")
+
+
+def _statistics(result: FitResult) -> dict[str, Any]:
+    own = {name: getattr(result, name) for name in OF_ENDING}
+    return {**_goodness(result), **own}
+
+
+def _goodness(result: FitResult) -> dict[str, float]:
+    """Its statistics; what they take from the data is NaN where these were changed."""
+    try:
+        return dict(result.statistics)
+    except DataError:
+        return dict(goodness(result, math.nan, math.nan))
+
+
+def _lines(findings: Sequence[Finding]) -> str:
+    """Findings as JSON, each a line of its own."""
+
+    def plain(one: Any) -> Any:
+        return one.item()
+
+    known = [{**one.to_dict(), "numbers": dict(one.numbers)} for one in findings]
+    return "\n".join(json.dumps(one, default=plain) for one in known)
+
+
+def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
+    """Samples of the posterior, where there are some."""
+    if samples is None:
+        return None
+    return {
+        "names": list(samples.names),
+        "chain": np.asarray(samples.chain, dtype=np.float64),
+        "acceptance": np.asarray(samples.acceptance_fraction, dtype=np.float64),
+        "settings": asdict(samples.settings),
+        "followers": list(samples.followers),
+        "derived": np.asarray(samples.derived, dtype=np.float64),
+        "interrupted": samples.interrupted,
+        "notes": "\n".join(" ".join(text.split()) for text in samples._notes),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of pyspec and of the libraries; asks for that of lmfit without importing it, a second."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """The same, looked up once: three files of metadata take 3 ms, more than all else of a fit."""
+    return {
+        "pyspec": VERSION,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "scipy", "lmfit")},
+    }

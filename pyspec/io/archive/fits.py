@@ -1,0 +1,207 @@
+"""save_fit and load_fit: fits to an archive and back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered, stack_outside
+from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
+from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
+from pyspec.fit.results.same_data import changed
+from pyspec.fit.results.statistics import title_of
+from pyspec.io.archive.contents import Wanted
+from pyspec.io.archive.file import read_archive, save_archive
+from pyspec.io.archive.fit_record import record_of
+from pyspec.io.archive.results import result_of
+from pyspec.model.checksum import checksum
+from pyspec.model.digest import checksum_of, digest
+from pyspec.model.source import LOADED, source_of
+
+#: Fits that are named where an archive does not have the one asked for.
+_LISTED = 20
+
+
+@answered
+def save_fit(
+    path: str | Path,
+    results: FitResult | SliceResults | Iterable[FitResult | SliceResults],
+    *,
+    with_data: bool = True,
+    mode: str = "append",
+) -> None:
+    """Saves one fit or several to an archive (HDF5); see :func:`pyspec.io.save_archive` for `mode`.
+
+    Data that several fits share are stored once; without them (`with_data=False`, or data by
+    reference beyond 256 MiB) only their digest is, and :meth:`FitResult.refit` asks for them.
+
+    Of a joint fit the archive holds one fit for each file, where it was sampled with the samples of
+    the parameters of that file.
+
+    Raises :class:`DataError` where data were changed after they were fitted.
+    """
+    if not isinstance(path, (str, Path)):
+        raise CallError(
+            f"save_fit: the first argument is the path, not {type(path).__name__}; write "
+            "save_fit('fits.h5', fits)"
+        )
+    single = isinstance(results, (FitResult, SliceResults)) and not isinstance(results, JointResult)
+    fits: list[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    if not fits:
+        raise DataError("there is no fit to save yet; fit first")
+    records, arrays = [], {}
+    digests: dict[int, tuple[int, str]] = {}
+    for fit in fits:
+        if not isinstance(fit, (FitResult, SliceResults)) or isinstance(fit, JointResult):
+            raise DataError(f"save_fit takes fits, not {type(fit).__name__}{_whole_of(fit)}")
+        records.append(record_of(fit))
+        data = fit.measurement.data
+        if data is None:  # of an archive without them
+            records[-1]["data_sha256"] = fit.data_sha256
+            continue
+        of = fit if isinstance(fit, SliceResults) else fit.problem
+        then = of.data_checksum
+        if id(data) not in digests:
+            digests[id(data)] = _checksum_now(fit, data), digest(data)
+        now, sha256 = digests[id(data)]
+        if now == then:
+            records[-1]["data_sha256"] = sha256
+        if with_data and (source_of(data) is None or data.nbytes <= LOADED):
+            if now != then:
+                _refuse_changed(fit)
+            arrays[sha256] = np.asarray(data)
+    save_archive(path, records, arrays=arrays, mode=mode)
+
+
+def _whole_of(fit: Any) -> str:
+    """What to save in place of one of many fits, of which only values are kept."""
+    if not isinstance(fit, OneFit):
+        return ""
+    return "; of fit_many save [fits.result(k) for k in range(len(fits))], which fits once more"
+
+
+def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
+    if source_of(data) is not None:
+        return checksum_of(replace(fit.measurement))  # which reads them again
+    return checksum(data)
+
+
+def _refuse_changed(fit: FitResult | SliceResults) -> NoReturn:
+    name = " ".join(word for word in (fit.fit_type, "fit of", fit.model_name) if word)
+    remedy = ". save_fit(path, fit, with_data=False) of pyspec.io saves the fit without data"
+    raise DataError(f"{changed(name, 'they cannot be saved with it')}{remedy}")
+
+
+@answered
+def load_fits(
+    path: str | Path,
+    *,
+    model: str | None = None,
+    fit_type: str | None = None,
+    file: str | None = None,
+    damaged: str = "raise",
+) -> tuple[FitResult | SliceResults, ...]:
+    """The fits of an archive in the order they were saved, of that model, type, file if given.
+
+    They are what was saved: a :class:`FitResult` each, or :class:`SliceResults`. Models and data
+    are looked up when they are needed, nothing is fitted.
+
+    Every byte is checked before anything is read. Where one is not as it was written, ``damaged=
+    "raise"`` raises; "skip" returns the fits whose digest holds and warns of the others by name. A
+    process with limited memory and time reads them. Where the data of a fit are damaged, the fit
+    comes without data: ``refit(data)`` takes them.
+
+    Raises :class:`DataError` where the archive cannot be read, or has no such fit.
+    """
+    return _loaded(path, {"model_name": model, "fit_type": fit_type, "file_name": file}, damaged)
+
+
+@answered
+def load_fit(
+    path: str | Path,
+    *,
+    model: str | None = None,
+    fit_type: str | None = None,
+    file: str | None = None,
+    damaged: str = "raise",
+    data: Any = None,
+) -> Any:
+    """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`, or
+    :class:`SliceResults`. `data` are those of a fit that was saved without; `damaged` as of
+    :func:`load_fits`."""
+    names = {"model_name": model, "fit_type": fit_type, "file_name": file}
+    return _loaded(path, names, damaged, last=True, data=data)[-1]
+
+
+def _loaded(
+    path: str | Path,
+    names: Mapping[str, str | None],
+    damaged: str,
+    last: bool = False,
+    data: Any = None,
+) -> tuple[FitResult | SliceResults, ...]:
+    """The fits of these names, where they are given: all, or at least the last of them."""
+    if damaged not in ("raise", "skip"):
+        raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
+    texts = {key: [text] for key, text in names.items() if text is not None}
+    found = fits_of(path, Wanted(texts, last), damaged, data)
+    if not found:
+        raise _no_such_fit(path, "has no such fit", damaged)
+    return found
+
+
+def fits_of(
+    path: str | Path, wanted: Wanted, damaged: str = "raise", data: Any = None
+) -> tuple[FitResult | SliceResults, ...]:
+    """The fits of an archive that are wanted. Of a damaged one all that have the texts, where the
+    last of them was wanted.
+
+    Raises :class:`DataError` where one of the texts is that of no fit among them.
+    """
+    records, arrays, report = read_archive(path, damaged == "skip", wanted)
+    if report is not None and report.damaged:
+        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
+    kept = [
+        one for one in records if all(one.get(key) in among for key, among in wanted.texts.items())
+    ]
+    for key, among in wanted.texts.items():
+        without = sorted(repr(one) for one in {*among} - {one.get(key) for one in kept})
+        if without:
+            which = f"{key.removesuffix('_name').replace('_', ' ')} {', '.join(without)}"
+            raise _no_such_fit(path, f"has no such fit{f' of {which}' * bool(kept)}", damaged)
+    return tuple(_restored(path, one, arrays, data) for one in kept)
+
+
+def _no_such_fit(path: str | Path, what: str, damaged: str) -> DataError:
+    names = ("fit_type", "model_name", "file_name")
+    others = read_archive(path, damaged == "skip")[0]
+    titles = list(dict.fromkeys(title_of(*(str(one.get(n)) for n in names)) for one in others))
+    more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
+    listed = "; ".join(titles[:_LISTED]) or "none" + " that is whole" * (damaged == "skip")
+    return DataError(f"{path}: {what}; it has: {listed}{more}")
+
+
+def _restored(
+    path: str | Path,
+    record: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+    data: Any,
+) -> FitResult | SliceResults:
+    try:
+        own = arrays.get(record["data_sha256"])
+        return result_of(record, own if data is None else data)
+    except KeyError as error:
+        raise DataError(
+            f"{path}: a fit in it has no {error}; it was not saved by save_fit"
+        ) from None
+    except (TypeError, ValueError, AttributeError, IndexError, FitError) as error:
+        raise DataError(
+            f"{path}: a fit in it is not as save_fit writes it ({one_line(error)}); it was changed "
+            "by another program"
+        ) from None

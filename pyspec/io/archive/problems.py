@@ -1,0 +1,219 @@
+"""What was fitted, from a record of an archive: model, measurement and problem.
+
+They are made when they are asked for: the archive may name functions that are not registered, or
+data that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import FitError, ModelError
+from pyspec.fit import ParameterRow, ParameterTable
+from pyspec.fit.problem import FitProblem, problem_of
+from pyspec.formula import parse
+from pyspec.io.archive.addresses import measured_again
+from pyspec.model import (
+    Measurement,
+    Model,
+    load_dynamics,
+    load_model,
+    load_profile,
+    load_time_model,
+)
+from pyspec.model.free import free_parameters, single_valued
+from pyspec.model.measurement import row_of
+from pyspec.plan import CompiledModel, compile_model
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What was fitted, of a record: model, measurement and problem are made when they are asked
+    for, since an archive may name functions that are not registered, and data that are gone."""
+
+    record: Record
+    data: Any
+    fixed: Mapping[str, float] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The free parameters, the order of theta."""
+        return tuple(self.record["free_names"])
+
+    @property
+    def label(self) -> str:
+        """What the model is called."""
+        return str(self.record["model_name"])
+
+    @property
+    def settings(self) -> Record:
+        """How it was run."""
+        found: Record = self.record["settings"]
+        return found
+
+    @property
+    def axes(self) -> Record:
+        """The full axes of the model; of slices `time` has those of the slices."""
+        found: Record = self.record["axes"]
+        return found
+
+    @cached_property
+    def model(self) -> Model:
+        """The model with dynamics, profiles, axes, bounds, and the values that the fit began with.
+
+        Raises :class:`ModelError` where its text has other parameters than the record."""
+        texts = self.record["texts"]
+        label = str(texts["name"])
+        load = load_time_model if texts["time_model"] else load_model
+        model = load(_text(texts["model"]), label)
+        model.elsewhere = {n: parse(one) for n, one in texts.get("elsewhere", {}).items()}
+        for one in texts["profiles"]:
+            profile = load_profile(_text(one["text"]), one["name"], one["target"])
+            model.add_profile(one["target"], profile)
+        for one in texts["dynamics"]:
+            law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
+            model.add_dynamics(one["target"], law)
+        parameters, table = single_valued(model.parameters), table_of(self.record["parameters"])
+        if set(parameters) != set(table["name"]):
+            raise ModelError(
+                f"{label}: its text gives the parameters {', '.join(parameters)}, the archive has "
+                f"{', '.join(table['name'])}; it was written by pyspec "
+                f"{self.record['versions'].get('pyspec')}, use that version to fit again"
+            )
+        for row in table:
+            par = parameters[row.name]
+            par.vary, par.min, par.max = row.vary, row.min, row.max
+            if row.expr != par.expr:
+                par.formula = None if row.expr is None else parse(row.expr, par.where)
+            if row.expr is None:
+                par.value = row.value if row.init is None else row.init
+        axes: list[Any] = [self.axes.get(name) for name in ("energy", "time", "aux", "aux_weights")]
+        if self.record["kind"] == "slices":  # a slice is one spectrum
+            axes[1] = None
+        energy, time, aux, weights = axes
+        inputs = dict(self.record.get("inputs") or {})
+        model.set_axes(energy, time, aux, weights, inputs=inputs or None)
+        return model
+
+    @cached_property
+    def compiled(self) -> CompiledModel:
+        """That model, compiled."""
+        return compile_model(self.model)
+
+    @cached_property
+    def measurement(self) -> Measurement:
+        """Data, window, noise and mask, without data where these are not known.
+
+        Raises :class:`DataError` where data by reference are not where they stood."""
+        return measured_again(self.record, self.data)
+
+    def measured(self, data: Any = None) -> Measurement:
+        """The same, or with other data in place of its own."""
+        return self.measurement if data is None else measured_again(self.record, data)
+
+    def made(self) -> FitProblem:
+        """The problem."""
+        problem = problem_of(self.compiled, self.measurement, str(self.settings["backend"]))
+        _check_shared(problem, self.record)
+        return problem
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedSlice:
+    """The same of one slice of a record."""
+
+    whole: Recorded
+    row: int
+    fixed: Mapping[str, float] | None
+    index: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The free parameters, the order of theta."""
+        return self.whole.names
+
+    @property
+    def label(self) -> str:
+        """What the model is called."""
+        return self.whole.label
+
+    @property
+    def model(self) -> Model:
+        """The model of all slices."""
+        return self.whole.model
+
+    @property
+    def settings(self) -> Record:
+        """How it was run: the seed of random starts is counted from that of the first slice."""
+        given = self.whole.settings
+        options = dict(given.get("options") or {})
+        if "seed" in options:
+            options["seed"] += self.index
+        return {**given, "options": options}
+
+    def measured(self, data: Any = None) -> Measurement:
+        """The data of the slice, or with others in their place."""
+        given = row_of(self.whole.measurement, self.row)
+        return given if data is None else replace(given, data=data)
+
+    def made(self) -> FitProblem:
+        """The problem."""
+        backend = str(self.settings["backend"])
+        return problem_of(self.whole.compiled, self.measured(), backend, fixed=self.fixed)
+
+
+def _text(text: object) -> str:
+    """A text of the archive with a line break, by which loaders of models know it is no path."""
+    return f"{text}\n" if "\n" not in str(text) else str(text)
+
+
+def _check_shared(problem: FitProblem, record: Record) -> None:
+    """Raises :class:`FitError` where amplitudes were solved for from the data of other files too:
+    from this file alone they are others, and chi² is."""
+    free = free_parameters(problem.model.parameters)
+    shared = [name for name, par in free.items() if par.free is not None and par.free.shared]
+    if not shared:
+        return
+    with np.errstate(all="ignore"):
+        residual = problem.executor.residual(record["ending"]["theta"], problem.fixed)
+    chisqr = float(record["ending"]["chisqr"])
+    if not np.isclose(float(residual @ residual), chisqr, rtol=1e-6, atol=0.0):
+        raise FitError(
+            f"{problem.label}: {shared[0]} was solved for from the data of several files, of which "
+            "this is one; values and errors are in the archive, fit the files together again for "
+            "spectra and curves"
+        )
+
+
+def table_of(columns: Record) -> ParameterTable:
+    """The table again, from its columns."""
+    rows = []
+    for k, name in enumerate(columns["name"]):
+        error, init = float(columns["stderr"][k]), float(columns["init"][k])
+        rows.append(
+            ParameterRow(
+                name=name,
+                value=float(columns["value"][k]),
+                stderr=None if np.isnan(error) else error,
+                vary=bool(columns["vary"][k]),
+                min=float(columns["min"][k]),
+                max=float(columns["max"][k]),
+                expr=columns["expr"][k] or None,
+                init=None if np.isnan(init) else init,
+                at_bound=columns["at_bound"][k],
+            )
+        )
+    return ParameterTable(rows)

@@ -1,0 +1,303 @@
+"""The fit of a record of an archive: a result of the same class. Model, measurement and problem are
+made when they are asked for, see :mod:`pyspec.io.archive.problems`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import Named
+from pyspec.fit import (
+    MC,
+    FitResult,
+    MCMCResult,
+    ParameterRow,
+    ParameterTable,
+    SliceFit,
+    SliceResults,
+    Start,
+)
+from pyspec.fit.batch.fits import Made
+from pyspec.fit.ending import Determined, Ending
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.parameters import FitParameters
+from pyspec.io.archive.contents import NAMED
+from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
+from pyspec.io.archive.problems import Record, Recorded, RecordedSlice, table_of
+from pyspec.model.digest import checksum_of
+from pyspec.model.sizes import unit_of
+from pyspec.plan.start import Limits
+
+Array = npt.NDArray[np.float64]
+
+
+def result_of(record: Record, data: npt.NDArray[Any] | None) -> FitResult | SliceResults:
+    """The fit of a record, and of its data where they are known. What depends on the model is made
+    when it is asked for.
+
+    Raises whatever a record leads to that :func:`record_of` did not make."""
+    for group in ("measurement", "axes", "texts", "settings", "statistics"):
+        record[group].keys()  # raises now, and not when it is needed
+    kept = Recorded(record, data)
+    found = _slices_of(kept) if record["kind"] == "slices" else _fit_of(kept)
+    found.versions, found._sha256 = dict(record["versions"]), str(record["data_sha256"])
+    vars(found).update({name: str(record[name]) for name in NAMED if record.get(name)})
+    return found
+
+
+def _fit_of(kept: Recorded) -> FitResult:
+    record, table = kept.record, table_of(kept.record["parameters"])
+    result = _result(
+        kept,
+        table,
+        _ending_of(record["ending"], len(kept.names)),
+        record,
+        statistics=record["statistics"],
+        findings=record["findings"],
+        _of_many=bool(record["of_joint"]),
+        seconds=float(record["seconds"]),
+        interrupted=bool(record["interrupted"]),
+        started_from=str(record["started_from"]),
+        starts=tuple(Start(**json.loads(line)) for line in str(record["starts"]).splitlines()),
+        fit_type=str(record["fit_type"]),
+        file_name=str(record["file_name"]),
+        target=str(record["target"]),
+    )
+    nfev, seconds = record["diagnosed"].tolist()
+    result.level, result.diagnosed = int(record["level"]), (int(nfev), seconds)
+    result.mcmc = _samples_of(record.get("samples"))
+    return result
+
+
+def _result(
+    problem: Recorded | RecordedSlice,
+    table: ParameterTable,
+    ending: Ending,
+    facts: Record,
+    statistics: Mapping[str, float],
+    findings: Any,
+    **more: Any,
+) -> FitResult:
+    """A FitResult of what was stored; `more` are arguments of its own."""
+    settings = problem.settings
+    result = FitResult(
+        _problem=problem,
+        ending=ending,
+        _params=_params(table),
+        _message=str(facts["message"]),
+        _statistics={n: float(v) for n, v in statistics.items() if n not in OF_ENDING},
+        method=str(settings["method"]),
+        backend=str(settings["backend"]),
+        settings={
+            "methods": list(settings["methods"]),
+            "scale_covar": bool(settings["scale_covar"]),
+            **settings.get("options", {}),
+        },
+        start=Named({row.name: row.init for row in table if row.init is not None}),
+        nfev=int(facts["nfev"]),
+        success=bool(facts["success"]),
+        **more,
+    )
+    result.table = table
+    result._errors = {row.name: row.stderr for row in table}
+    result._expressions = {row.name: row.expr for row in table if row.expr is not None}
+    result._tell(_findings(findings))  # as they were: nothing is worked out anew
+    return result
+
+
+# slices
+
+
+def _slices_of(kept: Recorded) -> SliceResults:
+    record = kept.record
+    fits, model = RecordedSlices(kept), kept.model
+    n = len(fits)
+    texts = (*TEXTS, "findings", "at_bound", "without_effect", "intervals")
+    if any(len(record[name]) != n for name in texts) or any(
+        np.shape(record[name]) != (n,) for name in (*NUMBERS, "rows")
+    ):
+        raise ValueError(f"columns of other lengths than {n} slices")
+    by_data = kept.data is not None
+    series: Any = kept.measurement if by_data else kept.measured
+    found = SliceResults(
+        fits,
+        model,
+        series,
+        np.asarray(kept.axes["time"], np.float64),
+        str(kept.settings["backend"]),
+        float(record["seconds"]),
+        bool(record["interrupted"]),
+        checksum_of(series) if by_data else 0,
+    )
+    found.file_name, found.started_from = str(record["file_name"]), str(record["started_from"])
+    return found
+
+
+class RecordedSlices(Made[SliceFit]):
+    """The slices of an archive, each of which is made when it is asked for."""
+
+    def __init__(
+        self, kept: Recorded, change: Callable[[SliceFit], SliceFit] | None = None
+    ) -> None:
+        record = kept.record
+        self._whole, self._change = kept, change
+        self._n, self._kept = len(record["status"]), {}
+        self._table = table_of(record["parameters"])
+        names = self._table["name"]
+        self._columns = {
+            what: dict(zip(names, np.asarray(record[what], np.float64), strict=True))
+            for what in BY_NAME
+        }
+
+    def changed(self, change: Callable[[SliceFit], SliceFit]) -> RecordedSlices:
+        before = self._change
+        both = change if before is None else lambda one: change(before(one))
+        return RecordedSlices(self._whole, both)
+
+    @property
+    def evaluated_alone(self) -> float:
+        return float("nan")
+
+    @property
+    def n_alone(self) -> int:
+        return 0
+
+    @property
+    def made(self) -> npt.NDArray[np.bool_]:
+        return np.array([one == "converged" for one in self._whole.record["status"]], dtype=bool)
+
+    def messages(self) -> Iterator[tuple[int, str]]:
+        texts = self._whole.record["message"]
+        return ((k, texts[k]) for k in np.flatnonzero(self.made).tolist())
+
+    def numbers(self, what: str) -> Array:
+        return np.where(self.made, self._whole.record[what], np.nan)
+
+    def columns(self, what: str, names: Sequence[str]) -> Array:
+        own = self._columns[what]
+        return np.where(self.made, [own[name] for name in names], np.nan)
+
+    def _made(self, k: int) -> SliceFit:
+        record, whole = self._whole.record, self._whole
+        status, message = str(record["status"][k]), str(record["message"][k])
+        row = int(record["rows"][k])
+        sides = dict(line.split(" ") for line in record["at_bound"][k].splitlines())
+        rows = []
+        for one in self._table:
+            value, stderr, init = (self._columns[what][one.name][k] for what in BY_NAME)
+            known = [None if np.isnan(v) else float(v) for v in (stderr, init)]
+            bound = sides.get(one.name, "")
+            rows.append(
+                replace(one, value=float(value), stderr=known[0], init=known[1], at_bound=bound)
+            )
+        table = ParameterTable(rows)
+        if not np.isfinite(table["value"]).all():
+            return SliceFit(k, row, status, message, None)
+        fixed = {one.name: one.value for one in table if one.kind == "fixed"}
+        result = _result(
+            RecordedSlice(whole, row, fixed or None, k),
+            table,
+            self._ending(k, table, sides),
+            {"message": message, "nfev": record["nfev"][k], "success": status == "converged"},
+            {name: float(column[k]) for name, column in record["statistics"].items()},
+            record["findings"][k],
+            seconds=float("nan"),
+            interrupted=status == "interrupted",
+            fit_type="slice",
+        )
+        result.level = int(record["level"])
+        return SliceFit(k, row, status, message, result)
+
+    def _ending(self, k: int, table: ParameterTable, sides: Mapping[str, str]) -> Ending:
+        record, names = self._whole.record, self._whole.names
+        at, n = names.index, len(names)
+        counted, chisqr = record["statistics"], float(record["chisqr"][k])
+        covariance = record.get("covariance")
+        side = np.zeros(n, np.int64)
+        for name, bound in sides.items():
+            side[at(name)] = -1 if bound == "min" else 1
+        lines = [line.split(" ") for line in record["intervals"][k].splitlines()]
+        return Ending(
+            np.array([table[name].value for name in names], np.float64),
+            np.full((n, n), np.nan) if covariance is None else np.array(covariance[k]),
+            float(record["redchi"][k]) if self._whole.settings["scale_covar"] else 1.0,
+            chisqr,
+            int(counted["n_data"][k]),
+            int(counted["n_free"][k]) - n,
+            side=side,
+            intervals={at(name): (float(low), float(high)) for name, low, high in lines},
+            lost=tuple(map(at, record["without_effect"][k].splitlines())),
+        )
+
+
+# the parts of a record
+
+
+def _params(table: ParameterTable) -> FitParameters:
+    """The parameters with their stored values."""
+    began = {row.name: row.value if row.init is None else row.init for row in table}
+
+    def limits(row: ParameterRow) -> Limits:
+        return Limits(row.min, row.max, unit_of(began[row.name], row.min, row.max, 0.0) or 1.0)
+
+    return FitParameters(
+        {row.name: row.value for row in table},
+        {row.name: began[row.name] for row in table if row.kind != "expr"},
+        {row.name: limits(row) for row in table if row.kind == "free"},
+    )
+
+
+def _ending_of(record: Record, n: int) -> Ending:
+    """The ending again. Raises ValueError for arrays that do not fit each other."""
+    arrays: dict[str, Any] = {name: record.get(name) for name in ARRAYS}
+    theta, covariance, factor = (arrays[name] for name in ("theta", "covariance", "factor"))
+    if np.shape(theta) != (n,) or np.shape(covariance) != (n, n):
+        raise ValueError(f"an ending of {np.shape(theta)} for {n} free parameters")
+    if factor is not None and np.shape(factor) != ((n + 1) * (n + 2) // 2,):
+        raise ValueError(f"a factor of {np.shape(factor)} for {n} free parameters")
+    for one in arrays.values():
+        if one is not None:
+            one.flags.writeable = False
+    at: dict[str, Any] = {}
+    for name in AT:
+        rows = np.asarray(record.get(name, np.zeros((0, 2))), np.float64).tolist()
+        at[name] = {int(k): tuple(own) if len(own) > 1 else own[0] for k, *own in rows}
+    left = record.get("left")
+    return Ending(
+        **arrays,
+        **at,
+        variance=float(record["variance"]),
+        chisqr=float(record["chisqr"]),
+        n_points=int(record["n_points"]),
+        n_linear=int(record["n_linear"]),
+        distance=float(record["distance"]),
+        end=(str(record["end"]), float(record["reached"])),
+        lost=tuple(record["lost"].tolist()),
+        left=None if left is None else Determined(left["covariance"], left["away"]),
+    )
+
+
+def _findings(text: Any) -> tuple[Finding, ...]:
+    return tuple(Finding.from_dict(json.loads(line)) for line in str(text).splitlines())
+
+
+def _samples_of(contents: Record | None) -> MCMCResult | None:
+    """The samples again. Raises ValueError where names and chain do not fit each other."""
+    if contents is None:
+        return None
+    names, chain = tuple(contents["names"]), np.asarray(contents["chain"], np.float64)
+    acceptance = np.asarray(contents["acceptance"], np.float64)
+    if chain.ndim != 3 or chain.shape[2] != len(names) or acceptance.shape != chain.shape[1:2]:
+        raise ValueError(f"{len(names)} names and {acceptance.shape} walkers for {chain.shape}")
+    followers, derived = tuple(contents["followers"]), np.asarray(contents["derived"], np.float64)
+    if derived.shape != (*chain.shape[:2], len(followers)):
+        raise ValueError(f"{len(followers)} followers for {derived.shape}")
+    return MCMCResult(
+        names, chain, acceptance, MC(**contents["settings"]), followers, derived,
+        interrupted=bool(contents["interrupted"]), notes=str(contents["notes"]).splitlines(),
+    )  # fmt: skip

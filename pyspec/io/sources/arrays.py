@@ -1,0 +1,385 @@
+"""Data by reference: HDF5, zarr, dask and memory-mapped arrays as sources."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import suppress
+from math import prod
+from mmap import ALLOCATIONGRANULARITY, mmap
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls.outside import stack_outside
+from pyspec.errors import DataError
+from pyspec.io.sources.chunks import ChunkReader, hdf5_reader, metadata_path, zarr_reader
+from pyspec.io.sources.zarr_folders import folders_of, library_of, refuse_missing, root_of
+from pyspec.model.source import LOADED, READERS, Source, bounds_of
+
+#: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
+MANY, SMALL, GOOD = 256, 1 << 15, 1 << 22
+
+
+class Mapped(NamedTuple):
+    """How a memory-mapped array is opened again in another process."""
+
+    path: str
+    dtype: np.dtype[Any]
+    mode: Literal["r"]
+    offset: int
+    shape: tuple[int, ...]
+    order: Literal["C", "F"]
+
+    @classmethod
+    def of(cls, array: np.memmap[Any, Any]) -> Mapped | None:
+        """None for a part of a file that was mapped, whose place in it is not known."""
+        held: Any = array.base
+        if array.filename is None or not isinstance(held, mmap) or not array.flags.forc:
+            return None
+        skipped = array.ctypes.data - np.frombuffer(held, np.uint8).ctypes.data
+        if skipped != array.offset % ALLOCATIONGRANULARITY:
+            return None
+        path = str(Path(array.filename).resolve())
+        order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
+        return cls(path, array.dtype, "r", array.offset, array.shape, order)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it is now."""
+        return os.stat(self.path).st_size
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        """Rows from the file: where it was cut off meanwhile they are missing, while a page of
+        memory that is mapped to none of it would end the process."""
+        row = prod(self.shape[1:])
+        skipped = self.offset + begin * row * self.dtype.itemsize
+        found = np.fromfile(self.path, self.dtype, (end - begin) * row, offset=skipped)
+        n_rows = found.size // max(row, 1)
+        return found[: n_rows * row].reshape(n_rows, *self.shape[1:])
+
+    def open(self, name: str) -> np.memmap[Any, Any]:
+        """Raises :class:`DataError` where it cannot be."""
+        try:
+            return np.memmap(*self)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{name} cannot be opened as {self.path}: {error}") from error
+
+
+class ArraySource(Source):
+    """An array that gives its rows by slices: zarr, dask, numpy.memmap."""
+
+    #: Whether an array of dask is computed by the thread that asks for rows. Another process, which
+    #: may be a worker, does so: its engine would wait for the very task that asks.
+    _by_itself = False
+
+    def __init__(self, array: Any, name: str, chunk: int) -> None:
+        self._array = array
+        self.shape = tuple(int(size) for size in array.shape)
+        self.dtype = np.dtype(array.dtype)
+        self.name, self.chunk = name, chunk
+        self._found, self._state = self.shape, (0, 0)
+        self._folders: tuple[Path, ...] = ()
+        self._mapped = Mapped.of(array) if isinstance(array, np.memmap) else None
+        self._size = 0 if self._mapped is None else self._mapped.size
+        # Changes of a private copy, mode "c", are not in the file.
+        in_file = self._mapped is not None and self._mapped.order == "C" and array.mode != "c"
+        self._file = self._mapped if in_file else None
+        self._use_reader()
+
+    def _use_reader(self) -> None:
+        """Decodes the chunks of zarr here where that is possible."""
+        self._reader = zarr_reader(self._array) if self._kind == "zarr" else None
+        self.readers = 1 if self._reader is None else reader_count()
+
+    def keep_watch(self, folders: tuple[Path, ...]) -> None:
+        """Folders that must stay where they are, as long as rows are read."""
+        self._folders = folders
+
+    @property
+    def address(self) -> tuple[str, str, str] | None:
+        """(kind, path, name within) of a store of zarr in files, or of an NPY file."""
+        if self._kind == "zarr":
+            root = root_of(self._array)
+            known = root is not None and Path(str(root)).is_dir()
+            return ("zarr", str(Path(str(root)).resolve()), self._array.path) if known else None
+        if self._mapped is not None and self._mapped.path.endswith(".npy"):
+            return "npy", self._mapped.path, ""
+        return None
+
+    @property
+    def collection(self) -> Any:
+        """The array, if it is one of dask."""
+        return self._array if self._kind == "dask" else None
+
+    @property
+    def _kind(self) -> str:
+        return library_of(self._array)
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        if self._kind == "dask":
+            return bounds_of(self._array.chunks[0], row)
+        return super().bounds(row)
+
+    def shape_now(self) -> tuple[int, ...]:
+        """Of zarr as its metadata say now, of a mapped file by its size. Raises
+        :class:`DataError` where a folder that is read from was moved away."""
+        refuse_missing(self._folders)
+        if self._mapped is not None:
+            row = prod(self.shape[1:]) * self.dtype.itemsize
+            rows = self.shape[0] + (self._mapped.size - self._size) // max(row, 1)
+            return (rows, *self.shape[1:])
+        array = self._array
+        if self._kind == "zarr" and self._may_have_changed():
+            import zarr
+
+            array = zarr.open_array(store=array.store, path=array.path, mode="r")
+            self._found = tuple(int(size) for size in array.shape)
+        return self._found
+
+    def _may_have_changed(self) -> bool:
+        """Whether the metadata of zarr may have changed since they were read last; where they are
+        no file, nobody knows."""
+        try:
+            found = os.stat(metadata_path(self._array))
+        except (AttributeError, OSError):
+            return True
+        before, self._state = self._state, (found.st_mtime_ns, found.st_ino)
+        return before != self._state
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_reader": None}
+        return state if self._mapped is None else {**state, "_array": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._mapped is not None:
+            self._array = self._mapped.open(self.name)
+        self._use_reader()
+        self._by_itself = self._kind == "dask" and not is_held(self._array)
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        if self._file is not None:
+            return self._file.read(begin, end)
+        if self._by_itself:
+            return np.asarray(self._array[begin:end].compute(scheduler="synchronous"))
+        return _decoded(self._reader, self._array, begin, end)
+
+
+class HDF5Source(Source):
+    """A dataset of an HDF5 file, opened again by path where it is read first, after pickling, and
+    where the file has changed. `swmr`: one that is written while it is read."""
+
+    def __init__(self, path: Path, key: str, swmr: bool = False) -> None:
+        self._path, self._key, self._swmr = Path(path).resolve(), key, swmr
+        self._dataset: Any = None
+        self._state: tuple[int, ...] = ()
+        self._reader: ChunkReader | None = None
+        opened = self._open()
+        self.shape = tuple(int(size) for size in opened.shape)
+        self.dtype = np.dtype(opened.dtype)
+        self.name = f"{self._path.name}:{key}"
+        self.chunk = int(opened.chunks[0]) if opened.chunks else 1
+        self.readers = 1 if self._reader is None else reader_count()
+
+    @property
+    def address(self) -> tuple[str, str, str]:
+        """(kind, path, name within)."""
+        return "hdf5", str(self._path), self._key
+
+    def _open(self) -> Any:
+        import h5py
+
+        if self._dataset is None:
+            try:
+                self._state = self._file_state()
+                self._dataset = h5py.File(self._path, "r", swmr=self._swmr)[self._key]
+                self._reader = hdf5_reader(self._dataset)
+            except (OSError, KeyError) as error:
+                raise DataError(
+                    f"{self._path.name}:{self._key} cannot be opened: {error}"
+                ) from error
+        return self._dataset
+
+    def _file_state(self) -> tuple[int, ...]:
+        found = os.stat(self._path)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    def shape_now(self) -> tuple[int, ...]:
+        """The shape in the file as it is now."""
+        dataset = self._open()
+        if self._state != self._file_state():
+            dataset.file.close()
+            self._dataset = None
+            dataset = self._open()
+            dataset.id.refresh()  # for one who holds it open within this process, the library too
+        return tuple(int(size) for size in dataset.shape)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_dataset": None, "_reader": None}
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        dataset = self._open()
+        return _decoded(self._reader, dataset, begin, end)
+
+
+def reader_count() -> int:
+    """Threads that decode chunks side by side: one for each core, a few at most."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(cores or 1, READERS)
+
+
+def _decoded(reader: ChunkReader | None, stored: Any, begin: int, end: int) -> npt.NDArray[Any]:
+    """Rows of what is stored: decoded here, or by its library where that is not possible."""
+    if reader is not None:
+        with suppress(Exception):  # whatever it is: the library has the last word
+            return reader.read(begin, end)
+    return np.asarray(stored[begin:end])
+
+
+def by_reference(data: Any, *, rows: int | None = None) -> Source:
+    """Data (n_time, n_energy) that stay where they are: a fit reads them block by block.
+
+    A fit then needs memory for a few blocks of 4 MiB instead of for the data, and reads them once
+    for each evaluation, with the same bits as in memory. float64, float32 and uint16 are read as
+    they are stored, other types become float64 block by block. The file stays open for reading.
+
+    Parameters
+    ----------
+    data : h5py.Dataset (of a file, which is opened again by its path), zarr.Array, dask array,
+        xarray.DataArray that holds one of them, numpy.memmap, or anything with ``shape``,
+        ``dtype`` and slices of rows
+    rows : rows that are stored together; by default as the data say
+
+    Raises
+    ------
+    DataError
+        values that are not real numbers, or not (n_time, n_energy)
+    """
+    source = _source(data)
+    if rows is not None:
+        if not isinstance(rows, (int, np.integer)) or isinstance(rows, bool) or rows < 1:
+            raise DataError(f"rows is {rows!r}; give the number of rows of a chunk, 1 or more")
+        source.chunk = int(rows)
+    if source.ndim != 2 or source.size == 0:
+        raise DataError(
+            f"{source.name} has shape {source.shape}; data by reference have (n_time, n_energy)"
+        )
+    if source.dtype.kind not in "fiub":  # booleans are masks
+        raise DataError(f"{source.name} holds {source.dtype}; a fit needs real numbers")
+    return source
+
+
+def as_source(data: Any) -> Source | None:
+    """A source for what is one, or for data of a store that are too large to be loaded (256 MiB);
+    None for all else."""
+    if isinstance(data, Source):
+        if data.dtype.kind == "b":
+            raise DataError(f"{data.name} holds booleans; a fit needs real numbers")
+        return by_reference(data)
+    if not _stands_elsewhere(data):
+        return None
+    folders_of(data)  # also of what will be loaded
+    size = np.prod(data.shape, dtype=float) * np.dtype(data.dtype).itemsize
+    return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
+
+
+def beside_source(given: Any, shape: tuple[int, ...], what: str) -> Source | None:
+    """σ or a mask of each point that stays where it is, as data by reference of that shape do; None
+    for what is in memory.
+
+    Raises :class:`DataError` for another shape or type.
+    """
+    if isinstance(given, Source):
+        source = given
+    elif _stands_elsewhere(given):
+        source = _source(given)
+    else:
+        return None
+    if source.shape != shape:
+        raise DataError(
+            f"{what} ({source.name}) has shape {source.shape}, the data {shape}; give each point "
+            f"its own, or an array in memory"
+        )
+    if source.dtype.kind not in ("biu" if what == "mask" else "fiu"):
+        known = (
+            "booleans, or numbers that are 0 where a point counts" if what == "mask" else "numbers"
+        )
+        raise DataError(f"{what} ({source.name}) holds {source.dtype}; give {known}")
+    return source
+
+
+def _stands_elsewhere(data: Any) -> bool:
+    """Whether these are data of a store, whose values are read when they are asked for."""
+    if library_of(data) == "xarray" and hasattr(data, "variable"):
+        held = getattr(data.variable, "_data", None)
+        return data.chunks is not None or not isinstance(held, np.ndarray)
+    known = library_of(data) in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
+    return known and hasattr(data, "shape")
+
+
+def _inner(data: Any) -> Any:
+    """The dask array of an xarray.DataArray in chunks; else the data, which give their rows."""
+    in_chunks = library_of(data) == "xarray" and data.chunks is not None
+    return data.data if in_chunks else data
+
+
+def _source(data: Any) -> Source:
+    if isinstance(data, Source):
+        return data
+    array = _inner(data)
+    kind = library_of(array)
+    missing = [name for name in ("shape", "dtype", "__getitem__") if not hasattr(array, name)]
+    if missing:
+        raise DataError(
+            f"{type(data).__name__} has no {missing[0]}; give an h5py.Dataset, a zarr or dask "
+            "array, or a numpy.memmap"
+        )
+    if kind == "h5py":
+        return HDF5Source(Path(array.file.filename), array.name, array.file.swmr_mode)
+    source = ArraySource(array, _name_of(array, kind), _chunk_of(array))
+    source.keep_watch(folders_of(data))
+    if kind == "dask":
+        _warn_of_small_chunks(source)
+    return source
+
+
+def _warn_of_small_chunks(source: ArraySource) -> None:
+    """Warns where the engine of dask works on many chunks of few points: a task takes it about as
+    long as a fit takes for a hundred thousand points."""
+    n_chunks = -(-source.shape[0] // source.chunk)
+    if n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
+        rows = min(max(1, GOOD * source.shape[0] // source.nbytes), source.shape[0])
+        warnings.warn(
+            f"{source.name} has {n_chunks} chunks of {source.chunk} row{'s' * (source.chunk > 1)}, "
+            "and each costs dask more than its sums do; rechunk it: "
+            f"data.rechunk({{0: {rows}}}), or data.chunk(time={rows}) in xarray",
+            stacklevel=stack_outside(),
+        )
+
+
+def is_held(array: Any) -> bool:
+    """Whether workers hold what an array of dask is made of."""
+    found = array.__dask_graph__().values()
+    return any(type(one).__module__.startswith("distributed.") for one in found)
+
+
+def _name_of(array: Any, kind: str) -> str:
+    path = getattr(array, "filename", None)
+    if kind == "xarray" and array.name is not None:
+        return str(array.name)
+    if kind == "zarr":
+        path = root_of(array)
+    if path:
+        key = f":{array.path}" if kind == "zarr" and array.path else ""
+        return f"{Path(str(path)).name}{key}"
+    return f"{kind} array" if kind in ("dask", "numpy", "zarr") else type(array).__name__
+
+
+def _chunk_of(array: Any) -> int:
+    """Rows of the first chunk; 1 where rows are stored one by one."""
+    chunks = getattr(array, "chunks", None)
+    first = chunks[0] if chunks else 1
+    return int(first[0] if isinstance(first, tuple) else first) or 1

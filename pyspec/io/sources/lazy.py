@@ -1,0 +1,120 @@
+"""Files whose data stay where they are: ``read(path, lazy=True)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, one_line
+from pyspec.io.arrays import Entry, choose
+from pyspec.io.coding import Coding
+from pyspec.io.optional import need
+from pyspec.io.raw_table import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers import READERS
+from pyspec.io.readers.hdf5 import coding_of, entries_of, noted, opened
+from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
+from pyspec.io.sources.arrays import by_reference
+
+#: What marks the folder of a zarr store, of version 2 and 3.
+_ZARR = (".zgroup", ".zarray", "zarr.json")
+
+
+def is_zarr(path: Path) -> bool:
+    """Whether a folder is a store of zarr."""
+    return any((path / name).is_file() for name in _ZARR)
+
+
+def lazy_reader(path: Path, format: str | None) -> Reader:
+    """The reader of a file whose data can stay there.
+
+    Raises :class:`DataError` for formats whose data are text, or packed otherwise.
+    """
+    if is_zarr(path):
+        if format not in (None, "zarr"):
+            raise DataError(f"{path}: is a store of zarr; leave format= out")
+        return Reader("zarr", "zarr", (), lambda _: True, _zarr, ("data", "errors"))
+    known = {"netcdf": _netcdf, "hdf5": _hdf5, "npy": _npy}
+    start = Start.of(path)
+    for name, read in known.items():
+        if format == name or (format is None and READERS[name].sniff(start)):
+            return replace(READERS[name], read=read)
+    raise DataError(
+        f"{path}: data stay in files of {', '.join(known)} and zarr alone; leave lazy= out, or "
+        "store them as one of these"
+    )
+
+
+def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
+    """An array that is loaded where it is a line, and stays where it is else."""
+    return entry if len(entry.shape) < 2 else replace(entry, load=stored)
+
+
+def _refuse_coded(path: Path, name: str, coding: Coding, remedy: str) -> None:
+    """Raises :class:`DataError` for numbers that stand for others: a fit would take them as they
+    are."""
+    if coding.names:
+        raise DataError(
+            f"{path}:{name}: the values are coded ({', '.join(coding.names)}); {remedy}"
+        )
+
+
+def _hdf5(request: Request) -> Found:
+    path = request.path
+    with opened(path) as file:
+
+        def stored(name: str) -> Any:
+            _refuse_coded(path, name, coding_of(file[name]), "leave lazy= out")
+            return by_reference(file[name])
+
+        entries = [_in_place(one, partial(stored, one.name)) for one in entries_of(path, file)]
+        return noted(choose(path, "HDF5", entries, request), path, file)
+
+
+def _netcdf(request: Request) -> Found:
+    return found_netcdf(open_netcdf(request.path, cache=False), request, lazy=True)
+
+
+def _npy(request: Request) -> Found:
+    try:
+        array = np.load(request.path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:
+        raise DataError(
+            f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
+        ) from None
+    data: Any = by_reference(array)
+    return Found(data, [None, None], notes=[f"NPY, {array.dtype}, no axes inside"])
+
+
+def _zarr(request: Request) -> Found:
+    path = request.path
+    zarr = need("zarr", f"{path}: a store of zarr", "zarr")
+    store = zarr.open(str(path), mode="r")
+    arrays = [(path.stem, store)] if hasattr(store, "shape") else list(store.arrays())
+    entries = [_zarr_entry(path, name, array) for name, array in arrays]
+    return choose(path, "zarr", [entry for entry in entries if entry is not None], request)
+
+
+def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
+    if np.dtype(array.dtype).kind not in "fiub" or not array.shape:
+        return None
+    attrs = dict(array.attrs)
+    coding = Coding.of(attrs)
+
+    def stored() -> Any:
+        opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
+        _refuse_coded(path, name, coding, f"hand over what unpacks them: File(data={opened}, ...)")
+        return by_reference(array)
+
+    dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
+    scales = tuple(dims) if dims else (None,) * len(array.shape)
+    unit = str(attrs.get("units", ""))
+    entry = Entry(
+        name, tuple(array.shape), lambda: coding.decode(np.asarray(array[...])), unit, scales
+    )
+    return _in_place(entry, stored)

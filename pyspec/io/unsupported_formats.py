@@ -1,0 +1,61 @@
+"""Formats that pyspec knows and does not read: what to do with them."""
+
+from __future__ import annotations
+
+from pyspec.errors import DataError
+from pyspec.io.archive.header import MAGIC as ARCHIVE
+from pyspec.io.reader import Start
+from pyspec.io.sizes import zip_names
+
+_CSV = "export the table as CSV"
+
+#: Formats that are recognised by their first bytes to be refused: what they are, and the advice for
+#: those who have such a file.
+UNREAD: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
+    ("an archive of fits", "load it with load_fit()", (ARCHIVE,)),
+    ("an old Excel file (.xls)", _CSV, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
+    ("compressed", "unpack it first", (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")),
+    ("a PDF", _CSV, (b"%PDF-",)),
+    (
+        "a picture",
+        "pyspec needs the numbers, export them as CSV",
+        (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"GIF8"),
+    ),
+    (
+        "a database (SQLite; SPECS .sle)",
+        "export it as .xy or .vms in the program that wrote it",
+        (b"SQLite format 3",),
+    ),
+    (
+        "a Python pickle",
+        "save the arrays with numpy.savez",
+        (b"\x80\x04\x95", b"\x80\x05\x95"),
+    ),
+)
+
+
+def refuse_unread(start: Start) -> None:
+    """Raises :class:`DataError` with advice for a format that is known and not read."""
+    for what, advice, words in UNREAD:
+        if start.starts_with(*words):
+            raise DataError(f"{start.path}: is {what}, which is not read; {advice}")
+    if start.starts_with(b"PK\x03\x04", b"PK\x05\x06"):
+        _refuse_zip(start)
+
+
+def _refuse_zip(start: Start) -> None:
+    """A zip archive that is none of the formats which are read."""
+    sheet = start.suffix in (".xlsx", ".xlsm", ".ods") or b"xl/" in start.raw
+    names = zip_names(start.path)
+    if names is None:
+        then = ", then export the table as CSV" if sheet else ""
+        raise DataError(
+            f"{start.path}: the archive is damaged or not written completely; copy or write it "
+            f"again{then}"
+        )
+    if sheet or any(name.startswith("xl/") for name in names):
+        raise DataError(f"{start.path}: is a spreadsheet; export the table as CSV")
+    inside = ", ".join(name[:60] for name in names[:6]) or "nothing"
+    raise DataError(
+        f"{start.path}: is a zip archive with {inside}; unpack it and read the file you mean"
+    )
