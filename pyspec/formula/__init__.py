@@ -1,8 +1,8 @@
 """Formulas: the one parser, the one RPN compiler, evaluation and exact derivatives."""
 
 from pyspec.formula.definitions.edges import Edges, edges_of
+from pyspec.formula.definitions.formulas import DOMAINS, KERNEL
 from pyspec.formula.definitions.function import (
-    DOMAINS,
     FORMULAS,
     Definition,
     define,
@@ -14,7 +14,7 @@ from pyspec.formula.definitions.function import (
     write,
 )
 from pyspec.formula.definitions.inputs import AXES
-from pyspec.formula.definitions.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
+from pyspec.formula.definitions.kernel import PARTS, SIDES, fault_of, width_of
 from pyspec.formula.definitions.measured import (
     MEASURED_IRF,
     Measured,

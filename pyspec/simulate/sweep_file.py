@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ from pyspec.model import Model
 from pyspec.model.digest import digest
 from pyspec.simulate.sweep import ParameterSweep
 
-if TYPE_CHECKING:
-    from pyspec.simulate.simulator import Simulator
-
 Array = npt.NDArray[np.float64]
 
 #: What is known of the noise of each combination: the standard deviation, or the counts for each
@@ -32,8 +29,23 @@ Array = npt.NDArray[np.float64]
 NOISE = ("sigma", "scale")
 
 
+class RepeatedData(Protocol):
+    """What a sweep needs of a simulator."""
+
+    model: Model
+
+    @property
+    def noise_model(self) -> dict[str, Any]: ...
+
+    def settings(self) -> dict[str, Any]: ...
+
+    def start_stream(self, index: int) -> None: ...
+
+    def simulate_n(self, n: int, *, dim: int | None) -> tuple[Array, list[Array], list[Array]]: ...
+
+
 def run_sweep(
-    simulator: Simulator,
+    simulator: RepeatedData,
     sweep: ParameterSweep,
     n_realizations: int,
     dim: int,
@@ -80,7 +92,7 @@ def run_sweep(
 
 
 def _facts(
-    simulator: Simulator, sweep: ParameterSweep, n_realizations: int, dim: int
+    simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int
 ) -> dict[str, Any]:
     """What a reader wants to know of a sweep before it reads data."""
     n = sweep.get_n_configs()
@@ -105,7 +117,7 @@ def _write_axes(file: Any, model: Model, dim: int) -> None:
             file[name] = axis
 
 
-def _key(simulator: Simulator, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
+def _key(simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
     """What must be equal for a sweep to be continued."""
     axes = [getattr(simulator.model, name) for name in ("energy", "time")]
     shown: Sequence[Any] = [None if axis is None else axis.tolist() for axis in axes]
@@ -137,7 +149,7 @@ def _opened(h5py: ModuleType, part: Path, key: str, done: int) -> Any:
 
 def _write_one(
     file: Any,
-    simulator: Simulator,
+    simulator: RepeatedData,
     values: dict[str, float],
     index: int,
     n: int,

@@ -24,7 +24,8 @@ from fuzz.plans import ROOT, build
 
 from pyspec.errors import PyspecError
 from pyspec.formula import AXES, FUNCTIONS
-from pyspec.formula.definitions.function import DOMAINS, Definition, define
+from pyspec.formula.definitions.formulas import DOMAINS
+from pyspec.formula.definitions.function import Definition, define
 
 #: Parameters of random functions.
 NAMES = ("A", "b", "c", "w", "x0", "tau")

@@ -12,8 +12,7 @@ if their texts are. What it depends on, and how, is derived from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any
@@ -24,10 +23,9 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS as LIBRARY
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.definitions.inputs import NOTHING, given_values, read_inputs
+from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, Formulas
+from pyspec.formula.definitions.inputs import given_values, read_inputs
 from pyspec.formula.definitions.kernel import (
-    AXIS,
-    KERNEL,
     NAMES,
     check_parts,
     kernel_jumps,
@@ -37,23 +35,12 @@ from pyspec.formula.definitions.kernel import (
 )
 from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.definitions.scheme import KINETICS, define_state
-from pyspec.formula.definitions.signature import read_signature, refuse_parentheses, units_of
+from pyspec.formula.definitions.signature import read_signature, refuse_parentheses
 from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.names import check_names, claim
-from pyspec.formula.program.derive import differentiate
-from pyspec.formula.program.encode import encode
-from pyspec.formula.program.values import Values, Work
-from pyspec.formula.syntax import has_sums
 
-#: For each domain the kind of its functions, its name in the op table and that of its axis.
-DOMAINS = {
-    "energy": ("PEAK", "ENERGY", "x"),
-    "time": ("DYNAMICS", "TIME", "t"),
-    "profile": ("PROFILE", "AUX", "x"),
-    KERNEL: ("KERNEL", "TIME", AXIS),
-}
 _AXES = {domain: row[2] for domain, row in DOMAINS.items()}
 
 #: Functions by formula that every model of this process may name: those of
@@ -74,63 +61,17 @@ _HEAD = re.compile(
 _LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<text>.*)", re.S)
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A function by formula. `lines` are helper values, each in terms of those before; `value` is
-    the formula of the result. Equal definitions have equal texts."""
-
-    text: str
-    domain: str = field(compare=False)
-    name: str = field(compare=False)
-    params: tuple[str, ...] = field(compare=False)
-    lines: tuple[tuple[str, Formula], ...] = field(compare=False, repr=False)
-    value: Formula = field(compare=False, repr=False)
-    signature: str = field(compare=False, default="", repr=False)
-    doc: str = field(compare=False, default="", repr=False)
-    #: Of a kernel what is declared: ``reach``, ``tail_before`` and so on.
-    parts: tuple[tuple[str, Formula], ...] = field(compare=False, default=(), repr=False)
-    #: Further arrays along the axis that it reads, by name, and how the text writes them.
-    inputs: tuple[str, ...] = field(compare=False, default=())
-    inputs_text: str = field(compare=False, default="", repr=False)
-
-    @property
-    def units(self) -> dict[str, str]:
-        """The units of the parameters that have one."""
-        return units_of(self.signature)
-
-    @property
-    def axis(self) -> str:
-        """What the formula calls the abscissa."""
-        return DOMAINS[self.domain][2]
-
-    @cached_property
-    def sums(self) -> bool:
-        """Whether it sums over the energies, so that NumPy has to run it."""
-        return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
+class Definition(Formulas):
+    """A function by formula, with what the compiled library needs of it."""
 
     @property
     def is_compiled(self) -> bool:
         """Whether a kernel of C runs it for points along an axis."""
         return not self.sums and self.domain != KERNEL
 
-    def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
-        """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
-        return self.evaluate(self.value, x, params, inputs)
-
     def slopes(self, x: Any, /, *params: Any, **inputs: Any) -> list[npt.NDArray[np.float64]]:
         """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
         return sum_slopes(self, x, params, given_values(self.name, self.inputs, inputs))
-
-    def evaluate(
-        self, formula: Formula, x: Any, params: Sequence[Any], inputs: Mapping[str, Any] = NOTHING
-    ) -> Any:
-        """A formula of the definition at x, in NumPy."""
-        env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
-        env |= given_values(self.name, self.inputs, inputs)
-        for name, line in self.lines:
-            env[name] = line.evaluate(env)
-        value = formula.evaluate(env)
-        return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
 
     def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Any:
         """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
@@ -144,39 +85,13 @@ class Definition:
         """A formula has no exact response to an instrument."""
         return
 
-    def table(self) -> tuple[Values, dict[str, int]]:
-        """A table of values with the lines, and which value each name is."""
-        values = Values()
-        known = (*self.params, self.axis, *self.inputs)
-        names = {name: values.input(name) for name in known}
-        for name, formula in self.lines:
-            names[name] = values.lower(formula.root, names)
-        return values, names
-
-    @cached_property
-    def values(self) -> tuple[Values, int]:
-        """The table of values, and which of them the result is."""
-        values, names = self.table()
-        return values, values.lower(self.value.root, names)
-
-    def work(self, formula: Formula) -> Work:
-        """A formula of the definition and its derivatives by all parameters."""
-        values, names = self.table()
-        root = values.lower(formula.root, names)
-        params = [values.input(name) for name in self.params]
-        slopes = differentiate(values, root, params)
-        axes = [values.input(name) for name in (self.axis, *self.inputs)]
-        return Work(values, params, axes, [root, *slopes])
-
-    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
-        """The program of a formula of the definition and of its derivatives by all parameters."""
-        return encode(self.work(formula)).words()
-
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:
         """What the library runs: the program of the value and its derivatives by all parameters; of
         a kernel also those of reach and tail."""
-        return kernel_words(self) if self.domain == KERNEL else self.program(self.value)
+        if self.domain == KERNEL:
+            return kernel_words(self, dict(self.kernel_jumps))
+        return self.program(self.value)
 
     @cached_property
     def kernel_jumps(self) -> tuple[tuple[str, str], ...]:

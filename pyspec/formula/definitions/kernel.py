@@ -10,26 +10,22 @@ earlier samples have d > 0, later ones d < 0. What is not given is found by inte
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, Guard
 from pyspec.errors import ModelError
+from pyspec.formula.definitions.formulas import Formulas
 from pyspec.formula.formula import Formula
 from pyspec.formula.program.values import COMPARISONS, evaluated
 from pyspec.functions.domain import holds
 from pyspec.functions.integrals import beyond
 
-if TYPE_CHECKING:
-    from pyspec.formula.definitions.function import Definition
-
 Array = npt.NDArray[np.float64]
 
-#: The domain, what its formula calls the time difference, and the parts besides the shape.
-KERNEL, AXIS = "kernel", "d"
+#: The parts besides the shape.
 PARTS = ("reach", "tail")
 SIDES = ("before", "after")
 #: What a line may be called that says one of them.
@@ -55,8 +51,9 @@ def part_of(parts: Mapping[str, Formula], part: str, side: int) -> Formula | Non
     return parts.get(part) or parts.get(f"{part}_{SIDES[side]}")
 
 
-def kernel_words(own: Definition) -> npt.NDArray[np.int64]:
-    """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h."""
+def kernel_words(own: Formulas, moved: Collection[str]) -> npt.NDArray[np.int64]:
+    """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h;
+    `moved` are the parameters that move a jump."""
     parts = dict(own.parts)
     given = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
     programs = [None if one is None else own.program(one) for one in (own.value, *given)]
@@ -65,13 +62,12 @@ def kernel_words(own: Definition) -> npt.NDArray[np.int64]:
     for program in programs:
         places.append(0 if program is None else at)
         at += 0 if program is None else program.size
-    moved = dict(own.kernel_jumps)
     bits = sum(1 << k for k, name in enumerate(own.params) if name in moved)
     words = [np.array([at, bits, *places], np.int64)]
     return np.concatenate([*words, *(program for program in programs if program is not None)])
 
 
-def reaches(own: Definition, params: Sequence[float]) -> tuple[float, float]:
+def reaches(own: Formulas, params: Sequence[float]) -> tuple[float, float]:
     """How far the kernel extends before and after."""
     given = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
     found = [
@@ -81,7 +77,7 @@ def reaches(own: Definition, params: Sequence[float]) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def mass(own: Definition, side: int, away: Array, params: Sequence[float]) -> Array:
+def mass(own: Formulas, side: int, away: Array, params: Sequence[float]) -> Array:
     """The integral of g over ``|d| >= away`` on one side: 0 earlier samples, 1 later ones."""
     tail = part_of(dict(own.parts), "tail", side)
     if tail is not None:
@@ -92,7 +88,7 @@ def mass(own: Definition, side: int, away: Array, params: Sequence[float]) -> Ar
         return beyond(lambda d: own(sign * d, *params), away, reaches(own, params)[side])
 
 
-def check_parts(own: Definition, start: str) -> None:
+def check_parts(own: Formulas, start: str) -> None:
     """What a kernel declares is said once for each side, and its reach has no time difference."""
     names = [name for name, _ in own.parts]
     for part in PARTS:
@@ -114,7 +110,7 @@ def check_parts(own: Definition, start: str) -> None:
 # ---- jumps -----------------------------------------------------------------------------------
 
 
-def kernel_jumps(own: Definition, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
+def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
     """The parameters that move a jump of g: each with its value where the edge is at 1, or where
     that does not say all with a formula that is not 0."""
     values, root = own.values
@@ -140,7 +136,7 @@ def _place(name: str, factors: list[float]) -> str:
     return repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"
 
 
-def _edges(own: Definition, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
+def _edges(own: Formulas, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
     """The parameter over the distance of each jump where a comparison changes, for some values."""
     truth_at = evaluated(own.values[0], number)
     for params in _examples(own, guards):
@@ -157,20 +153,20 @@ def _edges(own: Definition, number: int, name: str, guards: tuple[Guard, ...]) -
                 yield env[name] / abs(edge)
 
 
-def _largest(own: Definition, params: Sequence[float]) -> float:
+def _largest(own: Formulas, params: Sequence[float]) -> float:
     with np.errstate(all="ignore"):
         size = np.abs(own(_POINTS, *params))
     return float(size[np.isfinite(size)].max(initial=0.0))
 
 
-def _jumps_at(own: Definition, edge: float, params: Sequence[float], largest: float) -> bool:
+def _jumps_at(own: Formulas, edge: float, params: Sequence[float], largest: float) -> bool:
     width = 1e-7 * abs(edge)
     with np.errstate(all="ignore"):
         before, behind = own(np.array([edge - width, edge + width]), *params)
         return bool(abs(behind - before) > _SMALL * largest)
 
 
-def _examples(own: Definition, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
+def _examples(own: Formulas, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
     """Values of the parameters within their bounds."""
     n = len(own.params)
     for signs in itertools.islice(itertools.product((1.0, -1.0), repeat=n), 4):
@@ -196,7 +192,7 @@ def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
 # ---- what is wrong with one ---------------------------------------------------------------------
 
 
-def fault_of(own: Definition, params: Sequence[float]) -> str:
+def fault_of(own: Formulas, params: Sequence[float]) -> str:
     """Why a kernel cannot convolve at these values, and what to do; "" where it can."""
     name = own.name
     with np.errstate(all="ignore"):
@@ -218,7 +214,7 @@ def fault_of(own: Definition, params: Sequence[float]) -> str:
     return ""
 
 
-def _integrals(own: Definition, params: Sequence[float]) -> list[float]:
+def _integrals(own: Formulas, params: Sequence[float]) -> list[float]:
     """The whole integrals of both sides, of the formula alone; infinite where they do not converge:
     then they depend on the length in which panels begin."""
     units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
@@ -227,11 +223,11 @@ def _integrals(own: Definition, params: Sequence[float]) -> list[float]:
     return units[0] if all(agree) else [np.inf, np.inf]
 
 
-def _along(own: Definition, sign: float, params: Sequence[float], unit: float) -> float:
+def _along(own: Formulas, sign: float, params: Sequence[float], unit: float) -> float:
     return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
 
 
-def _declared(own: Definition, side: int, params: Sequence[float], total: float) -> str:
+def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -> str:
     """What a declared reach or tail contradicts."""
     sign = 1.0 if side == 0 else -1.0
     reach = reaches(own, params)[side]
@@ -260,12 +256,12 @@ def _declared(own: Definition, side: int, params: Sequence[float], total: float)
     return ""
 
 
-def width_of(own: Definition, params: Sequence[float]) -> float:
+def width_of(own: Formulas, params: Sequence[float]) -> float:
     """About how wide the kernel is: its integral over its value in the middle, NaN for none."""
     return _size(own, params, sum(_integrals(own, params)))
 
 
-def _size(own: Definition, params: Sequence[float], total: float) -> float:
+def _size(own: Formulas, params: Sequence[float], total: float) -> float:
     with np.errstate(all="ignore"):
         middle = np.abs(np.broadcast_to(own(np.zeros(1), *params), 1))[0]
         return float(total / middle) if middle > 0 else float("nan")

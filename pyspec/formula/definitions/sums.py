@@ -4,20 +4,18 @@ and their derivatives."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
+from pyspec.formula.definitions.formulas import Formulas
 from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, chain_product
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
 
-if TYPE_CHECKING:
-    from pyspec.formula.definitions.function import Definition
 
-
-def used_names(own: Definition) -> set[str]:
+def used_names(own: Formulas) -> set[str]:
     """The names on which the result depends."""
     if not own.sums:
         values, root = own.values
@@ -34,7 +32,7 @@ def used_names(own: Definition) -> set[str]:
     return found
 
 
-def check_sums(own: Definition, start: str) -> None:
+def check_sums(own: Formulas, start: str) -> None:
     """What is summed must have a value at each energy."""
     along = {own.axis, *own.inputs}
     for name, line in own.lines:
@@ -68,7 +66,7 @@ class _Value(NamedTuple):
 
 
 def sum_slopes(
-    own: Definition, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
+    own: Formulas, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
 ) -> list[npt.NDArray[np.float64]]:
     """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
     of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""

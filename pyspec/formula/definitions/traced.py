@@ -14,8 +14,9 @@ from pyspec._library import OPS, RPN, OpDef, param_name
 from pyspec.calls import answered
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
-from pyspec.formula.definitions.function import DOMAINS, FORMULAS, Definition, define, write
-from pyspec.formula.definitions.kernel import KERNEL, PARTS, SIDES
+from pyspec.formula.definitions.formulas import DOMAINS, KERNEL
+from pyspec.formula.definitions.function import FORMULAS, Definition, define, write
+from pyspec.formula.definitions.kernel import PARTS, SIDES
 from pyspec.formula.forest import is_leaf
 from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
 from pyspec.formula.linearize import AnyNode

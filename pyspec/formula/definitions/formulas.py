@@ -1,0 +1,107 @@
+"""The formulas of a function of one's own, and what is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.formula.definitions.inputs import NOTHING, given_values
+from pyspec.formula.definitions.signature import units_of
+from pyspec.formula.formula import Formula
+from pyspec.formula.program.derive import differentiate
+from pyspec.formula.program.encode import encode
+from pyspec.formula.program.values import Values, Work
+from pyspec.formula.syntax import has_sums
+
+#: The domain of kernels, and what their formulas call the time difference.
+KERNEL, AXIS = "kernel", "d"
+#: For each domain the kind of its functions, its name in the op table and that of its axis.
+DOMAINS = {
+    "energy": ("PEAK", "ENERGY", "x"),
+    "time": ("DYNAMICS", "TIME", "t"),
+    "profile": ("PROFILE", "AUX", "x"),
+    KERNEL: ("KERNEL", "TIME", AXIS),
+}
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """A function by formula. `lines` are helper values, each in terms of those before; `value` is
+    the formula of the result. Equal definitions have equal texts."""
+
+    text: str
+    domain: str = field(compare=False)
+    name: str = field(compare=False)
+    params: tuple[str, ...] = field(compare=False)
+    lines: tuple[tuple[str, Formula], ...] = field(compare=False, repr=False)
+    value: Formula = field(compare=False, repr=False)
+    signature: str = field(compare=False, default="", repr=False)
+    doc: str = field(compare=False, default="", repr=False)
+    #: Of a kernel what is declared: ``reach``, ``tail_before`` and so on.
+    parts: tuple[tuple[str, Formula], ...] = field(compare=False, default=(), repr=False)
+    #: Further arrays along the axis that it reads, by name, and how the text writes them.
+    inputs: tuple[str, ...] = field(compare=False, default=())
+    inputs_text: str = field(compare=False, default="", repr=False)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of the parameters that have one."""
+        return units_of(self.signature)
+
+    @property
+    def axis(self) -> str:
+        """What the formula calls the abscissa."""
+        return DOMAINS[self.domain][2]
+
+    @cached_property
+    def sums(self) -> bool:
+        """Whether it sums over the energies, so that NumPy has to run it."""
+        return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
+
+    def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
+        """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
+        return self.evaluate(self.value, x, params, inputs)
+
+    def evaluate(
+        self, formula: Formula, x: Any, params: Sequence[Any], inputs: Mapping[str, Any] = NOTHING
+    ) -> Any:
+        """A formula of the definition at x, in NumPy."""
+        env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
+        env |= given_values(self.name, self.inputs, inputs)
+        for name, line in self.lines:
+            env[name] = line.evaluate(env)
+        value = formula.evaluate(env)
+        return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+
+    def table(self) -> tuple[Values, dict[str, int]]:
+        """A table of values with the lines, and which value each name is."""
+        values = Values()
+        known = (*self.params, self.axis, *self.inputs)
+        names = {name: values.input(name) for name in known}
+        for name, formula in self.lines:
+            names[name] = values.lower(formula.root, names)
+        return values, names
+
+    @cached_property
+    def values(self) -> tuple[Values, int]:
+        """The table of values, and which of them the result is."""
+        values, names = self.table()
+        return values, values.lower(self.value.root, names)
+
+    def work(self, formula: Formula) -> Work:
+        """A formula of the definition and its derivatives by all parameters."""
+        values, names = self.table()
+        root = values.lower(formula.root, names)
+        params = [values.input(name) for name in self.params]
+        slopes = differentiate(values, root, params)
+        axes = [values.input(name) for name in (self.axis, *self.inputs)]
+        return Work(values, params, axes, [root, *slopes])
+
+    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
+        """The program of a formula of the definition and of its derivatives by all parameters."""
+        return encode(self.work(formula)).words()
