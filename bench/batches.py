@@ -28,7 +28,7 @@ from bench.many import DOUBLET, Case
 from bench.measure import arguments_of, finish, print_rows
 from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.fit import MC, bootstrap
-from pyspec.workflow.seeds import shift_seeds
+from pyspec.workflow.fitting.seeds import shift_seeds
 
 #: Bootstraps, steps and starts of a round; spectra of the simulated series.
 DRAWN, STEPS, STARTS, SPECTRA = 50, 20, 50, 20_000

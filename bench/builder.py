@@ -31,8 +31,8 @@ from bench.measure import arguments_of, finish, print_rows
 from pyspec import File, load_model
 from pyspec.build.desk import Desk
 from pyspec.build.server import serve
-from pyspec.workflow.edits import DropLaw, Law, Set
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.edits import DropLaw, Law, Set
+from pyspec.workflow.session.session import Session
 
 #: Times and energies; one spectrum where there is one time.
 SHAPES = ((440, 400), (212, 1131), (150, 2000), (1, 400), (1000, 1000))

@@ -30,7 +30,7 @@ from pyspec.cli import main
 from pyspec.fit import fit_model
 from pyspec.fit.findings.verdict import missed
 from pyspec.model import Measurement, load_model
-from pyspec.model.first.look import DECAYS, PEAKS, Scan, Wanted, first_model
+from pyspec.model.guess.look import DECAYS, PEAKS, Scan, Wanted, first_model
 
 DATA = SHARED / "data"
 

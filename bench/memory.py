@@ -24,7 +24,7 @@ from typing import Any
 from bench.cases import Case, all_cases
 from bench.formulas import as_formula
 from bench.measure import arguments_of, finish, print_rows
-from pyspec.cli.memory import work_phases
+from pyspec.cli.commands.explain_memory import work_phases
 from pyspec.errors import ModelError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.formula import Definition, define

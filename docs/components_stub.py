@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from pyspec.model.describe import Description as Component
-from pyspec.model.describe import Expression, Moving, Number, Profiled
+from pyspec.model.build.describe import Description as Component
+from pyspec.model.build.describe import Expression, Moving, Number, Profiled
 from pyspec.model.tree import Free
 
 Value: TypeAlias = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from docs.markdown import block
-from pyspec.cli.explain import jacobian_text, plan_text
+from pyspec.cli.commands.explain import jacobian_text, plan_text
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.results.table import text_table
 from pyspec.formula import disassemble
@@ -201,7 +201,7 @@ def _numbers() -> list[str]:
 
 def draw(folder: Path) -> None:
     """The picture of the page."""
-    from pyspec.plot.graph import draw_graph
+    from pyspec.plot.figures.graph import draw_graph
 
     model = doublet()
     model.set_axes(energy=np.array([90.0, 87.0, 84.0]), time=np.array([-0.2, 0.0, 1.0]))

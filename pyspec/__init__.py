@@ -246,9 +246,9 @@ def __getattr__(name: str) -> Any:
         import_module("pyspec.executor")  # a Model can then be evaluated
     value = getattr(import_module(_HOME_OF[name]), name)
     if _HOME_OF[name] in ("pyspec.fit", "pyspec.io"):
-        import_module("pyspec.model.handed").hand_in("plot_fit", _plot)  # draws a result
+        import_module("pyspec.model.plugins").hand_in("plot_fit", _plot)  # draws a result
     if _HOME_OF[name] == "pyspec.workflow":
-        import_module("pyspec.model.handed").hand_in("builder", _builder)  # a File can be built on
+        import_module("pyspec.model.plugins").hand_in("builder", _builder)  # a File can be built on
     globals()[name] = value
     return value
 

@@ -24,7 +24,7 @@ from pyspec.calls import answered
 from pyspec.errors import ModelError, NoSuchNameError, shortened, suggest
 from pyspec.formula import FORMULAS
 from pyspec.functions import reference
-from pyspec.model.describe import (
+from pyspec.model.build.describe import (
     Description,
     Expression,
     Instrument,

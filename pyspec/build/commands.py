@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspec.errors import ModelError, suggest
-from pyspec.workflow.edits import (
+from pyspec.workflow.session.edits import (
     Add,
     ChooseModel,
     DropLaw,

@@ -34,9 +34,9 @@ from pyspec.build.state import (
 )
 from pyspec.errors import ModelError, PyspecError
 from pyspec.fit import SliceResults
-from pyspec.workflow.document import Diff, Document, Refusal
-from pyspec.workflow.drawn import Frame, frame_of
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.document import Diff, Document, Refusal
+from pyspec.workflow.session.frame import Frame, frame_of
+from pyspec.workflow.session.session import Session
 
 #: Seconds of the fit for each frame of a drag, and of one behind any other edit.
 LIVE, SETTLE = 0.012, 0.25

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.fit import FitResult
-from pyspec.workflow.document import Document
-from pyspec.workflow.drawn import Frame
-from pyspec.workflow.ground import Ground
-from pyspec.workflow.session_state import ONE
+from pyspec.workflow.session.document import Document
+from pyspec.workflow.session.frame import Frame
+from pyspec.workflow.session.ground import Ground
+from pyspec.workflow.session.state import ONE
 
 #: The first array of a message begins at a multiple of so many bytes.
 ALIGNED = 8

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.model import Component, Model, Par
-from pyspec.workflow.document import Document
-from pyspec.workflow.drawn import Frame
-from pyspec.workflow.ground import Ground
+from pyspec.workflow.session.document import Document
+from pyspec.workflow.session.frame import Frame
+from pyspec.workflow.session.ground import Ground
 
 Array = npt.NDArray[np.float64]
 

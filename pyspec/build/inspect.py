@@ -6,7 +6,7 @@ from pyspec.errors import PyspecError
 from pyspec.ir import build_graph
 from pyspec.ir.text import print_graph
 from pyspec.plan import compile_model
-from pyspec.workflow.document import Document
+from pyspec.workflow.session.document import Document
 
 
 def inspected(document: Document) -> dict[str, str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from time import monotonic
 
 from pyspec.errors import PyspecError
-from pyspec.workflow.document import Document
-from pyspec.workflow.session import Session
-from pyspec.workflow.session_state import read_state, write_state
+from pyspec.workflow.session.document import Document
+from pyspec.workflow.session.session import Session
+from pyspec.workflow.session.state import read_state, write_state
 
 #: Seconds between two copies of the state in a file.
 EVERY = 2.0

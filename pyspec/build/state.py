@@ -11,12 +11,12 @@ from pyspec.fit.results.statistics import criteria_of
 from pyspec.formula import rows
 from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model
-from pyspec.model.free import AXES
-from pyspec.model.kinetics import schemes_in, state_name
+from pyspec.model.build.free import AXES
+from pyspec.model.build.kinetics import schemes_in, state_name
 from pyspec.model.units import parameter_units
-from pyspec.workflow.document import Document, Refusal
-from pyspec.workflow.ground import Ground
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.document import Document, Refusal
+from pyspec.workflow.session.ground import Ground
+from pyspec.workflow.session.session import Session
 
 #: Kinds of functions that can be added, in groups.
 GROUPS = (

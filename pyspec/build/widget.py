@@ -13,9 +13,9 @@ from pyspec.calls import Suggesting
 from pyspec.errors import DataError
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
-from pyspec.model.handed import hand_in
+from pyspec.model.plugins import hand_in
 from pyspec.workflow import File
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 
 @cache
@@ -44,7 +44,7 @@ class Builder(Suggesting):
 
     Attributes
     ----------
-    session : the :class:`~pyspec.workflow.session.Session`, which a script may edit, too;
+    session : the :class:`~pyspec.workflow.session.session.Session`, which a script may edit, too;
         :meth:`show` then shows it
     widget : of anywidget, for marimo: ``mo.ui.anywidget(builder.widget)``
 

@@ -23,7 +23,7 @@ BACKENDS = ("compiled", "interpreted", "tree", "compare")
 #: expand and those of :data:`pyspec.passes.PASSES`, which is not imported for a help text either.
 PASSES = ("expand", "fold", "drop", "share", "classify", "separable")
 
-#: As of :data:`pyspec.model.first.look.KINDS`.
+#: As of :data:`pyspec.model.guess.look.KINDS`.
 KINDS = ("lines", "moving", "decays", "edge", "step", "survey")
 
 #: The methods that completion offers; lmfit knows more.

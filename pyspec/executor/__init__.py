@@ -22,10 +22,10 @@ from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model
-from pyspec.model.free import free_parameters
-from pyspec.model.handed import hand_in
-from pyspec.model.inputs import check_inputs
-from pyspec.model.source import source_of
+from pyspec.model.build.free import free_parameters
+from pyspec.model.build.inputs import check_inputs
+from pyspec.model.data.source import source_of
+from pyspec.model.plugins import hand_in
 from pyspec.plan import (
     CompiledModel,
     ScheduledPlan,

@@ -24,8 +24,8 @@ from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums, prepared
 from pyspec.executor.span import Reading
 from pyspec.executor.store import Job
-from pyspec.model.beside import Beside, rows_of
-from pyspec.model.source import whole_of
+from pyspec.model.data.lazy_weights import Beside, rows_of
+from pyspec.model.data.source import whole_of
 from pyspec.plan import check
 
 #: What is summed in strips comes in chunks that begin at multiples of so many rows.

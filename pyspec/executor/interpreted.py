@@ -21,7 +21,7 @@ from pyspec.functions import outside
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
-from pyspec.model.inputs import function_of
+from pyspec.model.build.inputs import function_of
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,

@@ -18,8 +18,8 @@ from pyspec.executor.protocol import Array, Capabilities, SumsOfFit, Values
 from pyspec.executor.store import Job, RowSums
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
-from pyspec.model.beside import veiled
-from pyspec.model.source import source_of
+from pyspec.model.data.lazy_weights import veiled
+from pyspec.model.data.source import source_of
 from pyspec.plan import PackedPlan, ScheduledPlan
 
 #: (first row, rows) of a measurement.

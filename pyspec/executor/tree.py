@@ -22,9 +22,9 @@ from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
 from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
-from pyspec.model.check import PROFILE, movers
-from pyspec.model.inputs import check_inputs, function_of, inputs_of
-from pyspec.model.instruments import seen_by
+from pyspec.model.build.check import PROFILE, movers
+from pyspec.model.build.inputs import check_inputs, function_of, inputs_of
+from pyspec.model.build.instruments import seen_by
 from pyspec.model.resolved import as_seen
 from pyspec.model.theta import values_of
 

@@ -21,8 +21,8 @@ from pyspec.fit.single import fit_model
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement, Model
-from pyspec.model.free import free_parameters
-from pyspec.model.handed import hand_in
+from pyspec.model.build.free import free_parameters
+from pyspec.model.plugins import hand_in
 
 #: Where a fit that is made again starts from, by `start`.
 STARTS = {

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.model.source import source_of
+from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart

@@ -14,7 +14,7 @@ from pyspec.fit.findings.finished import MIXED, no_mixing
 from pyspec.formula import scheme_of
 from pyspec.functions import holds, outside
 from pyspec.model import Model
-from pyspec.model.outline import Outline
+from pyspec.model.facts import Outline
 from pyspec.plan import ScheduledPlan
 from pyspec.plan.scheduled import ADD_SLOT
 

@@ -13,7 +13,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import Formula
 from pyspec.model import Model
-from pyspec.model.free import single_valued
+from pyspec.model.build.free import single_valued
 from pyspec.plan.following import Followers, Following
 
 Array = npt.NDArray[np.float64]

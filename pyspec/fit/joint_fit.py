@@ -25,8 +25,8 @@ from pyspec.fit.solve.methods import RANDOM, checked_how
 from pyspec.fit.starts import check_starts
 from pyspec.ir import GraphIR, model_of
 from pyspec.model import Measurement, Model
-from pyspec.model.cut import in_chunks
-from pyspec.model.source import source_of
+from pyspec.model.data.row_ranges import in_chunks
+from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

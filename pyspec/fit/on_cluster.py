@@ -22,7 +22,7 @@ from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.model import Measurement, Model
-from pyspec.model.source import Held, source_of
+from pyspec.model.data.source import Held, source_of
 
 
 def on_workers(client: Any, model: Model, measurement: Measurement) -> Measurement:

@@ -19,12 +19,12 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.finished import doubts
 from pyspec.fit.refusals import check_registered
 from pyspec.model import Measurement, Par
-from pyspec.model.check import refuse_idle
-from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
-from pyspec.model.measurement import square_of
-from pyspec.model.outline import Outline
-from pyspec.model.source import source_of
-from pyspec.model.windows import slice_of
+from pyspec.model.build.check import refuse_idle
+from pyspec.model.data.digest import checksum_and_square, checksum_of, count_kept
+from pyspec.model.data.measurement import square_of
+from pyspec.model.data.source import source_of
+from pyspec.model.data.windows import slice_of
+from pyspec.model.facts import Outline
 from pyspec.plan.following import Followers
 from pyspec.plan.places import Places
 from pyspec.plan.start import Start, start_parameters

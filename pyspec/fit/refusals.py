@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.model import Component, Model, Par
-from pyspec.model.check import movers
-from pyspec.model.inputs import function_of
+from pyspec.model.build.check import movers
+from pyspec.model.build.inputs import function_of
 
 Array = npt.NDArray[np.float64]
 

@@ -39,10 +39,10 @@ from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import check_seeds, check_starts, with_fixed
 from pyspec.ir import GraphIR, model_of
 from pyspec.model import Measurement, Model, load_time_model
-from pyspec.model.cut import in_chunks
-from pyspec.model.source import source_of
-from pyspec.model.taken import check_sigma
-from pyspec.model.windows import index_range
+from pyspec.model.data.measurement_checks import check_sigma
+from pyspec.model.data.row_ranges import in_chunks
+from pyspec.model.data.source import source_of
+from pyspec.model.data.windows import index_range
 from pyspec.plan import CompiledModel, compile_model
 
 if TYPE_CHECKING:

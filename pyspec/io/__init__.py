@@ -12,7 +12,7 @@ from pyspec.io.read import FORMATS, read
 from pyspec.io.readers import READERS
 from pyspec.io.sources.arrays import by_reference
 from pyspec.io.xarrays import from_xarray, to_xarray
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 
 __all__ = [
     "FORMATS",

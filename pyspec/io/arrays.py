@@ -15,7 +15,7 @@ from pyspec.errors import DataError, several, suggest
 from pyspec.io.raw_table import Found
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
-from pyspec.model.source import LOADED, source_of
+from pyspec.model.data.source import LOADED, source_of
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting, frozen
 from pyspec.errors import DataError, suggest
-from pyspec.model.source import source_of
-from pyspec.model.windows import slack
+from pyspec.model.data.source import source_of
+from pyspec.model.data.windows import slack
 
 Array = npt.NDArray[np.float64]
 

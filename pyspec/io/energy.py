@@ -14,8 +14,8 @@ import numpy.typing as npt
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.units import show_unit
-from pyspec.model.scales import scale_of_label
-from pyspec.model.source import source_of
+from pyspec.model.data.energy_scale import scale_of_label
+from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from pyspec.errors import CallError, DataError
 from pyspec.fit import FitResult, ParameterTable, SliceResults
 from pyspec.io.archive.fit_record import versions
 from pyspec.io.atomic import plain_path, write_text
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 from pyspec.model.units import parameter_units
 
 

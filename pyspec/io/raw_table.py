@@ -13,7 +13,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import with_energies
 from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
-from pyspec.model.source import KEPT_TYPES, source_of
+from pyspec.model.data.source import KEPT_TYPES, source_of
 
 Array = npt.NDArray[np.float64]
 

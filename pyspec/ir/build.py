@@ -11,9 +11,9 @@ from pyspec.ir.builder import GraphBuilder
 from pyspec.ir.graph import Cycle, DomainKind, EdgeKind, GraphIR, NodeKind
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
-from pyspec.model.check import PROFILE, movers
-from pyspec.model.free import has_free_spectra
-from pyspec.model.instruments import seen_by
+from pyspec.model.build.check import PROFILE, movers
+from pyspec.model.build.free import has_free_spectra
+from pyspec.model.build.instruments import seen_by
 from pyspec.model.resolved import resolution_of
 
 

@@ -14,9 +14,9 @@ from pyspec.ir.graph import Cycle, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.ir.rewrite import renumbered
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
-from pyspec.model.kinetics import scheme_name, state_name
-from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_name, profile_text
+from pyspec.model.build.kinetics import scheme_name, state_name
 from pyspec.model.tree import Free
+from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_name, profile_text
 
 #: Nodes that a model file writes as the entry of a parameter.
 _ENTRIES = frozenset(

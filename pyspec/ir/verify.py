@@ -36,7 +36,7 @@ from pyspec.ir.rules import (
     UNUSED,
     Violation,
 )
-from pyspec.model.free import AXES as FREE_AXES
+from pyspec.model.build.free import AXES as FREE_AXES
 
 
 def verify(graph: GraphIR, given: bool = True) -> None:

@@ -1,13 +1,13 @@
 """The model tree: YAML models, components, parameters, dynamics, and measurements."""
 
-from pyspec.model.load import (
+from pyspec.model.build.load import (
     load_dynamics,
     load_model,
     load_models,
     load_profile,
     load_time_model,
 )
-from pyspec.model.measurement import Measurement
+from pyspec.model.data.measurement import Measurement
 from pyspec.model.model import Model
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 

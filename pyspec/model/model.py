@@ -13,20 +13,20 @@ import numpy.typing as npt
 from pyspec.calls import Suggesting, answered
 from pyspec.errors import ModelError
 from pyspec.formula import Formula
-from pyspec.model.axes import UNCHANGED, Unchanged
-from pyspec.model.check import check_parameters, refuse_idle, used_names
-from pyspec.model.describe import Description, Value
-from pyspec.model.edit import change
-from pyspec.model.first.values import guess_values
-from pyspec.model.handed import handed
-from pyspec.model.inputs import place
+from pyspec.model.build.check import check_parameters, refuse_idle, used_names
+from pyspec.model.build.describe import Description, Value
+from pyspec.model.build.edit import change
+from pyspec.model.build.inputs import place
+from pyspec.model.data.axes import UNCHANGED, Unchanged
+from pyspec.model.guess.values import guess_values
 from pyspec.model.model_tree import Copier, ModelTree, with_parts
 from pyspec.model.parts import need_part, parts_of
+from pyspec.model.plugins import handed
 from pyspec.model.sampling import terms
-from pyspec.model.scalars import given_number
 from pyspec.model.show import html_table, parameter_cells
-from pyspec.model.to_yaml import model_text, whole_text, write_model
 from pyspec.model.tree import Component, Dynamics, Par, Profile, refuse_many
+from pyspec.model.yaml.scalars import given_number
+from pyspec.model.yaml.to_yaml import model_text, whole_text, write_model
 
 Array = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import Named, meant
 from pyspec.errors import ModelError
 from pyspec.formula import Formula
-from pyspec.model.check import check_parameters, free_names, resolution_order, used_quantities
+from pyspec.model.build.check import check_parameters, free_names, resolution_order, used_quantities
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
 Array = npt.NDArray[np.float64]
@@ -72,7 +72,7 @@ class ModelTree:
     def parameters(self) -> dict[str, Par]:
         """All parameters by name, in file order; those of dynamics follow the one they move,
         quantities of their own come last. A quantity that waits for dynamics still to be added is
-        none of them, see :func:`pyspec.model.check.used_quantities`."""
+        none of them, see :func:`pyspec.model.build.check.used_quantities`."""
         return Named(all_parameters(self.components, self.quantities))
 
     @property

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pyspec.errors import CallError, ModelError
-from pyspec.model.describe import Description, Value, build_described
-from pyspec.model.kinetics import KINETICS
+from pyspec.model.build.describe import Description, Value, build_described
+from pyspec.model.build.kinetics import KINETICS
+from pyspec.model.build.user_functions import FUNCTIONS, INCLUDE
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.own import FUNCTIONS, INCLUDE
 from pyspec.model.resolved import check_resolution
-from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_text
 
 #: Sections of a model file that are no models.
 RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE, KINETICS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
-from pyspec.model.check import used_names
+from pyspec.model.build.check import used_names
 from pyspec.model.model import Model
 from pyspec.model.model_tree import with_parts
 from pyspec.model.tree import Component

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
-from pyspec.model.axes import check_axis
-from pyspec.model.inputs import needed_inputs, place, quantities_of
+from pyspec.model.build.inputs import needed_inputs, place, quantities_of
+from pyspec.model.data.axes import check_axis
 from pyspec.model.model_tree import AModel, ModelTree
 from pyspec.model.parts import groups_of_laws
 from pyspec.model.tree import Component

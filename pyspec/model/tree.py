@@ -39,7 +39,7 @@ def refuse_many(n: int, where: str) -> None:
 
 @dataclass(frozen=True)
 class Free:
-    """An amplitude that is free along an axis, see :mod:`pyspec.model.free`.
+    """An amplitude that is free along an axis, see :mod:`pyspec.model.build.free`.
 
     `axis` is "energy" or "time"; `positive` ones are not negative; `zero` are ranges of that axis
     in which the amplitude is held at 0; a `shared` one is the same in all files of a project.

@@ -20,7 +20,7 @@ from pyspec.formula import op_of
 from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.ir import DomainKind, EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
 from pyspec.ir.rewrite import renumbered
-from pyspec.model.inputs import inputs_of
+from pyspec.model.build.inputs import inputs_of
 from pyspec.passes.facts import INPUTS
 
 #: What stands below a function in the sum that it belongs to.

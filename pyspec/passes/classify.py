@@ -16,7 +16,7 @@ from pyspec.formula import find_op, op_of
 from pyspec.functions import reference
 from pyspec.functions.slopes import amplitude, bends
 from pyspec.ir import AUX, TIME, EdgeKind, GraphIR, GraphNode, NodeKind
-from pyspec.model.inputs import inputs_of
+from pyspec.model.build.inputs import inputs_of
 from pyspec.passes.facts import Facts, Pace
 
 #: Nodes that call a function of energies.

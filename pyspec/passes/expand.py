@@ -20,7 +20,7 @@ from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.ir import Cycle, EdgeKind, GraphIR, GraphNode, NodeKind, verify
 from pyspec.ir.builder import GraphBuilder
 from pyspec.ir.graph import PARAMETER_KINDS
-from pyspec.model.instruments import SHARE, SHIFT
+from pyspec.model.build.instruments import SHARE, SHIFT
 from pyspec.model.tree import Dynamics
 from pyspec.passes.facts import Facts, neutral
 

@@ -22,7 +22,7 @@ from pyspec._library.environment import reader
 from pyspec.errors import ModelError, PyspecError
 from pyspec.ir import DomainKind, GraphIR, NodeKind, build_graph
 from pyspec.model import Model, Par
-from pyspec.model.outline import Outline
+from pyspec.model.facts import Outline
 from pyspec.model.state import State, state_of
 from pyspec.passes import Jumps, classify_columns, linear_parameters
 from pyspec.passes.held import held

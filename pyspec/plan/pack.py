@@ -18,7 +18,7 @@ from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
 from pyspec._library.memory import address, record
 from pyspec.calls import answered
 from pyspec.errors import PlanError
-from pyspec.model.inputs import ALONG, axis_of, inputs_of
+from pyspec.model.build.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Pace
 from pyspec.plan.columns import choose_columns
 from pyspec.plan.scheduled import (

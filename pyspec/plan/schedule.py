@@ -14,7 +14,7 @@ from pyspec.formula import find_op, op_of
 from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.memory import Choice
-from pyspec.model.inputs import ALONG, axis_of, inputs_of
+from pyspec.model.build.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
 from pyspec.passes.expand import expanded
 from pyspec.plan.can_lower import Lowering, can_lower_1d, can_lower_2d

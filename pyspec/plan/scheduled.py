@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError, PlanError, suggest
 from pyspec.formula import op_of
-from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input
+from pyspec.model.build.inputs import ALONG, check_input, inputs_of, missing_input
 from pyspec.model.theta import values_of
 from pyspec.plan.jumping import Jump, jumps_in
 

@@ -8,20 +8,20 @@ panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, of
 
 from __future__ import annotations
 
-from pyspec.model.handed import hand_in
-from pyspec.plot.amplitudes import plot_amplitudes, plot_species
-from pyspec.plot.chain import plot_chain
+from pyspec.model.plugins import hand_in
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.data import plot_data, plot_waterfall
-from pyspec.plot.decomposed import plot_svd
-from pyspec.plot.fits import plot_components, plot_evolution, plot_fit, plot_moving
-from pyspec.plot.model import plot_model_1d, plot_model_2d
-from pyspec.plot.overview import plot_overview
-from pyspec.plot.populations import plot_populations
-from pyspec.plot.report import report
-from pyspec.plot.residuals import plot_residuals
+from pyspec.plot.figures.amplitudes import plot_amplitudes, plot_species
+from pyspec.plot.figures.chain import plot_chain
+from pyspec.plot.figures.data import plot_data, plot_waterfall
+from pyspec.plot.figures.fits import plot_components, plot_evolution, plot_fit, plot_moving
+from pyspec.plot.figures.model import plot_model_1d, plot_model_2d
+from pyspec.plot.figures.overview import plot_overview
+from pyspec.plot.figures.populations import plot_populations
+from pyspec.plot.figures.residuals import plot_residuals
+from pyspec.plot.figures.singular_vectors import plot_svd
+from pyspec.plot.figures.traces import plot_spectra, plot_traces
+from pyspec.plot.reports.report import report
 from pyspec.plot.style import PlotError
-from pyspec.plot.traces import plot_spectra, plot_traces
 
 __all__ = [
     "PlotConfig",

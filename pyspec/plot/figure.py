@@ -15,8 +15,8 @@ from pyspec.errors import one_line, shortened, suggest
 from pyspec.io.atomic import replacing
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
+from pyspec.plot.elements.wrap import fold_heading, wrap_labels
 from pyspec.plot.style import INK, STYLE, PlotError
-from pyspec.plot.wrap import fold_heading, wrap_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.results.coarse import CoarseFit, drawn
 from pyspec.fit.results.same_data import need_checksum, need_same
-from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.cut import cut_of
-from pyspec.plot.labels import unit_of
+from pyspec.plot.data_slice import cut_of
+from pyspec.plot.elements.axes import rms
+from pyspec.plot.elements.labels import unit_of
 from pyspec.plot.style import PlotError, three_digits
 
 Array = npt.NDArray[np.float64]

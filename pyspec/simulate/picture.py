@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.model import Model
-from pyspec.plot.axes import bare, enclose, set_along
-from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.elements.axes import bare, enclose, set_along
+from pyspec.plot.elements.colours import add_bar, data_colours
+from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import Sheet
-from pyspec.plot.labels import opened
-from pyspec.plot.maps import draw_map
+from pyspec.plot.figures.maps import draw_map
 from pyspec.plot.style import DATA, FIT
 
 if TYPE_CHECKING:

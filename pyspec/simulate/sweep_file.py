@@ -19,7 +19,7 @@ from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.io.optional import need
 from pyspec.model import Model
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 from pyspec.simulate.sweep import ParameterSweep
 
 Array = npt.NDArray[np.float64]

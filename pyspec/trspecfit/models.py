@@ -19,7 +19,7 @@ from pyspec.ir import build_graph
 from pyspec.ir.dot import to_dot
 from pyspec.model import Component, Model
 from pyspec.plot import PlotConfig, plot_model_1d, plot_model_2d
-from pyspec.plot.model import plot_component_of
+from pyspec.plot.figures.model import plot_component_of
 
 Array = npt.NDArray[np.float64]
 

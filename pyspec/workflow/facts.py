@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.model import Model
-from pyspec.workflow.data import FileData
-from pyspec.workflow.fits import FileFits
+from pyspec.workflow.data.data import FileData
+from pyspec.workflow.data.noise import Noise
+from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.models import FileModels
-from pyspec.workflow.noise import Noise
 
 Array = npt.NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 from pyspec.calls import Named, meant, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.free import free_parameters, refuse_free
-from pyspec.model.inputs import own_inputs, refuse_misspelt
-from pyspec.workflow.data import FileData
-from pyspec.workflow.identity import name_list, one_name
-from pyspec.workflow.printed import printed
+from pyspec.model.build.free import free_parameters, refuse_free
+from pyspec.model.build.inputs import own_inputs, refuse_misspelt
+from pyspec.workflow.data.data import FileData
+from pyspec.workflow.results.identity import name_list, one_name
+from pyspec.workflow.results.printed import printed
 from pyspec.workflow.workspace import Workspace
 
 #: How a model is named: by name, by its number, or by a list of one name.

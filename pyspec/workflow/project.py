@@ -15,20 +15,20 @@ from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
 from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
-from pyspec.model.handed import handed
-from pyspec.model.source import source_of
-from pyspec.workflow.answers import FileAnswers
-from pyspec.workflow.checks import need_dataset, need_project
-from pyspec.workflow.data import FileData
+from pyspec.model.data.source import source_of
+from pyspec.model.plugins import handed
+from pyspec.workflow.data.checks import need_dataset, need_project
+from pyspec.workflow.data.data import FileData
 from pyspec.workflow.facts import FileFacts
-from pyspec.workflow.fits import FileFits, fit_baselines, fit_together
+from pyspec.workflow.fitting.fits import FileFits, fit_baselines, fit_together
 from pyspec.workflow.forward import forward
 from pyspec.workflow.models import FileModels
-from pyspec.workflow.output import FileOutput, ProjectOutput, find_file
-from pyspec.workflow.pictures import FilePictures
-from pyspec.workflow.printed import printed
-from pyspec.workflow.results import FitResults
-from pyspec.workflow.summary import file_html, file_text
+from pyspec.workflow.results.archives import FileOutput, ProjectOutput, find_file
+from pyspec.workflow.results.pictures import FilePictures
+from pyspec.workflow.results.printed import printed
+from pyspec.workflow.results.queries import FileAnswers
+from pyspec.workflow.results.results import FitResults
+from pyspec.workflow.results.summary import file_html, file_text
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:

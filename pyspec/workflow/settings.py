@@ -10,11 +10,11 @@ from typing import Any
 
 from pyspec.errors import DataError, ModelError, PyspecError, suggest
 from pyspec.executor import backend_name
-from pyspec.model.reader import Mapping, Node, Sequence, Source, read
-from pyspec.model.scalars import is_null, read_number
+from pyspec.model.yaml.reader import Mapping, Node, Sequence, Source, read
+from pyspec.model.yaml.scalars import is_null, read_number
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES
-from pyspec.workflow.noise import make_noise, number
+from pyspec.workflow.data.noise import make_noise, number
 
 #: Settings that are no fields of PlotConfig.
 KNOWN = (

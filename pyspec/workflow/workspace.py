@@ -8,7 +8,7 @@ from pyspec.errors import DataError, ModelError, suggest
 from pyspec.executor import backend_name
 from pyspec.io.atomic import file_name, plain_path
 from pyspec.plot import PlotConfig
-from pyspec.workflow.noise import Noise, make_noise, number
+from pyspec.workflow.data.noise import Noise, make_noise, number
 from pyspec.workflow.settings import read_settings
 
 

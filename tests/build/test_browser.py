@@ -20,7 +20,7 @@ from support.build_server import served
 
 from pyspec import File
 from pyspec.cli import main
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 pytestmark = pytest.mark.slow  # a browser, and people who wait for it
 

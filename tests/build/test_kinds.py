@@ -10,10 +10,10 @@ import pytest
 from pyspec import File, Measurement, load_model
 from pyspec.build.desk import Desk
 from pyspec.cli.arguments import build_parser
-from pyspec.cli.build import session_of
-from pyspec.workflow.document import Refusal
-from pyspec.workflow.edits import Add, Exclude, Law, NewModel, Remove, Set, Window, Yaml
-from pyspec.workflow.session import Session
+from pyspec.cli.commands.build import session_of
+from pyspec.workflow.session.document import Refusal
+from pyspec.workflow.session.edits import Add, Exclude, Law, NewModel, Remove, Set, Window, Yaml
+from pyspec.workflow.session.session import Session
 
 ENERGY, TIME = np.linspace(0.0, 10.0, 81), np.linspace(-2.0, 8.0, 61)
 LINE = 3.0 + 8.0 * np.exp(-(((ENERGY - 4.0) / 0.9) ** 2))

@@ -22,8 +22,8 @@ from support.build_server import opened, served
 
 from pyspec import File
 from pyspec.build.server import Server
-from pyspec.workflow.edits import Exclude, Set, Window
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.edits import Exclude, Set, Window
+from pyspec.workflow.session.session import Session
 
 
 def fetched(server: Server, path: str, **headers: str) -> tuple[int, bytes, Any]:
@@ -318,7 +318,7 @@ def test_a_saved_job_has_the_same_bits(
 ) -> None:
     from pyspec.cli import main
     from pyspec.cli.arguments import build_parser
-    from pyspec.cli.build import session_of
+    from pyspec.cli.commands.build import session_of
 
     found = session()
     assert found.edit(Set("GLP_01_A", "value", 11.0), Window(energy=(0.5, 9.0)))

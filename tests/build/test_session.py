@@ -8,9 +8,9 @@ from support.build_cases import ENERGY, TEXT, bits, random_edit, session, small_
 
 from pyspec import load_models
 from pyspec.model.state import state_of
-from pyspec.workflow.document import Diff, Refusal
-from pyspec.workflow.edits import Add, DropLaw, Law, Remove, RemoveModel, Set, Yaml
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.document import Diff, Refusal
+from pyspec.workflow.session.edits import Add, DropLaw, Law, Remove, RemoveModel, Set, Yaml
+from pyspec.workflow.session.session import Session
 
 
 def comments(text: str) -> list[str]:

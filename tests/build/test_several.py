@@ -11,10 +11,10 @@ import pytest
 from pyspec import File, JointResult, Project
 from pyspec.build.desk import Desk
 from pyspec.cli.arguments import build_parser
-from pyspec.cli.build import session_of
+from pyspec.cli.commands.build import session_of
 from pyspec.errors import DataError
-from pyspec.workflow.document import Refusal
-from pyspec.workflow.edits import (
+from pyspec.workflow.session.document import Refusal
+from pyspec.workflow.session.edits import (
     Add,
     DropLaw,
     Exclude,
@@ -26,7 +26,7 @@ from pyspec.workflow.edits import (
     Window,
     Yaml,
 )
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 TEXT = """\
 # Two temperatures.

@@ -19,7 +19,7 @@ from support.build_browser import Screen, browser, shown
 from support.build_server import served
 
 from pyspec import File
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from support.build_server import unpacked
 
 import pyspec
 from pyspec.errors import DataError
-from pyspec.workflow.edits import Set
+from pyspec.workflow.session.edits import Set
 
 
 class Channel:

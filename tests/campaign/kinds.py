@@ -13,7 +13,7 @@ import numpy as np
 import pyspec.simulate.sweep_file as sweep_file
 from pyspec import Measurement, fit_model, fit_slices, fit_trace, load_dynamics, load_model
 from pyspec.cli import main
-from pyspec.cli.new import example_texts, write_folder
+from pyspec.cli.commands.new import example_texts, write_folder
 from pyspec.fit import fit_joint
 from pyspec.plot import report
 from pyspec.simulate import ParameterSweep, Simulator

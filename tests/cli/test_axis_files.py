@@ -10,8 +10,8 @@ import yaml
 
 from pyspec import DataError, read
 from pyspec.cli import main
-from pyspec.cli.job import read_job
-from pyspec.cli.prepare import load_data
+from pyspec.cli.jobs.job import read_job
+from pyspec.cli.jobs.loader import load_data
 
 X = np.linspace(80.0, 90.0, 41)
 

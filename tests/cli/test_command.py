@@ -12,7 +12,7 @@ import pytest
 from pyspec import __version__
 from pyspec._library import OPS
 from pyspec.cli import main
-from pyspec.cli.ops import ops_cells
+from pyspec.cli.commands.ops import ops_cells
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -137,7 +137,7 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def press(*given: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pyspec.cli.ops.run", press)
+    monkeypatch.setattr("pyspec.cli.commands.ops.run", press)
     assert main(["ops"]) == 130
 
 

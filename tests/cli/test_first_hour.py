@@ -16,7 +16,7 @@ from pyspec import read
 from pyspec.cli import main
 from pyspec.cli.arguments import METHODS, build_parser
 from pyspec.cli.arguments import PASSES as OFFERED
-from pyspec.cli.completion import completion
+from pyspec.cli.commands.completion import completion
 from pyspec.fit import canonical_method
 from pyspec.passes import PASSES
 
@@ -205,7 +205,7 @@ def test_ctrl_c_while_the_command_is_loaded() -> None:
         "import sys\n"
         "class Press:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'pyspec.cli.commands': raise KeyboardInterrupt\n"
+        "        if name == 'pyspec.cli.dispatch': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Press())\n"
         "from pyspec.cli import main\n"
         "sys.exit(main(['ops']))"
@@ -217,7 +217,7 @@ def test_ctrl_c_while_the_command_is_loaded() -> None:
 def test_ctrl_c_in_the_baseline_says_what_was_not_begun(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pyspec.cli.fit as command
+    import pyspec.cli.commands.fit as command
 
     def pressed(*_: object) -> None:
         raise KeyboardInterrupt

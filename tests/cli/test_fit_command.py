@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyspec.cli import main
-from pyspec.cli.new import JOB, MODELS, TRUTH, example_data
+from pyspec.cli.commands.new import JOB, MODELS, TRUTH, example_data
 from pyspec.io import load_fit, load_fits
 
 pytest.importorskip("matplotlib")
@@ -301,7 +301,7 @@ def test_an_unexpected_error_says_whose_mistake_it_is(
     def broken(*_: object, **__: object) -> int:
         raise ZeroDivisionError("x")
 
-    monkeypatch.setattr("pyspec.cli.ops.run", broken)
+    monkeypatch.setattr("pyspec.cli.commands.ops.run", broken)
     assert main(["ops"]) == 1
     assert "unexpected ZeroDivisionError" in capsys.readouterr().err
     with pytest.raises(ZeroDivisionError):

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pyspec.cli.arguments import BACKENDS, SHELLS, build_parser
-from pyspec.cli.commands import main
-from pyspec.cli.completion import commands, completion
-from pyspec.cli.spoken import for_fields, for_flags
+from pyspec.cli.commands.completion import commands, completion
+from pyspec.cli.dispatch import main
+from pyspec.cli.syntax_hints import for_fields, for_flags
 from pyspec.executor import BACKENDS as KNOWN_BACKENDS
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from pyspec import File, Measurement
 from pyspec.cli import main
-from pyspec.cli.fields import Fields, JobError
-from pyspec.cli.job import Job, read_job
-from pyspec.cli.new import JOB, example_data, example_texts, write_folder
-from pyspec.cli.prepare import file_of, load_data
+from pyspec.cli.commands.new import JOB, example_data, example_texts, write_folder
+from pyspec.cli.jobs.fields import Fields, JobError
+from pyspec.cli.jobs.job import Job, read_job
+from pyspec.cli.jobs.loader import file_of, load_data
 from pyspec.errors import PyspecError
 from pyspec.plot.config import ALIASES, FIELDS
 

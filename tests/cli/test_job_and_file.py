@@ -12,7 +12,7 @@ import pytest
 
 from pyspec import File, Project, read
 from pyspec.cli import main
-from pyspec.cli.new import JOB
+from pyspec.cli.commands.new import JOB
 
 SIGMA = "noise: {sigma: sigma.csv}\nlimits:"
 KINDS: dict[str, tuple[tuple[tuple[str, str], ...], Callable[[File], Any]]] = {

@@ -12,8 +12,8 @@ from support.graphs import node_ids
 
 from pyspec._library import DTYPES
 from pyspec.cli import main
+from pyspec.cli.commands.explain_memory import memory_text
 from pyspec.cli.help_texts import SHOW
-from pyspec.cli.memory import memory_text
 from pyspec.io import read
 from pyspec.ir import parse_graph
 from pyspec.passes import PASSES

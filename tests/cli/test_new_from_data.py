@@ -12,9 +12,9 @@ import yaml
 from pyspec import load_fit, read
 from pyspec.cli import main
 from pyspec.cli.arguments import build_parser
-from pyspec.cli.job import read_job
-from pyspec.cli.prepare import load_data
-from pyspec.cli.show import part_of
+from pyspec.cli.commands.show import part_of
+from pyspec.cli.jobs.job import read_job
+from pyspec.cli.jobs.loader import load_data
 
 ENERGY = np.linspace(95.0, 80.0, 301)  # binding energies, which fall
 

@@ -12,7 +12,7 @@ import pytest
 
 from pyspec import Measurement, fit_model, fit_slices, load_fit, load_model
 from pyspec.cli import main
-from pyspec.cli.spoken import for_fields, in_fields
+from pyspec.cli.syntax_hints import for_fields, in_fields
 
 LINE = """
 m:

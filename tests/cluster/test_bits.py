@@ -18,8 +18,8 @@ from pyspec.executor.cluster import keep_on_workers, survey_on_workers
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
-from pyspec.model import source as sources
-from pyspec.model.source import Held
+from pyspec.model.data import source as sources
+from pyspec.model.data.source import Held
 
 pytest.importorskip("distributed")
 

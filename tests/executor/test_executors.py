@@ -202,7 +202,7 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     import pyspec.functions
     import pyspec.functions.energy
     import pyspec.functions.time
-    import pyspec.model.inputs as inputs
+    import pyspec.model.build.inputs as inputs
 
     counted = Counted()
     monkeypatch.setattr(compiled, "LIBRARY", counted)

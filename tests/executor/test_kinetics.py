@@ -6,7 +6,7 @@ import pytest
 from pyspec import load_model
 from pyspec.executor import make_executor
 from pyspec.fit.diagnose import explain_nonfinite
-from pyspec.model.load import load_time_model
+from pyspec.model.build.load import load_time_model
 from pyspec.plan import can_lower_2d
 
 TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 80, 30)])

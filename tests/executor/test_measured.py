@@ -11,7 +11,7 @@ import pytest
 from pyspec.executor import AGREEMENT, make_executor, worst_difference
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
-from pyspec.model.load import load_time_model
+from pyspec.model.build.load import load_time_model
 
 TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 12, 30)])
 LAWS = """

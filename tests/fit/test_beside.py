@@ -17,7 +17,7 @@ from pyspec.fit import fit_model
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement, Model
-from pyspec.model import source as sources
+from pyspec.model.data import source as sources
 
 MODEL = """
 line:

@@ -17,8 +17,8 @@ from pyspec.errors import BackendError, DataError, FitError
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import by_reference, digest, load_fit, save_fit
 from pyspec.model import Measurement
-from pyspec.model import source as sources
-from pyspec.model.digest import checksum_of
+from pyspec.model.data import source as sources
+from pyspec.model.data.digest import checksum_of
 
 
 class Rows:
@@ -193,7 +193,7 @@ def test_what_needs_all_data_at_once_is_refused(
 ) -> None:
     pytest.importorskip("h5py")
     for room in (
-        "model.source",
+        "model.data.source",
         "fit.by_reference",
         "io.archive.fits",
         "io.sources.arrays",
@@ -232,7 +232,7 @@ def test_an_archive_knows_where_data_stand_and_what_they_were(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for room in (
-        "model.source",
+        "model.data.source",
         "fit.by_reference",
         "io.archive.fits",
         "io.sources.arrays",

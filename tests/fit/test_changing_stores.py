@@ -17,7 +17,7 @@ from pyspec.errors import DataError
 from pyspec.fit import fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
-from pyspec.model import source as sources
+from pyspec.model.data import source as sources
 
 N_ROWS, CHUNK = 48, 6
 

@@ -21,7 +21,7 @@ from support.fit_cases import (
 )
 
 from pyspec import File, Project, fit_map
-from pyspec.cli.spoken import for_fields
+from pyspec.cli.syntax_hints import for_fields
 from pyspec.errors import BackendError, CallError, FitError
 from pyspec.fit import (
     canonical_method,

@@ -16,7 +16,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 
 
 @pytest.mark.parametrize("chunks", [7, 13, 1001])

@@ -117,7 +117,7 @@ def test_components_of_free_spectra_add_up() -> None:
 def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     import pyspec.plot
-    from pyspec.model import handed
+    from pyspec.model import plugins as handed
 
     result = fitted(moves=False)
     assert result.plot(title="mine").axes

@@ -13,7 +13,7 @@ from pyspec.executor import make_executor
 from pyspec.formula import instrument_text, op_of
 from pyspec.functions.response_rows import response
 from pyspec.model import Model, load_model
-from pyspec.model.load import load_time_model
+from pyspec.model.build.load import load_time_model
 
 #: A response with a steep rise and a long tail, which no Gaussian is, and what it is far off.
 S = np.concatenate([np.linspace(-0.3, 0.3, 25), np.linspace(0.36, 1.5, 20)])

@@ -24,7 +24,7 @@ from pyspec.executor.store import Job, RowSums
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
-from pyspec.model import source as sources
+from pyspec.model.data import source as sources
 
 SIZE = 301, 330
 

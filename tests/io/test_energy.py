@@ -12,8 +12,8 @@ from scipy.integrate import trapezoid
 
 from pyspec.errors import DataError
 from pyspec.io import Dataset, read
-from pyspec.model.scales import scale_of_label
-from pyspec.plot.labels import axis_label
+from pyspec.model.data.energy_scale import scale_of_label
+from pyspec.plot.elements.labels import axis_label
 
 WAVELENGTH = np.linspace(400.0, 700.0, 601)
 BAND = np.exp(-(((WAVELENGTH - 520.0) / 30.0) ** 2))

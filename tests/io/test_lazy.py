@@ -11,7 +11,7 @@ import pytest
 
 from pyspec import File, Project, load_model, read
 from pyspec.errors import DataError
-from pyspec.model.source import Source
+from pyspec.model.data.source import Source
 
 MODEL = """
 line:

@@ -8,7 +8,7 @@ import pytest
 from pyspec import read
 from pyspec.errors import DataError
 from pyspec.io.units import guess_kind, split_unit
-from pyspec.plot.labels import axis_label
+from pyspec.plot.elements.labels import axis_label
 
 ENERGY = np.arange(80, 85, 0.25)
 PEAK = np.round(100 * np.exp(-((ENERGY - 82) ** 2)) + 10, 3)

@@ -15,7 +15,7 @@ from support.random_models import generate
 from support.random_models.check import REFUSALS
 from support.zoo import ZOO, make_model
 
-from pyspec.cli.models import give_axes
+from pyspec.cli.commands.models import give_axes
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.ir import GraphIR, build_graph, diff, model_of, parse_graph

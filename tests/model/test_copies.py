@@ -10,7 +10,7 @@ import pytest
 
 import pyspec.executor  # noqa: F401  (it evaluates models)
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.checksum import LINE, LINES, checksum, checksums
+from pyspec.model.data.checksum import LINE, LINES, checksum, checksums
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 _MODEL = """

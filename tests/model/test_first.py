@@ -9,9 +9,9 @@ from pyspec.fit import fit_model
 from pyspec.fit.findings.verdict import missed, verdict_of
 from pyspec.functions.response import expFun_gaussIRF
 from pyspec.model import Measurement, load_time_model
-from pyspec.model.first.humps import resolved
-from pyspec.model.first.kinetic import guess_kinetics
-from pyspec.model.first.look import Scan, Wanted, first_model
+from pyspec.model.guess.humps import resolved
+from pyspec.model.guess.kinetic import guess_kinetics
+from pyspec.model.guess.look import Scan, Wanted, first_model
 
 DELAYS = np.concatenate([np.arange(-1, 2, 0.05), np.geomspace(2, 300, 40)])
 NM = np.linspace(400.0, 700.0, 40)

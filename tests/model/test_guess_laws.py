@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec.functions.response import expFun_gaussIRF
-from pyspec.model.first.laws import guess_laws
+from pyspec.model.guess.laws import guess_laws
 
 TIME = np.linspace(-2, 10, 200)
 NOISE = np.random.default_rng(0).normal(0, 0.02, TIME.size)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.model.first.humps import MANY, humps, noise_of, smoothed
-from pyspec.model.first.values import peak_places
+from pyspec.model.guess.humps import MANY, humps, noise_of, smoothed
+from pyspec.model.guess.values import peak_places
 
 X = np.arange(300.0)
 

@@ -6,7 +6,7 @@ import pytest
 from pyspec import load_dynamics, load_model
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of
-from pyspec.model.load import load_time_model
+from pyspec.model.build.load import load_time_model
 
 SECTION = """
 kinetics:

@@ -13,7 +13,7 @@ from pyspec import Model, load_dynamics, load_model
 from pyspec.components import Gauss, Offset, constFun, expFun, free, measuredIRF, moving, stepFun
 from pyspec.errors import ModelError
 from pyspec.formula import Measured
-from pyspec.model.load import load_time_model
+from pyspec.model.build.load import load_time_model
 
 INLINE = """
 laws:

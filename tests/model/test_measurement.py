@@ -12,8 +12,8 @@ from numpy.testing import assert_equal
 from pyspec import Dataset
 from pyspec.errors import DataError
 from pyspec.model import Measurement
-from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
-from pyspec.model.measurement import row_of
+from pyspec.model.data.digest import checksum_and_square, checksum_of, count_kept
+from pyspec.model.data.measurement import row_of
 
 DATA = np.arange(12.0).reshape(3, 4)
 

@@ -311,6 +311,6 @@ def test_an_instrument_sees_so_many_cycles_exactly() -> None:
 def test_what_later_rooms_answer_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BackendError, match=r"unknown backend 'compield'.*did you mean 'compiled'"):
         model().evaluate("compield")
-    monkeypatch.setattr("pyspec.model.handed._HANDED", {})
+    monkeypatch.setattr("pyspec.model.plugins._HANDED", {})
     with pytest.raises(ModelError, match=r"nothing is loaded .*; import pyspec\.executor first"):
         model().evaluate()

@@ -14,9 +14,9 @@ from pyspec.executor import AGREEMENT, worst_difference
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model, load_model
-from pyspec.model.describe import Description, Moving
-from pyspec.model.inputs import own_inputs
-from pyspec.model.outline import Outline
+from pyspec.model.build.describe import Description, Moving
+from pyspec.model.build.inputs import own_inputs
+from pyspec.model.facts import Outline
 from pyspec.model.sizes import Sizes
 from pyspec.model.units import parameter_units
 from pyspec.plan.compiled import forget

@@ -16,8 +16,8 @@ from pyspec.fit import fit_model
 from pyspec.functions import reference
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement
-from pyspec.model.inputs import read_inputs
-from pyspec.model.outline import Outline
+from pyspec.model.build.inputs import read_inputs
+from pyspec.model.facts import Outline
 from pyspec.plan.compiled import compile_model, forget
 
 

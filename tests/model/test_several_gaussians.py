@@ -9,7 +9,7 @@ from pyspec import ModelError
 from pyspec.components import Gauss as Line
 from pyspec.components import expFun, expr, fixed, gaussIRF, moving
 from pyspec.model import Model, load_dynamics, load_model, load_time_model
-from pyspec.model.instruments import seen_by, share_text
+from pyspec.model.build.instruments import seen_by, share_text
 from pyspec.model.units import parameter_units
 
 SEVERAL = """

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec.model.checksum import crc_joined
-from pyspec.model.source import Seen, Source
-from pyspec.model.survey import Rules, Surveyed, joined, survey_rows
+from pyspec.model.data.checksum import crc_joined
+from pyspec.model.data.source import Seen, Source
+from pyspec.model.data.survey import Rules, Surveyed, joined, survey_rows
 
 
 class Rows(Source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.model.windows import apart, places_on
+from pyspec.model.data.windows import apart, places_on
 
 AXIS = np.linspace(0.1, 5.9, 30)
 

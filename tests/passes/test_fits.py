@@ -11,7 +11,7 @@ from support.column_models import ENERGY, ONSET, PEAK, TIME, energy_model
 from support.fit_cases import data_2d, series, spectrum
 
 from pyspec import Measurement, PassError, Simulator, fit_model
-from pyspec.cli.explain import plan_text
+from pyspec.cli.commands.explain import plan_text
 from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.fit import FitResult, fit_joint, fit_slices
 from pyspec.ir import build_graph

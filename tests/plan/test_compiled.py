@@ -22,7 +22,7 @@ from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Dynamics, Measurement, Model, Par
-from pyspec.model.load import load_dynamics, load_model
+from pyspec.model.build.load import load_dynamics, load_model
 from pyspec.passes import PASSES, jump_parameters
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan import (

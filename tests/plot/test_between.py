@@ -8,7 +8,7 @@ import pytest
 
 from pyspec import File, FitResult, Project, register_function
 from pyspec.plot import PlotConfig, plot_components, plot_fit, plot_residuals, plot_traces
-from pyspec.plot.between import FINE, between, curves_of, traces_of
+from pyspec.plot.elements.fine_curve import FINE, between, curves_of, traces_of
 from pyspec.plot.view import view_of
 
 MODELS = """

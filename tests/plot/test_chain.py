@@ -7,7 +7,7 @@ import pytest
 
 from pyspec.fit import MC, MCMCResult
 from pyspec.plot import plot_chain
-from pyspec.plot.chain import SHARES
+from pyspec.plot.figures.chain import SHARES
 
 pytest.importorskip("matplotlib").use("agg")
 

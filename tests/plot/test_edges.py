@@ -16,10 +16,10 @@ from pyspec.plot import (
     plot_traces,
     plot_waterfall,
 )
-from pyspec.plot.axes import MAX_CELLS, edges
 from pyspec.plot.caption import five_digits
-from pyspec.plot.cells import cells, gaps
-from pyspec.plot.steps import gaps_of
+from pyspec.plot.elements.axes import MAX_CELLS, edges
+from pyspec.plot.elements.cells import cells, gaps
+from pyspec.plot.elements.gaps import gaps_of
 
 SLOW = pytest.mark.slow
 

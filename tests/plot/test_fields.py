@@ -280,7 +280,7 @@ def test_a_spike_does_not_hide_residuals_and_traces(tmp_path: Path) -> None:
 
 def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) -> None:
     # Bands of a fit that is not determined reached to 1e11, its spectra were lines at 0.
-    from pyspec.plot import amplitudes
+    from pyspec.plot.figures import amplitudes
 
     band = amplitudes._band
     monkeypatch.setattr(

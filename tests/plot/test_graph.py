@@ -7,7 +7,7 @@ from support.graphs import WHOLE
 from support.zoo import ZOO, make_model
 
 from pyspec.ir import DomainKind, GraphIR, build_graph, parse_graph
-from pyspec.plot.graph import LONGEST, columns_of, draw_graph
+from pyspec.plot.figures.graph import LONGEST, columns_of, draw_graph
 
 pytest.importorskip("matplotlib")
 

@@ -146,7 +146,7 @@ def test_masked_rows_and_columns_are_no_part_of_the_singular_vectors(file: File)
 def test_a_report_has_no_spikes_at_masked_energies(file: File, tmp_path: Path, monkeypatch) -> None:
     drawn = []
     monkeypatch.setattr(
-        "pyspec.plot.stack.draw_waterfall",
+        "pyspec.plot.figures.stack.draw_waterfall",
         lambda data, energy, names, fit, *args: drawn.append((data, fit)) or plt.figure(),
     )
     report(fit(file, "chained"), tmp_path / "report.html")

@@ -22,7 +22,7 @@ from pyspec.plot import (
     plot_traces,
     plot_waterfall,
 )
-from pyspec.plot.many import MANY, STRETCHES, are_many, shown
+from pyspec.plot.elements.envelope import MANY, STRETCHES, are_many, shown
 
 N = 100_000
 AXIS = np.linspace(90.0, 80.0, N)

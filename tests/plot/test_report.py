@@ -18,7 +18,8 @@ from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, load_dynamics, load_model
-from pyspec.plot import PlotError, fitreport, report
+from pyspec.plot import PlotError, report
+from pyspec.plot.reports import fit_report as fitreport
 
 ENERGY = np.linspace(0.0, 20.0, 50)
 TIME = np.linspace(-2.0, 18.0, 21)

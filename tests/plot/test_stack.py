@@ -8,8 +8,8 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.plot import PlotConfig, PlotError, plot_data, plot_moving, plot_waterfall, report
-from pyspec.plot.between import moving_of, spectra_of
-from pyspec.plot.stack import plot_stack
+from pyspec.plot.elements.fine_curve import moving_of, spectra_of
+from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.view import view_of
 
 ENERGY = np.concatenate(
@@ -144,7 +144,7 @@ def test_spectra_of_reports_are_curves(tmp_path: Path, monkeypatch) -> None:
         drawn.append((along.size, fits[0].max()))
         return plt.figure()
 
-    monkeypatch.setattr("pyspec.plot.stack.draw_waterfall", draw)
+    monkeypatch.setattr("pyspec.plot.figures.stack.draw_waterfall", draw)
     file = made(tmp_path)
     result = file.fit_2d("peak")
     report(result, tmp_path / "report.html")

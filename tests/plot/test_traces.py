@@ -8,7 +8,7 @@ import pytest
 from pyspec import File, FitResult, Project
 from pyspec.functions.response import expFun_gaussIRF
 from pyspec.plot import PlotError, plot_spectra, plot_traces
-from pyspec.plot.labels import place_text
+from pyspec.plot.elements.labels import place_text
 
 MODELS = """
 decay:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyspec import File
-from pyspec.workflow.edits import (
+from pyspec.workflow.session.edits import (
     Add,
     ChooseModel,
     DropLaw,
@@ -22,7 +22,7 @@ from pyspec.workflow.edits import (
     Window,
     Yaml,
 )
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 TEXT = """\
 # A line that moves.

@@ -15,7 +15,7 @@ import numpy as np
 
 from pyspec.build.desk import Desk
 from pyspec.build.server import Server, serve
-from pyspec.workflow.session import Session
+from pyspec.workflow.session.session import Session
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from pyspec import (
 )
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
-from pyspec.workflow.identity import handle_of, label_of, stamp_of
+from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("h5py")

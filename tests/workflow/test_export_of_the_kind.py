@@ -10,7 +10,7 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.errors import CallError, FitError
-from pyspec.workflow.identity import put_label
+from pyspec.workflow.results.identity import put_label
 
 MODELS = """
 peak:

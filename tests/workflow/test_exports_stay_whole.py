@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pyspec.workflow.export as exported
+import pyspec.workflow.results.export as exported
 from pyspec import File, Project
 from pyspec.errors import DataError
 
@@ -54,7 +54,7 @@ def test_tables_stay_where_the_picture_fails(file: File, monkeypatch: pytest.Mon
 def test_a_window_that_cannot_open_keeps_the_fit(
     file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyspec.workflow.fits.plot_fit", broken)
+    monkeypatch.setattr("pyspec.workflow.fitting.fits.plot_fit", broken)
     with pytest.warns(UserWarning, match="no picture"):
         assert file.fit_spectrum("peak", show_plot=True).success
 

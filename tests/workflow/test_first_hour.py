@@ -14,7 +14,7 @@ import pytest
 
 from pyspec import File, Project, fit_model, fit_slices, read
 from pyspec.calls import Named
-from pyspec.cli.commands import main
+from pyspec.cli.dispatch import main
 from pyspec.errors import DataError, ModelError, NoSuchNameError
 from pyspec.fit.findings.counted import gathered
 from pyspec.fit.findings.finding import Finding

@@ -12,7 +12,7 @@ from pyspec import DataError, File, FitError, FitResults, ModelWarning, Project,
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
 from pyspec.plot import report
-from pyspec.workflow.identity import handle_of, stamp_of
+from pyspec.workflow.results.identity import handle_of, stamp_of
 
 MODEL = """
 peak:

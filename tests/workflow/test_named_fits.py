@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from pyspec import File, FitError, JointResult, Project
-from pyspec.workflow import export, identity, output
-from pyspec.workflow.identity import handle_of
-from pyspec.workflow.results import _same
+from pyspec.workflow.results import archives as output
+from pyspec.workflow.results import export, identity
+from pyspec.workflow.results.identity import handle_of
+from pyspec.workflow.results.results import _same
 
 ENERGY = np.linspace(80.0, 90.0, 41)
 

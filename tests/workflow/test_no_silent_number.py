@@ -14,7 +14,7 @@ from support.fit_cases import ENERGY, START, STATIC, TIME, data_1d, data_2d, spe
 from pyspec import DataError, File, FitError, ModelError, Project, load_fits, save_fit
 from pyspec.fit import fit_model, fit_slices
 from pyspec.model import Measurement, load_model
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 
 
 @pytest.fixture

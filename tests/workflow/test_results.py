@@ -14,8 +14,8 @@ import pytest
 from pyspec import DataError, File, FitError, FitResults, Project
 from pyspec.io import save_fit
 from pyspec.model import load_model
-from pyspec.workflow.identity import handle_of, kinds_of
-from pyspec.workflow.pictures import given_look
+from pyspec.workflow.results.identity import handle_of, kinds_of
+from pyspec.workflow.results.pictures import given_look
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")

@@ -10,7 +10,7 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.errors import FitError
-from pyspec.workflow.results import FitResults
+from pyspec.workflow.results.results import FitResults
 
 ENERGY, TIME = np.linspace(280.0, 292.0, 121), np.arange(6.0)
 MODELS = """

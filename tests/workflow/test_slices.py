@@ -18,8 +18,8 @@ from pyspec.fit import fit_slices
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
-from pyspec.plot.labels import units_of_parameters
-from pyspec.workflow.shifts import MOST_KNOWN, Shifts
+from pyspec.plot.elements.labels import units_of_parameters
+from pyspec.workflow.fitting.shifts import MOST_KNOWN, Shifts
 from tests.support.findings import kinds
 
 ENERGY = np.linspace(0.0, 20.0, 81)

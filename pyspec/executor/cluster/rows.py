@@ -17,8 +17,8 @@ from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece,
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.source import SourceExecutor
 from pyspec.model import Measurement
-from pyspec.model.beside import Beside, Veiled
-from pyspec.model.source import Seen, source_of
+from pyspec.model.data.lazy_weights import Beside, Veiled
+from pyspec.model.data.source import Seen, source_of
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.
 Rows = dict[str, tuple[dict[int, FileShare], list[Any]]]

@@ -10,9 +10,9 @@ from pyspec.executor.cluster.client import need_client
 from pyspec.executor.cluster.rows import ranges
 from pyspec.executor.cluster.worker import Computed
 from pyspec.model import Measurement
-from pyspec.model.beside import Beside
-from pyspec.model.source import Seen, Source, source_of, whole_of
-from pyspec.model.survey import Rules, Surveyed, joined, survey_rows
+from pyspec.model.data.lazy_weights import Beside
+from pyspec.model.data.source import Seen, Source, source_of, whole_of
+from pyspec.model.data.survey import Rules, Surveyed, joined, survey_rows
 
 
 def survey_on_workers(client: Any, measurement: Measurement) -> None:

@@ -18,8 +18,8 @@ from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.store import Job
 from pyspec.model import Measurement
-from pyspec.model.beside import seen_rows, veiled
-from pyspec.model.source import Seen, Source
+from pyspec.model.data.lazy_weights import seen_rows, veiled
+from pyspec.model.data.source import Seen, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
 #: (first row, rows) of a measurement.

@@ -19,8 +19,8 @@ from pyspec.executor.frame import Frame, aligned
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model
-from pyspec.model.check import PROFILE, movers
-from pyspec.model.free import dispersed, free_parameters
+from pyspec.model.build.check import PROFILE, movers
+from pyspec.model.build.free import dispersed, free_parameters
 from pyspec.model.sizes import Sizes
 from pyspec.plan import CompiledModel
 from pyspec.plan.basis import REST, BasisPlan, Slope, slopes_by_theta, slopes_of

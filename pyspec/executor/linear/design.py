@@ -14,8 +14,8 @@ from pyspec.errors import ModelError
 from pyspec.executor.linear.basis import Basis, InC, bases_of, in_plans
 from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.model import Measurement
-from pyspec.model.free import allowed, free_parameters
-from pyspec.model.windows import slice_of
+from pyspec.model.build.free import allowed, free_parameters
+from pyspec.model.data.windows import slice_of
 from pyspec.plan import CompiledModel
 from pyspec.plan.basis import REST, is_pointwise, rest_plans
 

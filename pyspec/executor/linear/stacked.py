@@ -26,8 +26,8 @@ from pyspec.executor.linear.projection import Projected
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import Array, Executor, Values
 from pyspec.model import Model, Par
-from pyspec.model.free import free_parameters
-from pyspec.model.windows import apart
+from pyspec.model.build.free import free_parameters
+from pyspec.model.data.windows import apart
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyspec.formula import chain_product
 from pyspec.formula.syntax import Name
 from pyspec.model import Par
-from pyspec.model.check import free_names, resolution_order
+from pyspec.model.build.check import free_names, resolution_order
 from pyspec.model.tree import ENERGY
 
 Array = npt.NDArray[np.float64]

@@ -35,7 +35,7 @@ from pyspec.fit.solve.native import (
 )
 from pyspec.fit.solve.search import memory_of
 from pyspec.model import Measurement
-from pyspec.model.measurement import square_of
+from pyspec.model.data.measurement import square_of
 from pyspec.plan.start import start_parameters
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import Definition, width_of
 from pyspec.functions.quadrature import reach_of
 from pyspec.model import Component, Dynamics, Model
-from pyspec.model.inputs import function_of
+from pyspec.model.build.inputs import function_of
 
 Array = npt.NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import Scheme
 from pyspec.model import Component
-from pyspec.model.kinetics import scheme_name, schemes_in
+from pyspec.model.build.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, float]

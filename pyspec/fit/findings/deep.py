@@ -37,7 +37,7 @@ from pyspec.fit.results.same_data import is_at_hand
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
-from pyspec.model.kinetics import scheme_name, schemes_in
+from pyspec.model.build.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.components import spectrum_components
 from pyspec.model import Measurement
-from pyspec.model.scales import losses_last
-from pyspec.model.source import source_of
+from pyspec.model.data.energy_scale import losses_last
+from pyspec.model.data.source import source_of
 
 #: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
 #: highest value, that is one.

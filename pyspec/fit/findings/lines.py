@@ -32,9 +32,9 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.components import alone
 from pyspec.fit.results.same_data import is_at_hand
 from pyspec.model import Component
-from pyspec.model.inputs import function_of
+from pyspec.model.build.inputs import function_of
+from pyspec.model.data.source import source_of
 from pyspec.model.resolved import as_seen
-from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 

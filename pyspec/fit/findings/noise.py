@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement
-from pyspec.model.source import source_of
+from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
 

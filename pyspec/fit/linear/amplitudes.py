@@ -27,7 +27,7 @@ from pyspec.fit.linear.gaps import unknown
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.fit.results.table import need_xarray
-from pyspec.model.kinetics import scheme_name, schemes_in, state_name
+from pyspec.model.build.kinetics import scheme_name, schemes_in, state_name
 
 Array = npt.NDArray[np.float64]
 

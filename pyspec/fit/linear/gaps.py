@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.linear.part import FreePart
-from pyspec.model.free import allowed
-from pyspec.model.windows import slice_of
+from pyspec.model.build.free import allowed
+from pyspec.model.data.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

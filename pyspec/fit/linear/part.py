@@ -19,8 +19,8 @@ from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.same_data import need_same
 from pyspec.model import Par
-from pyspec.model.free import dispersed, single_valued
-from pyspec.model.windows import slice_of
+from pyspec.model.build.free import dispersed, single_valued
+from pyspec.model.data.windows import slice_of
 from pyspec.plan import compile_model
 from pyspec.plan.following import Followers, Following
 from pyspec.plan.places import Places

@@ -25,7 +25,7 @@ from pyspec.fit.results.statistics import not_converged
 from pyspec.fit.solve.methods import How, checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
-from pyspec.model.source import source_of
+from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

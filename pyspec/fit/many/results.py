@@ -17,7 +17,7 @@ from pyspec.fit.batch.fits import Fits
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
-from pyspec.model.free import single_valued
+from pyspec.model.build.free import single_valued
 from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]

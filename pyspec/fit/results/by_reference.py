@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
 from pyspec.fit.problem import FitProblem
-from pyspec.model.source import LOADED, Derived, Source, source_of
+from pyspec.model.data.source import LOADED, Derived, Source, source_of
 
 _Array = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement
-from pyspec.model.source import source_of
+from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
 

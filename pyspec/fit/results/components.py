@@ -12,10 +12,10 @@ from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
 from pyspec.model import Component, Measurement, Model
-from pyspec.model.inputs import function_of
+from pyspec.model.build.inputs import function_of
+from pyspec.model.data.windows import slice_of
 from pyspec.model.portion import part_of
 from pyspec.model.resolved import as_seen, resolution_of
-from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from pyspec.fit.results.table import Correlated
 from pyspec.fit.solve.stages import minimizer_of
 from pyspec.fit.uncertainty.mcmc import sample
 from pyspec.fit.uncertainty.samples import MC, MCMCResult
-from pyspec.model.handed import handed
+from pyspec.model.plugins import handed
 
 Array = npt.NDArray[np.float64]
 

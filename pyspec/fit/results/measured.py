@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Suggesting
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 
 
 class Measured(Suggesting):

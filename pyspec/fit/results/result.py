@@ -33,7 +33,7 @@ from pyspec.fit.results.same_data import data_of, need_same
 from pyspec.fit.results.statistics import TOGETHER, Statistics, state_of, statistics_of, title_of
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
-from pyspec.model.handed import handed
+from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]

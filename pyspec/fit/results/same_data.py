@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.fit.solve.methods import SAMPLER
-from pyspec.model.checksum import checksum
-from pyspec.model.source import source_of
+from pyspec.model.data.checksum import checksum
+from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart

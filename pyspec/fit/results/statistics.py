@@ -11,7 +11,7 @@ import numpy as np
 from pyspec.calls import Named
 from pyspec.executor import make_executor
 from pyspec.fit.ending import information_criteria
-from pyspec.model.source import source_of
+from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.results.result import FitResult

@@ -15,8 +15,8 @@ from pyspec.fit.batch.solved import Solved
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Measurement
-from pyspec.model.checksum import checksums
-from pyspec.model.measurement import row_of
+from pyspec.model.data.checksum import checksums
+from pyspec.model.data.measurement import row_of
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from pyspec.fit.slices.results import SliceResults
 from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
-from pyspec.model.digest import checksum_of
-from pyspec.model.free import refuse_free
-from pyspec.model.measurement import row_of
+from pyspec.model.build.free import refuse_free
+from pyspec.model.data.digest import checksum_of
+from pyspec.model.data.measurement import row_of
 from pyspec.plan import compile_model
 
 if TYPE_CHECKING:

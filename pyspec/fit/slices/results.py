@@ -30,9 +30,9 @@ from pyspec.fit.results.same_data import need_checksum
 from pyspec.fit.results.table import SliceTable, columns_of, need_pandas, need_xarray
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
-from pyspec.model.handed import handed
+from pyspec.model.data.windows import slice_of
+from pyspec.model.plugins import handed
 from pyspec.model.units import parameter_units
-from pyspec.model.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 

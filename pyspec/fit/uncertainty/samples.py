@@ -16,7 +16,7 @@ from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.results.table import need_pandas
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
-from pyspec.model.handed import handed
+from pyspec.model.plugins import handed
 
 Array = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from pyspec.io.optional import need
 from pyspec.io.readers.hdf5 import opened
 from pyspec.io.sources.arrays import ArraySource, HDF5Source, as_source, by_reference
 from pyspec.model import Measurement
-from pyspec.model.beside import Beside, Kept, Weights
-from pyspec.model.source import LOADED, Seen, Source, source_of, whole_of
+from pyspec.model.data.lazy_weights import Beside, Kept, Weights
+from pyspec.model.data.source import LOADED, Seen, Source, source_of, whole_of
 
 
 def references_of(measurement: Measurement) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from pyspec._version import VERSION
 from pyspec.errors import DataError, cut, one_line, shortened
 from pyspec.io.archive import header
 from pyspec.io.archive.tree import Reader, packing, tree_digest, write_tree
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 
 Arrays = dict[str, npt.NDArray[Any]]
 

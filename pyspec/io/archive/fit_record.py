@@ -36,8 +36,8 @@ from pyspec.model import (
     Measurement,
     Model,
 )
-from pyspec.model.inputs import own_inputs
-from pyspec.model.source import source_of
+from pyspec.model.build.inputs import own_inputs
+from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
 Record = Mapping[str, Any]

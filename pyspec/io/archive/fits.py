@@ -20,9 +20,9 @@ from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.file import read_archive, save_archive
 from pyspec.io.archive.fit_record import record_of
 from pyspec.io.archive.results import result_of
-from pyspec.model.checksum import checksum
-from pyspec.model.digest import checksum_of, digest
-from pyspec.model.source import LOADED, source_of
+from pyspec.model.data.checksum import checksum
+from pyspec.model.data.digest import checksum_of, digest
+from pyspec.model.data.source import LOADED, source_of
 
 #: Fits that are named where an archive does not have the one asked for.
 _LISTED = 20

@@ -26,8 +26,8 @@ from pyspec.model import (
     load_profile,
     load_time_model,
 )
-from pyspec.model.free import free_parameters, single_valued
-from pyspec.model.measurement import row_of
+from pyspec.model.build.free import free_parameters, single_valued
+from pyspec.model.data.measurement import row_of
 from pyspec.plan import CompiledModel, compile_model
 
 Record = Mapping[str, Any]

@@ -29,7 +29,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.io.archive.contents import NAMED
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
 from pyspec.io.archive.problems import Record, Recorded, RecordedSlice, table_of
-from pyspec.model.digest import checksum_of
+from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
 from pyspec.plan.start import Limits
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened
-from pyspec.model.digest import little_endian
+from pyspec.model.data.digest import little_endian
 
 #: Arrays from this size on are compressed, with a checksum.
 _COMPRESSED = 4096

@@ -17,7 +17,7 @@ from pyspec.calls.outside import stack_outside
 from pyspec.errors import DataError
 from pyspec.io.sources.chunks import ChunkReader, hdf5_reader, metadata_path, zarr_reader
 from pyspec.io.sources.zarr_folders import folders_of, library_of, refuse_missing, root_of
-from pyspec.model.source import LOADED, READERS, Source, bounds_of
+from pyspec.model.data.source import LOADED, READERS, Source, bounds_of
 
 #: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
 MANY, SMALL, GOOD = 256, 1 << 15, 1 << 22

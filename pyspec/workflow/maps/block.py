@@ -13,8 +13,8 @@ import numpy.typing as npt
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_slices
 from pyspec.model import Measurement, Model
+from pyspec.workflow.fitting.seeds import shift_seeds
 from pyspec.workflow.maps.store import MapStore, Place, checksum_of
-from pyspec.workflow.seeds import shift_seeds
 
 Array = npt.NDArray[Any]
 

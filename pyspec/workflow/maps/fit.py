@@ -24,8 +24,8 @@ from pyspec.fit.starts import check_starts
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
-from pyspec.model.windows import index_range
-from pyspec.workflow.labelled import refuse_beside
+from pyspec.model.data.windows import index_range
+from pyspec.workflow.data.labelled import refuse_beside
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
 from pyspec.workflow.maps.findings import kept_with_findings
 from pyspec.workflow.maps.given import (

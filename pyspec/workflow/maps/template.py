@@ -11,7 +11,7 @@ import numpy as np
 from pyspec._version import VERSION
 from pyspec.errors import DataError
 from pyspec.io.optional import need
-from pyspec.model.digest import digest
+from pyspec.model.data.digest import digest
 from pyspec.model.units import parameter_units
 from pyspec.workflow.maps.block import MESSAGE, STATUS, MapJob
 from pyspec.workflow.maps.given import MapData

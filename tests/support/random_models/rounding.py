@@ -15,7 +15,7 @@ from pyspec.executor import tree as walked
 from pyspec.formula.rules import UFUNCS
 from pyspec.functions import reference
 from pyspec.functions.quadrature import convolve
-from pyspec.model.inputs import function_of
+from pyspec.model.build.inputs import function_of
 
 Array = npt.NDArray[np.float64]
 

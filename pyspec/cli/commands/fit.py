@@ -1,0 +1,285 @@
+"""``pyspec fit JOB.yaml``: read, fit, print, write."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.cli.commands.advice import after_fit
+from pyspec.cli.commands.cluster import client_of
+from pyspec.cli.commands.output import Output
+from pyspec.cli.dispatch import FAILED, INTERRUPTED, NOT_CONVERGED, OK
+from pyspec.cli.folder import check_folder, leaves, left_of_earlier
+from pyspec.cli.jobs.fields import FlagError
+from pyspec.cli.jobs.job import FIT_TYPES, Job, read_job
+from pyspec.cli.jobs.loader import file_of, load_data
+from pyspec.cli.json_output import data_facts, model_facts, said
+from pyspec.cli.shell import word
+from pyspec.cli.syntax_hints import for_fields, in_fields
+from pyspec.errors import FitError, PyspecError, suggest
+from pyspec.executor import backend_name
+from pyspec.fit import FitResult, canonical_method
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.solve.methods import checked_linear
+from pyspec.io import Dataset
+from pyspec.io.parameters import plain_result
+from pyspec.workflow import File
+from pyspec.workflow.fitting.defaults import When, begun, check_mean, rows_of_spectrum
+
+#: The kinds of fits that a fit of the baseline comes before.
+WITH_BASELINE = ("baseline", "2d", "slices")
+
+
+def run(given: Namespace) -> int:
+    """Runs one job, or those of a folder; returns the exit code."""
+    from pyspec.cli.commands.fit_many import jobs_of, run_many
+
+    jobs = jobs_of(given.jobs)
+    if len(jobs) == 1 and jobs[0] in (given.jobs[0], given.jobs[0] / "job.yaml"):
+        given.job = jobs[0]
+        return run_one(given)
+    return run_many(given, jobs, partial(_fit_job, given))
+
+
+def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Any]:
+    """One job of several and its fit, which is not written."""
+    job = read_job(path)
+    _override(job, given)
+    job.fit.progress = False
+    dataset = load_data(job)
+    kind = _kind(job, dataset)
+    if kind == "slices":
+        own = f"pyspec fit {word(path)}"
+        raise job.fields.wrong("fit", f"slices have a report of their own; write: {own}")
+    file = file_of(job, dataset)
+    return job, _fits(job, file, file.select_model().name, kind, hold, None)[-1]
+
+
+def run_one(given: Namespace) -> int:
+    """Runs one job; returns the exit code, for a signal 128 and its number. Arguments such as
+    `output` and `method` go before what the job says."""
+    job, facts = read_job(given.job), given.facts
+    if given.output is not None:
+        job.folder = given.output
+    elif leaves(job.folder, job.path.parent):
+        facts["outside"] = job.folder.resolve()
+        said(f"The output goes to {job.folder.resolve()}, which is outside of the job's folder.")
+    _override(job, given)
+    check_folder(job.folder)
+    say: Callable[[str], None] = (lambda text: None) if given.quiet else said
+    dataset = load_data(job)
+    say(for_fields(dataset.describe()))
+    kind = _kind(job, dataset)
+    _check_workers(job, kind)
+    file = file_of(job, dataset)
+    model = file.select_model()
+    _check_means(job, file, kind)
+    if given.check:
+        with _said_of_fit(job):
+            model = begun(file, model.name, kind, _when(job), job.fit.options.get("backend"))
+        facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
+        said(f"\n{model.describe()}\n\n{given.job}: all is well; without --check this is fitted")
+        return 0
+    say(f"\nFitting {_TITLES[kind]} ...")
+    _check_sharing(job, given, kind)
+    shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
+    # What was fitted is written, whenever a signal comes.
+    with client_of(*shares) as client, Hold() as hold:
+        with _said_of_fit(job):
+            results = _fits(job, file, model.name, kind, hold, client)
+        last, told = results[-1], [in_fields(result) for result in results]
+        facts["results"] = [plain_result(result) for result in told]
+        output = Output(job.folder)
+        is_saved = output.save(job, results, told)
+        said(f"\n{for_fields(str(last))}\n")
+        output.draw(job, dataset, told)
+        written = output.written
+        if written:
+            said(f"Written to {job.folder}: {', '.join(written)}")
+        for line in after_fit(job, last):
+            said(line)
+        older = left_of_earlier(job.folder, written)
+        if older:
+            said(f"Of an earlier fit, not of this one: {', '.join(older)}; remove what is old")
+        if last.interrupted:
+            said("Interrupted: this is the best point so far, and marked as such in these files.")
+            if last.fit_type == "baseline" != kind:
+                said(f"Not begun: the fit of {_TITLES[kind]}.")
+        facts.update(folder=job.folder, written=written, unwritten=output.unwritten, older=older)
+        code = _exit_code(results, say) or (OK if is_saved else FAILED)
+    return hold.exit_code or code
+
+
+@contextmanager
+def _said_of_fit(job: Job) -> Iterator[None]:
+    """What a fit refuses is said at the job's line of 'fit:'."""
+    try:
+        yield
+    except FitError as error:
+        raise job.fields.wrong("fit", for_fields(str(error))) from error
+
+
+def _override(job: Job, given: Namespace) -> None:
+    """What the command line says, in place of the job's, refused before data are read."""
+    kinds: dict[str, Callable[[str], str]] = {
+        "method": canonical_method,
+        "backend": backend_name,
+        "linear": checked_linear,
+    }
+    for name, check in kinds.items():
+        value = getattr(given, name)
+        if value is not None:
+            try:
+                job.fit.options[name] = check(value)
+            except PyspecError as error:
+                raise FlagError(f"--{name}: {error}") from error
+    if given.type is not None:
+        if given.type not in FIT_TYPES:
+            known = ", ".join(FIT_TYPES)
+            hint = suggest(given.type, list(FIT_TYPES))
+            raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
+        job.fit.type = given.type
+        job.fit.spectrum = job.fit.spectrum if given.type == "spectrum" else None
+        job.fit.workers = job.fit.workers if given.type == "slices" else None
+    job.fit.progress &= not given.quiet
+
+
+_TITLES = {
+    "2d": "all spectra together",
+    "spectrum": "one spectrum",
+    "baseline": "the baseline",
+    "slices": "each spectrum by itself",
+    "trace": "the trace",
+}
+
+
+def _kind(job: Job, dataset: Dataset) -> str:
+    """What is fitted, where the job does not say it; refuses fields that such data do not have."""
+    point = job.fit.spectrum
+    if dataset.energy is None or dataset.time is None:
+        return _kind_of_line(job, dataset)
+    kind = job.fit.type or ("2d" if point is None else "spectrum")
+    wrong = ""
+    if kind == "trace":
+        wrong = "the data are spectra over time; take one energy for a trace, 'select: {energy: …}'"
+    elif kind == "baseline" and job.baseline is None:
+        wrong = "type baseline needs 'baseline: [from, to]' in the job"
+    elif kind == "spectrum" and point is None:
+        wrong = "which spectrum? write 'spectrum: 3.0' (a time) or 'spectrum: [1.0, 5.0]'"
+    elif kind != "spectrum" and point is not None:
+        wrong = f"'spectrum:' belongs to 'type: spectrum', not to type {kind}; leave one out"
+    if wrong:
+        raise job.fields.wrong("fit", wrong)
+    return kind
+
+
+def _kind_of_line(job: Job, dataset: Dataset) -> str:
+    """The same for data of one axis."""
+    if dataset.energy is None:
+        kind, axis, moves = "trace", "an energy", "its time laws are the model"
+    else:
+        kind, axis, moves = "spectrum", "a time", "nothing moves in time"
+    if job.fit.type not in (None, kind):
+        raise job.fields.wrong(
+            "fit",
+            f"the data are one {kind}; type {job.fit.type} needs {axis} axis: write type: {kind}, "
+            "and leave out dynamics and baseline",
+        )
+    other = axis.split()[1]
+    limits = job.energy_limits if other == "energy" else job.time_limits
+    for field, given, say in (
+        ("fit", job.fit.spectrum, "leave 'spectrum:' out"),
+        ("limits", limits, f"leave '{other}:' out"),
+        ("baseline", job.baseline, "leave it out"),
+        ("dynamics", job.dynamics or None, f"{moves}: leave it out"),
+    ):
+        if given is not None:
+            raise job.fields.wrong(field, f"the data are one {kind}; {say}")
+    return kind
+
+
+def _check_workers(job: Job, kind: str) -> None:
+    """A job's own workers are processes for slices: other fits would not use them."""
+    if job.fit.workers is not None and kind != "slices":
+        command = f"pyspec fit {word(job.path)} --workers 4"
+        other = f"; to share it write {command}" if kind == "2d" else ""
+        raise job.fields.wrong(
+            "fit",
+            f"'workers:' belongs to 'type: slices', not to type {kind}; leave it out{other}",
+        )
+
+
+def _check_sharing(job: Job, given: Namespace, kind: str) -> None:
+    """Raises :class:`FlagError` where the fits of this kind share nothing; slices take workers."""
+    if kind == "slices" and given.scheduler is None:
+        job.fit.workers = given.workers or job.fit.workers
+    elif kind != "2d" and (given.scheduler or given.workers):
+        flag = "--scheduler" if given.scheduler else "--workers"
+        others = "" if given.scheduler else " and of type slices"
+        raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
+
+
+def _check_means(job: Job, file: File, kind: str) -> None:
+    """Spectra that are averaged lie in the data, and the noise of their mean is known."""
+    rows = file.baseline_rows if kind in WITH_BASELINE else None
+    if job.fit.spectrum is not None:
+        with job.fields.blame("fit"):
+            rows = rows_of_spectrum(file, _when(job))
+    if rows is not None:
+        with job.fields.blame("noise"):
+            check_mean(file, rows)
+
+
+def _when(job: Job) -> When:
+    """The time of one spectrum of a series, or the range of the mean."""
+    point = job.fit.spectrum
+    return (None, point) if isinstance(point, tuple) else (point, None)
+
+
+def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: Any) -> list[Any]:
+    """The fits of a job: a baseline first where there is one, its values start the next. `hold`
+    marks them where a signal comes, `client` shares those of all times."""
+    found: list[Any] = []
+    options: dict[str, Any] = {"progress": job.fit.progress, **job.fit.options}
+    if job.baseline is not None and kind in WITH_BASELINE:
+        found.append(hold.mark(file.fit_baseline(name, **options)))
+        if kind == "baseline" or found[-1].interrupted:
+            return found
+    try:
+        found.append(hold.mark(_fit_main(job, file, name, kind, options, client)))
+    except KeyboardInterrupt:
+        if hold.insists or not found:
+            raise
+        found[-1].interrupted = True  # the baseline is whole; the next fit has no point yet
+    return found
+
+
+def _fit_main(
+    job: Job, file: File, name: str, kind: str, options: dict[str, Any], client: Any
+) -> Any:
+    if kind == "trace":
+        return file.fit_trace(file.models[name], **options)
+    if kind == "spectrum":
+        point, span = _when(job)
+        return file.fit_spectrum(name, time_point=point, time_range=span, **options)
+    if kind == "slices":
+        return file.fit_slice_by_slice(name, n_workers=job.fit.workers, **options)
+    return file.fit_2d(name, **options, **({} if client is None else {"client": client}))
+
+
+def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:
+    if any(result.interrupted for result in results):
+        return INTERRUPTED
+    for result in results:
+        done = bool(np.all(result.success))
+        if not done:
+            what = result.message if isinstance(result, FitResult) else "not every slice converged"
+            say(what if what.startswith("Converged") else f"The fit did not converge: {what}")
+            return NOT_CONVERGED
+    return 0

@@ -1,0 +1,309 @@
+"""What must hold between the parameters of a model: names, circles, what may move."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from pyspec._library import OPS
+from pyspec.errors import ModelError
+from pyspec.formula import has_pairs
+from pyspec.functions.response_rows import response
+from pyspec.model.build.free import has_free_spectra, refuse_uses
+from pyspec.model.build.instruments import SHARE, check_shares, seen_by
+from pyspec.model.build.parameter_entry import similar
+from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
+
+
+def DYNAMICS(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that move in time."""
+    return par.dynamics
+
+
+def PROFILE(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that differ along the auxiliary axis."""
+    return par.profile
+
+
+#: Kinds of functions that do something to what stands below them.
+_ACTING = ("KERNEL", "IRF", "RESOLUTION")
+
+_LAW = re.compile(r"(?P<function>[A-Za-z0-9]+?)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)")
+
+
+def localise(dynamics: Dynamics | Profile) -> None:
+    """Gives local names in the expressions of a dynamics model or profile (expFun_01_A) their
+    full form."""
+    prefix = f"{dynamics.target}_"
+    local = {par.name.removeprefix(prefix): par.name for par in dynamics.parameters}
+    for par in dynamics.parameters:
+        if par.formula is not None:
+            par.formula = par.formula.rename(local)
+
+
+def check_parameters(parameters: Mapping[str, Par], complete: bool) -> None:
+    """The expressions of a model have names that are known and run in no circle, and no parameter
+    of a law moves; unless `complete`, dynamics may be added still. Raises :class:`ModelError`."""
+    check_names(parameters, complete)
+    resolution_order(parameters)
+    check_laws(parameters)
+
+
+def is_idle(components: Sequence[Component]) -> bool:
+    """Whether the last component acts on what stands below it, where there is nothing."""
+    op = components[-1].op
+    return op.spectrum_fed or op.kind in _ACTING
+
+
+def refuse_idle(*groups: Sequence[Component]) -> None:
+    """Raises :class:`ModelError` where the last component of a group acts on what stands below it:
+    a Shirley at the end of a model, a kernel at the end of its dynamics."""
+    for components in groups:
+        if not components or not is_idle(components):
+            continue
+        last = components[-1]
+        fed = last.op.spectrum_fed
+        does = "reads" if fed else "convolves"
+        above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
+        above = above or components[0]
+        remedy = "add what it is to read below it"
+        if above is not last:
+            remedy = f"move it above {above.name}" + (f" ({above.where})" if above.where else "")
+        place = f"{last.where}: {last.name}" if last.where else last.name
+        raise ModelError(f"{place}: {does} what stands below it, and nothing does; {remedy}")
+
+
+def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
+    """Every name in an expression is a parameter, or the energy where spectra are free; unless
+    `complete`, it may be one that dynamics still to be added will bring."""
+    disperses = has_free_spectra(parameters)
+    for par in parameters.values():
+        for name in par.formula.names if par.formula is not None else ():
+            if name in parameters or (name == ENERGY and disperses):
+                continue
+            target = _awaited(name, parameters)
+            if target is not None and not complete:
+                continue
+            known = list(parameters)
+            if "_" in par.name:  # local names of a dynamics model are known too
+                known += [_local(other, par) for other in parameters if _local(other, par)]
+            remedy = (
+                f"; it comes with dynamics of {target}: add those first"
+                if target is not None
+                else similar(name, known) or f"; there are {', '.join(parameters)}"
+            )
+            raise ModelError(
+                f"{par.place}: expression {par.expr!r} names an unknown parameter {name!r}{remedy}"
+            )
+
+
+def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
+    """The names of `extra` on which the parameters `own` depend, directly, through others, or
+    through the laws and profiles of these."""
+    used: set[str] = set()
+    waiting = list(own)
+    while waiting:
+        par = waiting.pop()
+        if par.formula is not None:
+            new = [name for name in par.formula.names if name in extra and name not in used]
+            used.update(new)
+            waiting += [extra[name] for name in new]
+        if par.dynamics is not None:
+            waiting += par.dynamics.parameters
+        if par.profile is not None:
+            waiting += par.profile.parameters
+    return used
+
+
+def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[Par]:
+    """The quantities that a model with the parameters `own` takes part in, in their order: those
+    that `own` depends on, fixed ones, and derived ones of which every name is known.
+
+    A free one on which nothing depends could not be determined by any data: it belongs to dynamics
+    that are added later, or to another model of the file.
+    """
+    if not quantities:
+        return []
+    extra = {par.name: par for par in quantities}
+    used = used_names(own.values(), extra)
+    kept = {n: p for n, p in extra.items() if n in used or p.formula is not None or not p.vary}
+    while True:
+        lost = [
+            name
+            for name, par in kept.items()
+            if name not in used
+            and par.formula is not None
+            and any(other not in own and other not in kept for other in par.formula.names)
+        ]
+        if not lost:
+            return list(kept.values())
+        kept = {name: par for name, par in kept.items() if name not in lost}
+
+
+def _local(name: str, par: Par) -> str:
+    """`name` as an expression of `par`'s dynamics model may write it, or ""."""
+    for target, _ in _targets(par.name):
+        if name.startswith(f"{target}_"):
+            return name.removeprefix(f"{target}_")
+    return ""
+
+
+def _targets(name: str) -> list[tuple[str, str]]:
+    """What may stand before a law or profile function in a parameter's name, and its domain."""
+    parts = name.split("_")
+    found = (("_".join(parts[:k]), _domain("_".join(parts[k:]))) for k in range(1, len(parts)))
+    return [(target, domain) for target, domain in found if domain]
+
+
+def _domain(rest: str) -> str:
+    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter. A law
+    of a profile's own parameter, "pLinear_01_m_expFun_01_tau", comes with the profile."""
+    parts = rest.split("_")
+    for k in range(2, len(parts) - 1):
+        halves = _function_domain("_".join(parts[:k])), _function_domain("_".join(parts[k:]))
+        if halves == ("AUX", "TIME"):
+            return "AUX"
+    return _function_domain(rest)
+
+
+def _function_domain(rest: str) -> str:
+    match = _LAW.fullmatch(rest)
+    op = OPS.get(match["function"]) if match is not None else None
+    if op is None or match is None or match["argument"] not in op.params:
+        return ""
+    return op.domain if op.domain in ("TIME", "AUX") else ""
+
+
+def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
+    """The parameter whose dynamics or profile would bring `name`, if it has none yet."""
+    for target, domain in _targets(name):
+        par = parameters.get(target)
+        if par is not None and (par.dynamics if domain == "TIME" else par.profile) is None:
+            return target
+    return None
+
+
+def free_names(parameters: Mapping[str, Par]) -> tuple[str, ...]:
+    """The free parameters, in the order of theta."""
+    return tuple(p.name for p in parameters.values() if p.vary and p.formula is None)
+
+
+def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
+    """The parameters that follow expressions, each after those it refers to.
+
+    Raises :class:`ModelError` where expressions run in a circle, which it prints.
+    """
+    following = {n: p.formula for n, p in parameters.items() if p.formula is not None}
+    order: list[Par] = []
+    done: set[str] = set()
+    for start, formula in following.items():
+        trail: dict[str, Iterator[str]] = {start: iter(formula.names)}
+        while trail and start not in done:
+            name, waiting = next(reversed(trail.items()))
+            used = next((n for n in waiting if n in following and n not in done), None)
+            if used is None:
+                done.add(name)
+                del trail[name]
+                order.append(parameters[name])
+            elif used in trail:
+                names = list(trail)
+                _refuse_circle([*names[names.index(used) :], used], parameters)
+            else:
+                trail[used] = iter(following[used].names)
+    return order
+
+
+def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:
+    par = parameters[names[0]]
+    raise ModelError(
+        f"{par.place}: expressions run in a circle: {' -> '.join(names)}; give one of them a value"
+    )
+
+
+def movers(
+    name: str, parameters: Mapping[str, Par], how: Callable[[Par], object | None] = DYNAMICS
+) -> list[str]:
+    """The parameters with dynamics (or what `how` asks for) on which `name` depends, itself
+    included."""
+    found: list[str] = []
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        par = parameters.get(current)
+        if par is None or current in seen:
+            continue
+        seen.add(current)
+        if how(par) is not None:
+            found.append(current)
+        if par.formula is not None:
+            waiting.extend(reversed(par.formula.names))
+    return found
+
+
+def check_laws(parameters: Mapping[str, Par]) -> None:
+    """The parameters of a law must not move, those of laws and profiles must not be profiled, and
+    nothing depends on an amplitude that is free along an axis."""
+    refuse_uses(parameters)
+    for owner in parameters.values():
+        for par in owner.dynamics.parameters if owner.dynamics is not None else ():
+            _refuse_causes(par, parameters, DYNAMICS, "a time law", "change in time", "dynamics")
+            _refuse_causes(par, parameters, PROFILE, "a time law", "differ along aux", "a profile")
+        for par in owner.profile.parameters if owner.profile is not None else ():
+            _refuse_causes(par, parameters, PROFILE, "a profile", "differ along aux", "a profile")
+
+
+def check_kernels(components: Sequence[Component]) -> None:
+    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles; several
+    directly after one another are one instrument."""
+    _, rows, below = seen_by(components)
+    if not rows:
+        return
+    irf = rows[0]
+    for after in below:
+        reason = remedy = ""
+        if after.function == irf.function and SHARE in irf.op.params:
+            how = "them one directly after the other, and what it does not act on above them"
+            if after.subcycle != rows[-1].subcycle:
+                how = "it once, in the first model of the list, for the laws of all"
+            raise ModelError(
+                f"{after.where}: {after.name}: does not stand directly below {rows[-1].name}; "
+                f"several {irf.op.name} are one instrument, which acts on all laws below it: "
+                f"write {how}"
+            )
+        if after.op.kind in ("KERNEL", "IRF"):
+            reason = f"{after.name} stands after it"
+        elif after.subcycle and after.op.params and not after.op.later:
+            reason = f"{after.op.name} in a sub-cycle has no exact response"
+        elif after.op.params and response(after.op, irf.op) is None:
+            reason = f"{after.op.name} has no exact response"
+            if has_pairs(after.op):
+                reason = (
+                    f"{after.op.name} belongs to a scheme with steps of two states, and has no "
+                    "exact response to it"
+                )
+            remedy = f", or write {after.name} above it, where it stays as it is"
+        if reason:
+            raise ModelError(
+                f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
+                f"the samples of any signal{remedy}"
+            )
+    check_shares(rows)
+
+
+def _refuse_causes(
+    par: Par,
+    parameters: Mapping[str, Par],
+    how: Callable[[Par], object | None],
+    what: str,
+    moves: str,
+    cause: str,
+) -> None:
+    causes = movers(par.name, parameters, how)
+    if causes:
+        depends = f" = {par.expr!r}" if par.expr else ""
+        raise ModelError(
+            f"{par.place}: {par.name}{depends} belongs to {what} and must not {moves}, but it "
+            f"depends on {causes[0]}, which has {cause}; refer to a parameter without, or remove "
+            f"{cause} of {causes[0]}"
+        )

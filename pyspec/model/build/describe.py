@@ -1,0 +1,372 @@
+"""Models written in Python: immutable descriptions, and the way from them to components.
+
+A description becomes the nodes that the YAML reader makes of a model file, so that numbering,
+names, bounds and checks are those of the loader.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping as Names
+from collections.abc import Sequence as Items
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from pyspec.errors import ModelError, shortened
+from pyspec.formula import MEASURED_IRF, instrument_text, rows
+from pyspec.model.build.check import check_kernels
+from pyspec.model.build.components import build_components, build_quantity
+from pyspec.model.build.motion import build_dynamics, build_profile
+from pyspec.model.build.parameter_entry import similar
+from pyspec.model.tree import Component, Free, Par
+from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source
+from pyspec.model.yaml.scalars import given_number
+from pyspec.model.yaml.to_yaml import (
+    dynamics_names,
+    dynamics_text,
+    profile_name,
+    profile_text,
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value with its bounds; `scope` is "file" (free), "project" (free, shared) or "static"."""
+
+    value: float
+    low: float | None
+    high: float | None
+    scope: str
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The times, or the responses, of a measured instrument."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A value that follows other parameters."""
+
+    text: str
+
+
+class Description:
+    """One component with its arguments, before it has a number. Made by the classes of
+    :mod:`pyspec.components`; it cannot be changed."""
+
+    __slots__ = ("arguments", "function")
+    function: str
+    arguments: tuple[tuple[str, Value], ...]
+    name: ClassVar[str] = ""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        self._describe(type(self).name, values, named)
+
+    def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+        op = rows()[function]
+        params = op.params
+        if len(values) > len(params):
+            raise ModelError(
+                f"{function}: takes {len(params)} values ({', '.join(params) or 'none'}), not "
+                f"{len(values)}"
+            )
+        given = dict(zip(params, values, strict=False))
+        for name, value in named.items():
+            if name not in params:
+                raise ModelError(
+                    f"{function}: has no argument {name!r}{similar(name, list(params))}; it has "
+                    f"{', '.join(params) or 'none'}"
+                )
+            if name in given:
+                raise ModelError(f"{function}.{name}: given twice; give it by name or by place")
+            given[name] = value
+        missing = [name for name in params[: op.n_required] if name not in given]
+        if missing:
+            raise ModelError(
+                f"{function}: the argument {missing[0]!r} is missing; {function} needs "
+                f"{', '.join(params[: op.n_required])}"
+            )
+        order = [(name, given[name]) for name in params if name in given]
+        checked = tuple((name, checked_value(value, f"{function}.{name}")) for name, value in order)
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "arguments", checked)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{self.function} is a description and cannot be changed; make another, or change the "
+            "model with model.set(name, ...)"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (self.function, self.arguments)
+
+    def __add__(self, other: object) -> Any:
+        raise ModelError(
+            "components are not added with +; give them to a model in a list, whose order is that "
+            "of a file: Model('name', [Offset(1), GLP(10, 84, 1, 0.3)])"
+        )
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Description):
+            return NotImplemented
+        return (self.function, self.arguments) == (other.function, other.arguments)
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.arguments))
+
+    def __repr__(self) -> str:
+        return f"{self.function}({', '.join(f'{n}={_shown(v)}' for n, v in self.arguments)})"
+
+
+class Registered(Description):
+    """A component of a function that :func:`pyspec.register_function` made known."""
+
+    __slots__ = ()
+
+    def __init__(self, function: str, /, *values: Any, **named: Any) -> None:
+        if not isinstance(function, str):
+            raise ModelError(f"{shortened(function)} is no name of a function; give it as a text")
+        if function not in rows():
+            raise ModelError(
+                f"there is no function {function!r}{similar(function, list(rows()))}; register it "
+                "first with pyspec.register_function"
+            )
+        self._describe(function, values, named)
+
+
+class Instrument(Description):
+    """A measured instrument with its samples."""
+
+    __slots__ = ()
+
+    def __init__(self, time: Items[float], response: Items[float]) -> None:
+        rows = {"time": _row(time, "time"), "response": _row(response, "response")}
+        instrument_text(rows["time"].values, rows["response"].values, MEASURED_IRF)
+        object.__setattr__(self, "function", MEASURED_IRF)
+        object.__setattr__(self, "arguments", tuple(rows.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Instrument, tuple(row.values for _, row in self.arguments)  # type: ignore[union-attr]
+
+
+def _row(values: Any, what: str) -> Samples:
+    place = f"{MEASURED_IRF}.{what}"
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
+    return Samples(tuple(_real(value, place) for value in values))
+
+
+def restore(function: str, arguments: tuple[tuple[str, Value], ...]) -> Description:
+    """The description again, from a pickle."""
+    return Registered(function, **dict(arguments))
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A value that moves in time: laws of all times, then those that take turns."""
+
+    base: Number | Profiled
+    laws: tuple[tuple[Description, ...], ...]
+    frequency: float
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """A value that differs along the auxiliary axis."""
+
+    base: Number
+    functions: tuple[Description, ...]
+
+
+Value: TypeAlias = Number | Expression | Moving | Profiled | Free | Samples
+
+
+def checked_value(value: Any, place: str) -> Value:
+    """What a person may write for a value, as one of the five kinds. Raises ModelError."""
+    if isinstance(value, (Number, Expression, Moving, Profiled, Free)):
+        return value
+    if isinstance(value, (tuple, list)):
+        if len(value) != 3:
+            raise ModelError(
+                f"{place}: {shortened(value)} has {len(value)} entries; write (value, min, max), "
+                "with None for a bound that is open"
+            )
+        return number(*value, scope="file", place=place)
+    if isinstance(value, str):
+        raise ModelError(f"{place}: {value!r} is text; write expr({value!r}) for an expression")
+    if isinstance(value, Description):
+        raise ModelError(
+            f"{place}: {value.function} is no value; write moving(value, [{value.function}(...)])"
+        )
+    return number(value, None, None, scope="file", place=place)
+
+
+def number(value: Any, low: Any, high: Any, *, scope: str, place: str = "") -> Number:
+    """A checked :class:`Number`. Raises ModelError."""
+    start = f"{place}: " if place else ""
+    found = _real(value, f"{start}the value")
+    if not math.isfinite(found):
+        raise ModelError(f"{start}the value is {found}; give a finite number")
+    bounds = [
+        None if one is None else _real(one, f"{start}{what}")
+        for what, one in (("min", low), ("max", high))
+    ]
+    least = -math.inf if bounds[0] is None else bounds[0]
+    most = math.inf if bounds[1] is None else bounds[1]
+    if not least < most:
+        raise ModelError(
+            f"{start}min {least:g} is not below max {most:g}; the order is (value, min, max), and "
+            "fixed(value) holds a value"
+        )
+    if not least <= found <= most:
+        raise ModelError(
+            f"{start}the value {found:g} is outside of its bounds [{least:g}, {most:g}]; the "
+            "order is (value, min, max)"
+        )
+    return Number(found, bounds[0], bounds[1], scope)
+
+
+def _real(value: Any, what: str) -> float:
+    found = given_number(value)
+    if math.isnan(found):
+        raise ModelError(
+            f"{what} is {shortened(value)}, not a number; write a number, or a tuple "
+            "(value, min, max)"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Written(Source):
+    """A model written in Python: errors call it by its name, without a line."""
+
+    def at(self, line: int) -> str:
+        return self.name
+
+
+def build_described(
+    name: str, components: Items[Description], quantities: Names[str, Any]
+) -> tuple[list[Component], list[Par]]:
+    """The components and quantities of a description, with what moves them.
+
+    Raises :class:`ModelError`, starting with the name of the model.
+    """
+    source = _Written(name, "")
+    for component in components:
+        if not isinstance(component, Description):
+            raise ModelError(
+                f"{name}: {shortened(component)} is no component; write components of "
+                "pyspec.components, such as Offset(10)"
+            )
+    known = rows()
+    domains = {known[one.function].domain for one in components}
+    domain = "TIME" if domains == {"TIME"} else "ENERGY"
+    built = build_components(source, _body(components), domain, "")
+    if domain == "TIME":
+        check_kernels(built)
+    _attach(source, components, built, ("dynamics", "profile") if domain == "ENERGY" else ())
+    own = []
+    for key, value in quantities.items():
+        checked = checked_value(value, f"{name}: {key}")
+        par = build_quantity(source, Scalar(str(key), True, 0), _entry(checked))
+        _move(source, par, checked, ("dynamics",))
+        own.append(par)
+    return built, own
+
+
+def _body(components: Items[Description]) -> Mapping:
+    items = []
+    for component in components:
+        pairs = [(Scalar(name, True, 0), _entry(value)) for name, value in component.arguments]
+        items.append((Scalar(component.function, True, 0), Mapping(tuple(pairs), 0)))
+    return Mapping(tuple(items), 0)
+
+
+def _entry(value: Value) -> Node:
+    """The node that the YAML reader would make of a value."""
+    if isinstance(value, (Moving, Profiled)):
+        return _entry(value.base)
+    if isinstance(value, Free):
+        return _free_entry(value)
+    if isinstance(value, Samples):
+        return Sequence(tuple(Scalar(repr(one), True, 0) for one in value.values), 0)
+    if isinstance(value, Expression):
+        return Sequence((Scalar(value.text, False, 0),), 0)
+    words = [repr(value.value), {"file": "True", "static": "False"}.get(value.scope, value.scope)]
+    if value.low is not None or value.high is not None:
+        low = -math.inf if value.low is None else value.low
+        high = math.inf if value.high is None else value.high
+        words += [repr(bound).replace("inf", ".inf") for bound in (low, high)]
+    return Sequence(tuple(Scalar(word, True, 0) for word in words), 0)
+
+
+def _free_entry(value: Free) -> Mapping:
+    items: list[tuple[Scalar, Node]] = [(Scalar("free", True, 0), Scalar(value.axis, True, 0))]
+    if value.positive:
+        items.append((Scalar("min", True, 0), Scalar("0", True, 0)))
+    if value.zero:
+        ranges = [Sequence(tuple(Scalar(repr(e), True, 0) for e in r), 0) for r in value.zero]
+        items.append((Scalar("zero", True, 0), Sequence(tuple(ranges), 0)))
+    if value.shared:
+        items.append((Scalar("vary", True, 0), Scalar("project", True, 0)))
+    return Mapping(tuple(items), 0)
+
+
+def _attach(
+    source: Source, described: Items[Description], built: Items[Component], may: tuple[str, ...]
+) -> None:
+    for description, component in zip(described, built, strict=True):
+        by_name = {par.argument: par for par in component.parameters}
+        for argument, value in description.arguments:
+            if isinstance(value, Samples):
+                continue
+            _move(source, by_name[argument], value, may)
+
+
+def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
+    """Gives a parameter the profile and the dynamics of its description."""
+    profiled = value.base if isinstance(value, Moving) else value
+    if isinstance(profiled, Profiled):
+        if "profile" not in may:
+            raise ModelError(f"{par.place}: cannot have a profile; give one to a component's value")
+        name = profile_name(par.name)
+        entry = Scalar(name, True, 0), _body(profiled.functions)
+        par.profile = build_profile(source, entry, par)
+        _attach(source, profiled.functions, par.profile.components, ("dynamics",))
+        par.profile.text = profile_text(par.profile, name)
+    if isinstance(value, Moving):
+        if "dynamics" not in may:
+            raise ModelError(
+                f"{par.place}: belongs to a time law and cannot move; add the law to those of the "
+                "parameter that moves"
+            )
+        names = dynamics_names(par.name, len(value.laws) - 1)
+        bodies = [_body(laws) for laws in value.laws]
+        keys = [Scalar(name, True, 0) for name in names]
+        entries = list(zip(keys, bodies, strict=True))
+        par.dynamics = build_dynamics(source, entries, par, value.frequency)
+        laws = [law for turn in value.laws for law in turn]
+        _attach(source, laws, par.dynamics.components, ())
+        par.dynamics.text = dynamics_text(par.dynamics, names)
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, Free):
+        return f"free({value.axis!r})"
+    if isinstance(value, Samples):
+        return f"[{value.values[0]:g}, ..., {value.values[-1]:g}]"
+    if isinstance(value, Expression):
+        return f"expr({value.text!r})"
+    if isinstance(value, Moving):
+        return f"moving({_shown(value.base)}, {', '.join(str(list(turn)) for turn in value.laws)})"
+    if isinstance(value, Profiled):
+        return f"profiled({_shown(value.base)}, {list(value.functions)})"
+    bounds = (value.low, value.high)
+    shown = [f"{value.value:g}", *(() if bounds == (None, None) else map(str, bounds))]
+    kind = {"file": "", "static": "fixed", "project": "shared"}[value.scope]
+    return shown[0] if not kind and len(shown) == 1 else f"{kind}({', '.join(shown)})"

@@ -1,0 +1,218 @@
+"""Inputs of a model: arrays along its axes, besides the axes themselves, that functions by formula
+read. They lie on the model beside the axes, and never in its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OpDef
+from pyspec.errors import DataError, ModelError, shortened, suggest
+from pyspec.formula import AXES, Definition
+from pyspec.functions import reference
+from pyspec.model.data.axes import UNCHANGED, Unchanged, check_line, check_weights, taken_axis
+from pyspec.model.model_tree import ModelTree
+from pyspec.model.tree import Component, Par, ops_of
+
+Array = npt.NDArray[np.float64]
+
+#: What the axes of inputs are called, and the words of messages.
+ALONG = {"energy": "energies", "time": "times", "auxiliary": "auxiliary points"}
+
+
+def inputs_of(op: OpDef) -> tuple[str, ...]:
+    """The inputs that a function reads."""
+    return op.own.inputs if isinstance(op.own, Definition) else ()
+
+
+def axis_of(op: OpDef) -> str:
+    """The axis of the inputs of a function that has some: "energy", "time" or "auxiliary"."""
+    assert isinstance(op.own, Definition)
+    return AXES[op.own.domain]
+
+
+def quantities_of(model: ModelTree) -> list[Par]:
+    """The quantities of a model that take part in it: some may move, and waiting ones do not."""
+    known = model.parameters if model.quantities else {}
+    return [par for par in model.quantities if par.name in known]
+
+
+def needed_inputs(
+    components: Sequence[Component], quantities: Sequence[Par] = ()
+) -> dict[str, str]:
+    """The inputs that components and what moves their parameters, and these quantities, read:
+    name → axis.
+
+    Raises :class:`ModelError` for one that two functions have along different axes.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for op in ops_of(components, quantities):
+        for name in inputs_of(op):
+            axis, first = found.setdefault(name, (axis_of(op), op.name))
+            if axis != axis_of(op):
+                raise ModelError(
+                    f"the input {name!r} is along the {ALONG[axis]} in {first} and along the "
+                    f"{ALONG[axis_of(op)]} in {op.name}; rename one of the two"
+                )
+    return {name: axis for name, (axis, _) in found.items()}
+
+
+def check_input(values: Any, name: str) -> Array:
+    """A read-only float64 copy of an input.
+
+    Raises :class:`DataError` unless it is a line of finite real numbers.
+    """
+    line = check_line(
+        values,
+        f"the input {name!r}",
+        name,
+        hidden="give the values of all points",
+        missing="every point needs a finite value, masked ones too",
+    )
+    line.setflags(write=False)
+    return line
+
+
+def file_inputs(given: Mapping[str, Any] | None, axes: Sequence[Array | None]) -> dict[str, Array]:
+    """What comes with the data of a file, before a model says along which axis each input lies.
+
+    Raises :class:`DataError` for values that match none of the `axes`.
+    """
+    sizes = sorted({axis.size for axis in axes if axis is not None})
+    found = {name: check_input(values, name) for name, values in _by_name(given).items()}
+    for name, values in found.items():
+        if values.size not in sizes:
+            points = " and ".join(str(size) for size in sizes) or "no"
+            raise DataError(
+                f"the input {name!r} has {values.size} values, the axes have {points} points; give "
+                "one value for each point of its axis"
+            )
+    return found
+
+
+def _by_name(given: Any) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise DataError(f"inputs={shortened(given)}: give the values by name, {{'ref': values}}")
+    return given or {}
+
+
+def own_inputs(model: ModelTree, known: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of the inputs of a file that a model reads."""
+    needed = needed_inputs(model.components, quantities_of(model)) if known else {}
+    return {name: known[name] for name in needed if name in known}
+
+
+def place(
+    model: ModelTree,
+    energy: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    time: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    aux: npt.ArrayLike | Unchanged | None = UNCHANGED,
+    aux_weights: npt.ArrayLike | None = None,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+) -> None:
+    """Sets the axes of a model, with its inputs; see :meth:`pyspec.Model.set_axes`."""
+    new_energy = taken_axis(model.energy, energy, "energy")
+    new_time = taken_axis(model.time, time, "time", ascending=True)
+    new_aux, weights = taken_axis(model.aux, aux, "auxiliary"), model.aux_weights
+    if not isinstance(aux, Unchanged):
+        weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
+    elif aux_weights is not None:
+        raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
+    model.inputs = _placed_inputs(model, inputs, new_energy, new_time, new_aux)
+    model.energy, model.time, model.aux, model.aux_weights = new_energy, new_time, new_aux, weights
+
+
+def _placed_inputs(
+    model: ModelTree,
+    given: Mapping[str, Any] | None,
+    energy: Array | None,
+    time: Array | None,
+    aux: Array | None,
+) -> dict[str, Array]:
+    """The inputs of a model that is about to get new axes: those `given` besides those that it has;
+    what lies along an axis that becomes another is gone.
+
+    Raises :class:`DataError` for values that are not one for each point, :class:`ModelError` for a
+    name that no function of the model reads.
+    """
+    if given is None and not model.inputs:
+        return {}
+    needed = needed_inputs(model.components, quantities_of(model))
+    old = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
+    axes = {"energy": energy, "time": time, "auxiliary": aux}
+    found = {}
+    for name, values in model.inputs.items():
+        before, now = old.get(needed.get(name, "")), axes.get(needed.get(name, ""))
+        if before is None or now is None or before is now or np.array_equal(before, now):
+            found[name] = values
+    for name, values in _by_name(given).items():
+        if name not in needed:
+            known = f"it reads {', '.join(needed)}" if needed else "it reads none"
+            raise ModelError(
+                f"{model.name}: no function of the model reads an input {name!r}; {known}"
+                f"{suggest(str(name), list(needed))}"
+            )
+        found[name] = check_input(values, name)
+    for name, values in found.items():
+        axis = axes.get(needed.get(name, ""))
+        if axis is not None and axis.size != values.size:
+            raise DataError(
+                f"{model.name}: the input {name!r} has {values.size} values, the {needed[name]} "
+                f"axis {axis.size} points; give one value for each"
+            )
+    return found
+
+
+def function_of(op: OpDef, inputs: Mapping[str, Any]) -> Callable[..., Any]:
+    """The NumPy reference of a function, ``f(x, *params)``, with its inputs filled in."""
+    names = inputs_of(op)
+    own = reference(op)
+    given = {name: inputs[name] for name in names if name in inputs}
+    return partial(own, **given) if given else own
+
+
+def read_inputs(
+    components: Sequence[Component], quantities: Sequence[Par] = ()
+) -> tuple[tuple[OpDef, str], ...]:
+    """The functions that read inputs, each with one of these by name; quantities as of
+    :func:`needed_inputs`."""
+    ops = ops_of(components, quantities)
+    return tuple([(op, name) for op in ops for name in inputs_of(op)])
+
+
+def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
+    """Every input that a function reads has values; `reads` are these, where they are known.
+    Raises :class:`DataError` otherwise."""
+    if reads is None:
+        reads = read_inputs(model.components, quantities_of(model))
+    for op, name in reads:
+        if name not in model.inputs:
+            raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
+
+
+def refuse_misspelt(model: ModelTree, known: Mapping[str, Any]) -> None:
+    """Raises :class:`DataError` for an input that has no values, where the file has some of another
+    name, which the model does not read: "did you mean"."""
+    reads = read_inputs(model.components, quantities_of(model))
+    unread = [name for name in known if name not in {one for _, one in reads}]
+    for op, name in reads:
+        if name not in known and name not in model.inputs and unread:
+            raise missing_input(model.name, op.name, name, axis_of(op), unread, "the file")
+
+
+def missing_input(
+    who: str, op_name: str, name: str, axis: str, known: Sequence[str], whose: str = ""
+) -> DataError:
+    """What is said of an input without values; `known` are others, of `whose` file, say."""
+    hint = suggest(name, list(known))
+    if whose and known:
+        hint = f"; {whose} has {', '.join(map(repr, known))}, which this model does not read{hint}"
+    return DataError(
+        f"{who}: {op_name} reads the input {name!r}, one value for each of the {ALONG[axis]}, and "
+        f"has none{hint}; give it by name, inputs={{{name!r}: values}}, to the File of the data "
+        "or to model.set_axes"
+    )

@@ -1,0 +1,250 @@
+"""The section ``kinetics`` of a model file: kinetic schemes, whose states are laws of time.
+
+kinetics:
+  cascade:
+    S2 -> S1: k1                  # a step and the name of its rate
+    S1 -> S0: k2
+    S0: k3                        # a decay to what is not seen
+    S1 + S1 -> S1: k4             # two that meet, k4 times the population squared
+    start: {S2: 1, S1: share}     # populations at the onset; without it the first state has 1
+model_name:
+  cascade:
+    k1: [5, True, 0.1, 100]       # the rates, in reciprocal units of time
+    ...
+    t0: [0, True]
+    spectra: {free: energy}       # a spectrum for every state; or by name, S1: {free: energy}
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pyspec.errors import ModelError
+from pyspec.formula import Scheme, State, op_of, scheme_of
+from pyspec.formula.definitions.scheme import ALL, AND, HEIGHT, ONSET, check_name, check_scheme
+from pyspec.model.build.free import check_free
+from pyspec.model.build.parameter_entry import fill, similar
+from pyspec.model.tree import Component, Par
+from pyspec.model.yaml.reader import Mapping, Node, Scalar, Source
+from pyspec.model.yaml.scalars import read_number
+
+#: The name of the section, and what a scheme says besides its steps.
+KINETICS, START = "kinetics", "start"
+
+_EXAMPLE = "'cascade: {A -> B: k1, B: k2}'"
+
+
+def read_schemes(file: Source, section: tuple[Scalar, Node] | None) -> dict[str, Scheme]:
+    """The schemes of a file by name. Raises :class:`ModelError`, starting with file and line."""
+    if section is None:
+        return {}
+    key, body = section
+    if not isinstance(body, Mapping):
+        raise ModelError(
+            f"{file.at(key.line)}: {KINETICS}: this section holds schemes by name, such as "
+            f"{_EXAMPLE}"
+        )
+    found: dict[str, Scheme] = {}
+    for name, node in body.items:
+        place = f"{file.at(name.line)}: {KINETICS}.{name.text}"
+        check_name(name.text, place)
+        if name.text in found or name.text in file.functions:
+            raise ModelError(f"{place}: this name is taken; choose another name")
+        if not isinstance(node, Mapping):
+            raise ModelError(f"{place}: holds steps and their rates, such as {_EXAMPLE}")
+        found[name.text] = _scheme(file, name.text, node, place)
+    return found
+
+
+def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
+    steps: list[tuple[str, str, str]] = []
+    start: list[tuple[str, str]] = []
+    for key, value in node.items:
+        if key.text == START:
+            if not isinstance(value, Mapping):
+                raise ModelError(f"{place}: start holds populations by state, such as {{A: 1}}")
+            start = [(state.text, _word(one, place)) for state, one in value.items]
+            continue
+        at = f"{file.at(key.line)}: {KINETICS}.{name}"
+        _refuse_step(key.text, at)
+        begin, arrow, end = (part.strip() for part in key.text.partition("->"))
+        if arrow and end in ("", "0"):
+            raise ModelError(f"{at}: {key.text!r} leads nowhere; a decay is written '{begin}: k'")
+        begin, end = (_side(one, key.text, at) for one in (begin, end))
+        rate = _word(value, at)
+        if read_number(value) is not None:
+            raise ModelError(
+                f"{at}: the rate of {key.text!r} is {rate}; name it here, such as k1, and give "
+                "its value where the model uses the scheme"
+            )
+        steps.append((begin, end, rate))
+    names = [state for state, _ in start]
+    twice = next((state for state in names if names.count(state) > 1), None)
+    if twice is not None:
+        raise ModelError(f"{place}: start gives {twice} twice; remove one")
+    if start and all(value == "0" for _, value in start):
+        raise ModelError(
+            f"{place}: start populates no state; give one a number above 0, or a name to fit it"
+        )
+    scheme = Scheme(name, tuple(steps), tuple(start or [(steps[0][0], "1")] if steps else []))
+    check_scheme(scheme, place)
+    return scheme
+
+
+#: A state that takes part twice, in a step; 3MLCT is no such state.
+_TWICE = re.compile(r"(?:^|[+>])\s*2\s*\*?\s*([A-Za-z]\w*)")
+
+
+def _refuse_step(step: str, place: str) -> None:
+    """Raises :class:`ModelError` for steps in the manner of chemical equations."""
+    twice = _TWICE.search(step)
+    remedy = ""
+    if "<" in step:
+        remedy = "a step goes one way; write two, such as 'A -> B: k1' and 'B -> A: k2'"
+    elif step.count("->") > 1:
+        remedy = "write each step by itself, such as 'A -> B: k1' and 'B -> C: k2'"
+    elif twice is not None:
+        state = twice[1]
+        remedy = f"a state that takes part twice is written twice, '{state} + {state}'"
+    if remedy:
+        raise ModelError(f"{place}: {step!r}: {remedy}")
+
+
+def _side(text: str, step: str, place: str) -> str:
+    """The states on one side of a step, in the form that a scheme has."""
+    found = [one.strip() for one in text.split("+")] if text else []
+    if not all(found):
+        raise ModelError(
+            f"{place}: {step!r}: a state is missing beside '+'; a step of two is written "
+            "'A + B -> C'"
+        )
+    return AND.join(found)
+
+
+def _word(node: Node, place: str) -> str:
+    number = read_number(node)
+    if number is not None:
+        if not (math.isfinite(number) and number >= 0):
+            raise ModelError(
+                f"{place}: a population is not below 0, and finite; this is {number:g}"
+            )
+        return repr(float(number)).removesuffix(".0")
+    if not isinstance(node, Scalar) or not node.text.isidentifier():
+        raise ModelError(f"{place}: a rate or population is a name, such as k1")
+    return node.text
+
+
+def build_states(
+    file: Source, key: Scalar, node: Node, scheme: Scheme, prefix: str, number: int
+) -> list[Component]:
+    """The laws of all states of a scheme that have an amplitude; they share rates and onset.
+
+    Raises :class:`ModelError`, starting with file, line and parameter.
+    """
+    name = f"{prefix}{scheme.name}" + (f"_{number:02d}" if number > 1 else "")
+    where = file.at(key.line)
+    needed = f"{', '.join(scheme.parameters)}, {ONSET}"
+    if not isinstance(node, Mapping):
+        raise ModelError(f"{where}: {name}: has no parameters; it needs {needed}, and '{ALL}'")
+    given: dict[str, tuple[Scalar, Node]] = {}
+    known = [*scheme.parameters, ONSET, *scheme.states, ALL]
+    for word, spec in node.items:
+        place = f"{file.at(word.line)}: {name}.{word.text}"
+        if word.text not in known:
+            raise ModelError(
+                f"{place}: {scheme.name} has no {word.text!r}; there are {', '.join(known)}"
+                f"{similar(word.text, known)}"
+            )
+        if word.text in given:
+            raise ModelError(f"{place}: given twice; remove one")
+        given[word.text] = word, spec
+    shared = {
+        one: _par(file, name, one, given[one])
+        for one in (*scheme.parameters, ONSET)
+        if one in given
+    }
+    missing = next((one for one in [*scheme.parameters, ONSET] if one not in shared), None)
+    if missing is not None:
+        raise ModelError(f"{where}: {name}: {missing!r} is missing; {scheme.name} needs {needed}")
+    components = []
+    for state in scheme.states:
+        if state not in given and ALL not in given:
+            continue
+        op = op_of(scheme.text(state))
+        height = _par(file, f"{name}_{state}", HEIGHT, given.get(state, given.get(ALL)))
+        own = shared | {HEIGHT: height}
+        pars = tuple(own[param] for param in op.params)
+        for par in pars:
+            check_free(par, op, bool(prefix))
+        components.append(Component(f"{name}_{state}", scheme.text(state), pars, where))
+    if not components:
+        raise ModelError(
+            f"{where}: {name}: no state has an amplitude; write '{ALL}: {{free: energy}}', or name "
+            f"states of {', '.join(scheme.states)}"
+        )
+    used = {par.argument for component in components for par in component.parameters}
+    idle = next((one for one in scheme.parameters if one not in used), None)
+    if idle is not None:
+        raise ModelError(
+            f"{shared[idle].place}: no state that has an amplitude depends on {idle}; give a state "
+            f"behind it one, or remove the step from {KINETICS}"
+        )
+    return components
+
+
+def _par(file: Source, owner: str, argument: str, entry: tuple[Scalar, Node] | None) -> Par:
+    """One parameter; rates are not below 0."""
+    assert entry is not None
+    par = Par(f"{owner}_{argument}", argument, where=file.at(entry[0].line))
+    is_rate = argument not in (HEIGHT, ONSET)
+    fill(par, entry[1], 0.0 if is_rate else -math.inf, math.inf)
+    return par
+
+
+# ---- and back to text --------------------------------------------------------------------------
+
+
+def states_of(component: Component, components: Sequence[Component]) -> list[Component]:
+    """The states that were written together with this one, in file order; none for what is no state
+    of a scheme."""
+    scheme = scheme_of(component.op)
+    if scheme is None:
+        return []
+    onset = component.parameters[-1]
+    return [
+        one for one in components if scheme_of(one.op) == scheme and one.parameters[-1] is onset
+    ]
+
+
+def schemes_in(components: Sequence[Component]) -> Iterator[tuple[Scheme, list[Component]]]:
+    """The schemes among components, each with its states."""
+    for first in components:
+        scheme, states = scheme_of(first.op), states_of(first, components)
+        if scheme is not None and states[0] is first:
+            yield scheme, states
+
+
+def state_name(component: Component) -> str:
+    """Which state of its scheme a component is; its own name for any other."""
+    own = component.op.own
+    return own.state if isinstance(own, State) else component.name
+
+
+def scheme_name(component: Component) -> str:
+    """The scheme that a component belongs to; "" for none."""
+    scheme = scheme_of(component.op)
+    return "" if scheme is None else scheme.name
+
+
+def schemes_text(components: Iterable[Component]) -> str:
+    """The section ``kinetics`` that these components need; "" for none."""
+    found = {scheme.name: scheme for c in components if (scheme := scheme_of(c.op)) is not None}
+    lines = [f"{KINETICS}:"]
+    for scheme in found.values():
+        lines.append(f"  {scheme.name}:")
+        lines += [f"    {a} -> {b}: {k}" if b else f"    {a}: {k}" for a, b, k in scheme.steps]
+        start = ", ".join(f"{state}: {value}" for state, value in scheme.start)
+        lines.append(f"    {START}: {{{start}}}")
+    return "".join(f"{line}\n" for line in lines) if found else ""

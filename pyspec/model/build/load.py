@@ -1,0 +1,374 @@
+"""From a model file to models and dynamics.
+
+model_name:
+  GLP:                          # a function; it may repeat
+    A: [20.0, True, 5, 60]      # value, vary, min, max
+    x0: [84.0, False]           # value, vary
+    F: ["GLP_01_F"]             # follows an expression
+parameters:                     # quantities of their own, free or derived
+  area: ["GLP_01_A * GLP_01_F"]
+functions:                      # functions of one's own, by formula
+  Line: {formula: A / (1 + ((x - x0) / w) ** 2)}
+kinetics:                       # kinetic schemes: laws of time with steps at rates
+  chain: {G -> H: k1, H: k2}
+attached:                       # dynamics and profiles that the model brings along
+  model_name:
+    GLP_01_x0: {dynamics: [law_name]}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyspec.calls import answered
+from pyspec.errors import ModelError
+from pyspec.formula import Formula, rows
+from pyspec.model.build.attach import ATTACHED, attach, read_attached
+from pyspec.model.build.check import check_kernels, used_names
+from pyspec.model.build.components import build_components, build_quantity
+from pyspec.model.build.free import has_free_spectra
+from pyspec.model.build.kinetics import KINETICS, read_schemes
+from pyspec.model.build.measured_irf import reads_file
+from pyspec.model.build.motion import Entry, build_dynamics, build_profile
+from pyspec.model.build.parameter_entry import similar
+from pyspec.model.build.user_functions import (
+    FUNCTIONS,
+    INCLUDE,
+    dict_of,
+    functions_text,
+    read_functions,
+)
+from pyspec.model.model import Model
+from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
+from pyspec.model.yaml.reader import Mapping, Scalar, Sequence, Source, end_line, open_source, read
+from pyspec.model.yaml.scalars import is_null
+from pyspec.model.yaml.to_yaml import model_text
+
+#: The section of quantities that belong to no component.
+QUANTITIES = "parameters"
+
+
+@answered
+def load_models(
+    source: str | Path | Source, names: str | Iterable[str] | None = None
+) -> dict[str, Model]:
+    """The energy models of a file, by name, in file order.
+
+    Parameters
+    ----------
+    source : path of a YAML file, or YAML text
+    names : which models; None for all whose functions are not time laws alone (those are for
+        :func:`load_dynamics`)
+
+    Raises :class:`ModelError`, starting with file, line and parameter, for everything that is
+    not as it should be.
+    """
+    file, entries, quantities, attached = _split(open_source(source))
+    if names is not None:
+        wanted = [names] if isinstance(names, str) else list(names)
+        chosen = [_find(file, entries, name) for name in wanted]
+    else:
+        chosen = [entry for entry in entries.values() if _domain(file, entry[1])]
+        if not chosen:
+            raise ModelError(
+                f"{file.name}: holds time laws only; load them with load_dynamics, or add an "
+                "energy model"
+            )
+    models = {
+        key.text: _model(file, key, body, entries, quantities, _domain(file, body) or "ENERGY")
+        for key, body in chosen
+    }
+    for model in models.values():
+        if model.is_time_model:
+            check_kernels(model.components)
+    for name, model in models.items():
+        if name in attached:
+            attach(file, model, attached[name], lambda law: _find(file, entries, law))
+    return models
+
+
+#: Kinds of functions that convolve laws, and are none themselves.
+_KERNELS = ("KERNEL", "IRF")
+
+
+@answered
+def load_model(source: str | Path, name: str | None = None) -> Model:
+    """One energy model of a file; `name` may be left out where the file has only one."""
+    if name is not None:
+        return load_models(source, name)[name]
+    models = load_models(source)
+    if len(models) > 1:
+        raise _which(open_source(source), models)
+    return next(iter(models.values()))
+
+
+@answered
+def load_dynamics(
+    source: str | Path,
+    name: str | Iterable[str],
+    target: Par | str,
+    frequency: float = -1.0,
+) -> Dynamics:
+    """A dynamics model of a file, for the parameter `target` (a Par or its full name).
+
+    Its parameters are called after the target: ``GLP_01_x0_expFun_01_tau``. Its expressions
+    may write ``expFun_01_A`` for its own parameters.
+
+    A list of names makes sub-cycles: the first model acts at all times, the others take turns
+    at `frequency` (whole cycles, in reciprocal units of the time axis). Their numbering runs
+    on from one to the next.
+
+    Raises :class:`ModelError` as :func:`load_models` does.
+    """
+    file, entries, _, _ = _split(open_source(source))
+    names = [name] if isinstance(name, str) else list(name)
+    found = [_find(file, entries, one) for one in names]
+    if not found:
+        raise ModelError(f"{file.name}: no dynamics model is named; name one, or a list of them")
+    return build_dynamics(file, found, target, frequency)
+
+
+@answered
+def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
+    """A profile model of a file, for the parameter `target` (a Par or its full name).
+
+    Its parameters are called after the target: ``GLP_01_x0_pLinear_01_m``.
+
+    Raises :class:`ModelError` as :func:`load_models` does.
+    """
+    file, entries, _, _ = _split(open_source(source))
+    return build_profile(file, _find(file, entries, name), target)
+
+
+@answered
+def load_time_model(source: str | Path | Source, name: str | None = None) -> Model:
+    """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
+    ``parameters`` are its parameters too. `name` may be left out where the file has only one
+    model."""
+    file, entries, quantities, _ = _split(open_source(source))
+    if name is None:
+        name, *others = entries
+        if others:
+            raise _which(file, entries)
+    key, body = _find(file, entries, name)
+    model = _model(file, key, body, entries, quantities, "TIME")
+    check_kernels(model.components)
+    return model
+
+
+def is_of_laws(source: str | Path, name: str | None = None) -> bool:
+    """Whether the named model of a file, or without a name each of them, is made of laws of time
+    and moves a parameter or is a trace: what :func:`load_time_model` takes."""
+    file, entries, _, _ = _split(open_source(source))
+    chosen = entries.values() if name is None else [_find(file, entries, name)]
+    return all(
+        not _domain(file, body) and _only_laws(file, body, but_kernels=True) for _, body in chosen
+    )
+
+
+def _split(
+    file: Source,
+) -> tuple[Source, dict[str, Entry], Entry | None, dict[str, Mapping]]:
+    """The file with its functions, its models, its section ``parameters``, and for each model what
+    its section ``attached`` says."""
+    file, entries = _entries(file)
+    quantities = entries.pop(QUANTITIES, None)
+    attached = read_attached(file, entries.pop(ATTACHED, None), list(entries))
+    if not entries:
+        raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
+    return file, entries, quantities, attached
+
+
+def _quantities(
+    file: Source, body: Mapping, parameters: list[Par], elsewhere: set[str]
+) -> tuple[tuple[Par, ...], dict[str, Formula]]:
+    """The quantities of a file that a model with these `parameters` can have, and the others: a
+    derived one that refers to what only another model of the file knows (`elsewhere`), unless this
+    model needs it; then the check of its names says what is missing."""
+    own = {par.name for par in parameters}
+    pars: dict[str, Par] = {}
+    for key, spec in body.items:
+        par = build_quantity(file, key, spec)
+        if key.text in pars:
+            raise ModelError(
+                f"{par.place}: given twice, first at {pars[key.text].where}; remove one"
+            )
+        if key.text in own:
+            raise ModelError(
+                f"{par.place}: {key.text} is a parameter of the model already; choose another name"
+            )
+        pars[key.text] = par
+    foreign, lost = elsewhere - own - pars.keys(), dict[str, Formula]()
+    needed = used_names(parameters, pars)
+    while True:
+        missing = {
+            name
+            for name, par in pars.items()
+            if name not in needed
+            and par.formula is not None
+            and not foreign.isdisjoint(par.formula.names)
+        }
+        if not missing:
+            return tuple(pars.values()), lost
+        foreign |= missing
+        lost |= {n: one.formula for n, one in pars.items() if n in missing and one.formula}
+        pars = {name: par for name, par in pars.items() if name not in missing}
+
+
+def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
+    """The section ``parameters`` with the entries that a model has."""
+    head, body = quantities
+    ends = [key.line for key, _ in body.items[1:]] + [end_line(body)]
+    entries = [
+        file.lines(key.line, end)
+        for (key, _), end in zip(body.items, ends, strict=True)
+        if key.text in kept and key.line > head.line
+    ]
+    if kept and not entries:  # written in one line, which cannot be taken apart
+        return file.lines(head.line, end_line(body))
+    return "".join([f"{QUANTITIES}:\n", *entries]) if entries else ""
+
+
+def _parameters(components: list[Component]) -> list[Par]:
+    return [par for component in components for par in component.parameters]
+
+
+def _model(
+    file: Source,
+    key: Scalar,
+    body: Mapping,
+    entries: dict[str, Entry],
+    quantities: Entry | None,
+    domain: str = "ENERGY",
+) -> Model:
+    if domain == "ENERGY" and _only_laws(file, body, but_kernels=True):
+        raise ModelError(
+            f"{file.at(key.line)}: {key.text}: has laws of time alone; for spectra over time write "
+            "{free: energy} as the amplitude of each, or add it to a parameter of another model "
+            "with add_time_dependence; one trace is fitted with fit_trace"
+        )
+    components = build_components(file, body, domain, "")
+    text = file.lines(key.line, end_line(body))
+    extra, lost = tuple[Par, ...](), dict[str, Formula]()
+    if quantities is not None:
+        others = [node for name, (_, node) in entries.items() if name != key.text]
+        energy_models = [node for node in others if not _only_laws(file, node)]
+        elsewhere = {
+            par.name
+            for node in energy_models
+            for par in _parameters(build_components(file, node, "ENERGY", ""))
+        }
+        own = _parameters(components)
+        disperses = has_free_spectra({par.name: par for par in own})
+        if not disperses and any(_domain(file, node) == "TIME" for node in others):
+            elsewhere.add(ENERGY)  # which expressions name where spectra are free
+        extra, lost = _quantities(file, quantities[1], own, elsewhere)
+        text = _kept_text(file, quantities, {par.name for par in extra}) + text
+    text = functions_text(components) + text
+    if reads_file(body):
+        text = model_text(key.text, components, extra)
+    model = Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
+    model.elsewhere = lost
+    return model
+
+
+def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
+    root = read(file)
+    if root is None or is_null(root):
+        raise ModelError(f"{file.at(1)}: the file is empty; write 'model_name:' and its components")
+    if not isinstance(root, Mapping):
+        raise ModelError(
+            f"{file.at(root.line)}: the file must hold models by name, "
+            "'model_name:' and below it the components, not a list or a word"
+        )
+    entries: dict[str, Entry] = {}
+    sections = dict_of(root)
+    own = read_functions(file, sections.get(FUNCTIONS), sections.get(INCLUDE))
+    schemes = read_schemes(file, sections.get(KINETICS))
+    file = dataclasses.replace(file, functions=own, schemes=schemes)
+    for key, body in root.items:
+        if key.text in (FUNCTIONS, INCLUDE, KINETICS):
+            continue
+        place = f"{file.at(key.line)}: {key.text or 'model'}"
+        if not key.text.strip():
+            raise ModelError(f"{place}: the model has no name; write 'model_name:'")
+        if key.text in entries:
+            first = entries[key.text][0].line
+            raise ModelError(f"{place}: this name is taken in line {first}; rename one of the two")
+        if is_null(body) or (isinstance(body, Mapping) and not body.items):
+            raise ModelError(f"{place}: the model is empty; give it components, such as {_EXAMPLE}")
+        if not isinstance(body, Mapping) and key.text == QUANTITIES:
+            raise ModelError(
+                f"{place}: this section holds quantities by name, such as 'width: [1.5, True]'"
+            )
+        if not isinstance(body, Mapping):
+            raise ModelError(
+                f"{place}: a model holds components by function name, such as {_EXAMPLE}"
+            )
+        _refuse_component(file, key, body, place)
+        entries[key.text] = key, body
+    if not entries:
+        raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
+    return file, entries
+
+
+def _refuse_component(file: Source, key: Scalar, body: Mapping, place: str) -> None:
+    """A component that is not indented stands where models do: its model would lack it.
+
+    Raises :class:`ModelError` for a function with the lists of its parameters.
+    """
+    is_function = key.text in file.functions or key.text in file.schemes or key.text in rows()
+    if is_function and any(isinstance(node, Sequence) for _, node in body.items):
+        raise ModelError(
+            f"{place}: stands where models do, but is a component; indent it, and its parameters "
+            "further, below the name of its model"
+        )
+
+
+_EXAMPLE = "'Offset: {y0: [1.0, True]}'"
+
+
+def _write_none(name: str) -> str:
+    """What to write for laws that do nothing, as the first of sub-cycles."""
+    return "; write one of laws that do nothing, 'none: {none: {}}'" if name == "none" else ""
+
+
+def _which(file: Source, names: Iterable[str]) -> ModelError:
+    first, *others = names
+    return ModelError(
+        f"{file.name}: has the models {', '.join([first, *others])}; say which, such as {first!r}"
+    )
+
+
+def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
+    if name not in entries:
+        raise ModelError(
+            f"{file.name}: there is no model {name!r}; it has {', '.join(entries)}"
+            f"{_write_none(name) or similar(name, list(entries))}"
+        )
+    return entries[name]
+
+
+def _domain(file: Source, body: Mapping) -> str:
+    """The domain of a model that is fitted to spectra: time laws with spectra that are free, or
+    functions of energy; "" for laws that move a parameter."""
+    if not _only_laws(file, body):
+        return "ENERGY"
+    pars = [spec for _, node in body.items if isinstance(node, Mapping) for _, spec in node.items]
+    words = [key.text for spec in pars if isinstance(spec, Mapping) for key, _ in spec.items]
+    free = "free" in words
+    return "TIME" if free else ""
+
+
+def _only_laws(file: Source, body: Mapping, *, but_kernels: bool = False) -> bool:
+    """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not kernels
+    alone. Of several names one that is not known may be meant for a law."""
+    names = [key.text for key, _ in body.items if key.text not in file.schemes]
+    found = [file.functions.get(name) or rows().get(name) for name in names]
+    known = [op for op in found if op is not None]
+    if but_kernels:
+        is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in known)
+        return is_law and len(known) == len(found) and all(op.domain == "TIME" for op in known)
+    return bool(known or not names) and all(op.domain in ("TIME", "AUX") for op in known)

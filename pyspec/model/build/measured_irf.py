@@ -1,0 +1,129 @@
+"""A measured instrument in a model file: its samples, in the model or in a file of their own.
+
+model_name:
+  measuredIRF: {file: instrument.csv}     # two columns: time, response; found beside the model file
+  measuredIRF: {time: [-0.2, 0, 0.3], response: [0, 1, 0]}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence as Items
+
+from pyspec.errors import ModelError
+from pyspec.formula import MEASURED_IRF, Measured, instrument_text
+from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, open_source
+from pyspec.model.yaml.scalars import read_number
+
+_EXAMPLE = "{file: instrument.csv}, or {time: [-0.2, 0, 0.3], response: [0, 1, 0]}"
+
+#: Bytes of a file of samples at most.
+_MOST_BYTES = 1_000_000
+
+
+def read_instrument(file: Source, key: Scalar, node: Node) -> str:
+    """The text of a measured instrument, which a component keeps as its function.
+
+    Raises :class:`ModelError`, starting with file and line.
+    """
+    place = f"{file.at(key.line)}: {MEASURED_IRF}"
+    given: dict[str, Node] = {}
+    for word, value in node.items if isinstance(node, Mapping) else ():
+        if word.text in given:
+            raise ModelError(f"{file.at(word.line)}: {MEASURED_IRF}.{word.text}: given twice")
+        given[word.text] = value
+    if set(given) == {"file"}:
+        return _from_file(file, given["file"], place)
+    if set(given) == {"time", "response"}:
+        time, response = (_numbers(given[name], f"{place}.{name}") for name in ("time", "response"))
+        return instrument_text(time, response, place)
+    what = f"has {', '.join(given)}" if given else "has no samples"
+    raise ModelError(f"{place}: {what}; write {MEASURED_IRF}: {_EXAMPLE}")
+
+
+def reads_file(body: Mapping) -> bool:
+    """Whether a model takes samples from another file, without which its text cannot be read."""
+    return any(
+        key.text == MEASURED_IRF
+        and isinstance(node, Mapping)
+        and any(word.text == "file" for word, _ in node.items)
+        for key, node in body.items
+    )
+
+
+def instrument_line(own: Measured) -> str:
+    """The entry of a model with the samples in it."""
+    rows = (", ".join(map(repr, row)) for row in (own.time, own.values))
+    time, response = rows
+    return f"  {MEASURED_IRF}: {{time: [{time}], response: [{response}]}}"
+
+
+def _numbers(node: Node, place: str) -> list[float]:
+    if not isinstance(node, Sequence):
+        raise ModelError(f"{place}: is no list of numbers; write it as [-0.2, 0, 0.3]")
+    found = []
+    for k, item in enumerate(node.items, start=1):
+        number = read_number(item)
+        if number is None:
+            shown = repr(item.text) if isinstance(item, Scalar) else "a list"
+            raise ModelError(f"{place}: sample {k} is {shown}; give a number")
+        found.append(number)
+    return found
+
+
+def _from_file(file: Source, node: Node, place: str) -> str:
+    if not isinstance(node, Scalar) or not node.text.strip():
+        raise ModelError(f"{place}.file: names a file, such as {MEASURED_IRF}: {_EXAMPLE}")
+    path = file.folder / node.text
+    try:
+        is_large = path.stat().st_size > _MOST_BYTES
+    except (OSError, ValueError):
+        is_large = False  # the reader says what is wrong
+    if is_large:
+        raise ModelError(f"{place}: {path}: is larger than a table of samples; check the path")
+    try:
+        table = open_source(path)
+    except ModelError as error:
+        why = str(error).replace("the model file", "the table")
+        raise ModelError(f"{place}: {why}") from None
+    time, response, lines = _columns(table, place)
+    try:
+        return instrument_text(time, response, place)
+    except ModelError as error:
+        match = re.search(r": sample (\d+): ", str(error))
+        where = f"{path}:{lines[int(match[1]) - 1]}" if match else str(path)
+        raise ModelError(f"{where}: {error}") from None
+
+
+def _columns(table: Source, place: str) -> tuple[Items[float], Items[float], Items[int]]:
+    """Two columns of numbers, separated by a comma, a semicolon, a tab or blanks, and the line of
+    each row. Lines that begin with # are comments, and one line of names may stand first."""
+    time: list[float] = []
+    response: list[float] = []
+    lines: list[int] = []
+    named = False
+    for number, line in enumerate(table.text.splitlines(), start=1):
+        words = line.partition("#")[0].replace(",", " ").replace(";", " ").split()
+        if not words:
+            continue
+        row = [_number(word) for word in words]
+        if not time and not named and None in row:
+            named = True
+            continue
+        if len(row) != 2 or None in row:
+            raise ModelError(
+                f"{table.at(number)}: {line.strip()[:60]!r} is no row of a time and a response; "
+                f"{place} takes two columns of numbers"
+            )
+        lines.append(number)
+        for column, one in zip((time, response), row, strict=True):
+            assert one is not None
+            column.append(one)
+    return time, response, lines
+
+
+def _number(word: str) -> float | None:
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        return None

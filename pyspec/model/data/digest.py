@@ -1,0 +1,90 @@
+"""The digest of an array, by which data are recognised after decades, and a quick checksum, by
+which a change since a fit is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
+from pyspec.model.data.checksum import checksum, checksum_and_square_at, checksum_at
+from pyspec.model.data.measurement import Measurement, square_of
+from pyspec.model.data.source import Source, source_of
+
+
+def digest(array: npt.NDArray[Any]) -> str:
+    """sha256 of an array: its type, shape and values, the same on every machine."""
+    source = source_of(array)
+    if source is not None:
+        return _digest_of(source)
+    plain = little_endian(np.asarray(array))
+    found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
+    found.update(plain.data if plain.size else b"")
+    return found.hexdigest()
+
+
+def _digest_of(source: Source) -> str:
+    """The same digest, in one pass over a source."""
+    found = None
+    for _, block in source.blocks():
+        plain = little_endian(block)
+        if found is None:
+            found = hashlib.sha256(f"{plain.dtype.str} {source.shape}\n".encode())
+        found.update(plain.data)
+    return "" if found is None else found.hexdigest()
+
+
+def checksum_of(measurement: Measurement) -> int:
+    """The checksum of the data of a measurement, 0 without any. Of data by reference it is taken of
+    the rows of the window, when they are first read."""
+    data = measurement.data
+    if type(data) is not np.ndarray and source_of(data) is not None:
+        return measurement.survey.checksum
+    return 0 if data is None else checksum(data)
+
+
+def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
+    """The checksum of data that are an array, and as of :meth:`Measurement.square`. Of plain data
+    it asks once for what both read."""
+    data = measurement.data
+    assert isinstance(data, np.ndarray)
+    dtype = data.dtype
+    if (
+        measurement.weight is None
+        and measurement.keep is None
+        and measurement.loss != "poisson"
+        and (dtype.char == "d" and dtype.isnative)
+        and (data.ndim in (1, 2) and data.size and data.flags.carray)
+    ):
+        at, whole = address(data), data.shape if data.ndim == 2 else (1, data.size)
+        begin, end = (measurement.rows if data.ndim == 2 else None) or (0, whole[0])
+        first, last = measurement.columns or (0, whole[1])
+        stride = whole[1] * data.itemsize
+        place = at + begin * stride + first * data.itemsize
+        shape = end - begin, last - first
+        if shape == data.shape:
+            return checksum_and_square_at(data, at)
+        square = LIBRARY.pyspec_square(place, *shape, stride, 0, 0, 0, 0, 0, 0)
+        return checksum_at(data, at), float(square)
+    return checksum(data), square_of(measurement)
+
+
+def count_kept(measurement: Measurement) -> int:
+    """How many points of the window count, of a measurement with a mask."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.n_points
+    assert measurement.keep is not None
+    keep = measurement.window(measurement.keep)
+    # Along an axis on which all are the same, as of a mask of whole columns, one is counted.
+    one = keep[tuple(slice(None, 1) if step == 0 else slice(None) for step in keep.strides)]
+    return int(np.count_nonzero(one)) * (keep.size // max(one.size, 1))
+
+
+def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array in C order with little-endian values; itself where it is that already."""
+    plain = np.ascontiguousarray(array)
+    return plain.astype(plain.dtype.newbyteorder("<"), copy=False)

@@ -1,0 +1,240 @@
+"""What belongs to data by reference point by point, and is read with them: weights and masks."""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.data.source import (
+    KEPT_TYPES,
+    Derived,
+    Held,
+    Seen,
+    Source,
+    located,
+    source_of,
+    whole_of,
+)
+
+
+class Beside(Derived):
+    """Weights or a mask, made of the values of a source as it was handed over.
+
+    Attributes
+    ----------
+    seen : checksums of its values as they were read first
+    """
+
+    def __init__(self, given: Source, dtype: type) -> None:
+        super().__init__(given)
+        self.seen, self.dtype = Seen(), np.dtype(dtype)
+
+    def of_rows(self, begin: int, end: int) -> Any:
+        """Rows begin to end - 1 for another process, with their checksums alone."""
+        own = copy(self)
+        own.seen = self.seen.within(begin, end)
+        return own[begin:end]
+
+
+class Weights(Beside):
+    """1 / σ of each point, from a source of σ, or of weights; -1 where there is none, which
+    :meth:`refuse` finds for points that count."""
+
+    def __init__(self, given: Source, are_sigma: bool = True) -> None:
+        super().__init__(given, np.float64)
+        self.are_sigma = are_sigma
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
+        found = np.asarray(self.given.rows(begin, end), np.float64)
+        good = np.isfinite(found) & ((found > 0) if self.are_sigma else (found >= 0))
+        if not self.are_sigma:
+            return np.where(good, found, -1.0)
+        weight: npt.NDArray[np.float64] = np.full(found.shape, -1.0)
+        return np.divide(1.0, found, out=weight, where=good)
+
+    def refuse(self, first: int, weight: npt.NDArray[Any], kept: Any, column: int) -> None:
+        """Raises :class:`DataError` where a point that counts has no weight. `weight` and `kept`
+        are of rows from `first`, columns from `column` on."""
+        bad = (weight < 0) if kept is None else (weight < 0) & kept
+        if not bad.any():
+            return
+        row, k = (int(one) for one in np.argwhere(bad)[0])
+        at = self.place(first + row, column + k)
+        what = "σ must be finite and above 0" if self.are_sigma else "weights must be 0 or more"
+        raise DataError(
+            f"{self.name}: {what}, and is not in {self.where(first + row, first + row + 1)}, "
+            f"column {at[1]}; mask points without an error"
+        )
+
+
+class Kept(Beside):
+    """False where a point is masked, from a source that is True, or not 0, there.
+
+    `columns` (n_energy,) is False where all points of a column are left out besides.
+    """
+
+    def __init__(self, given: Source, columns: npt.NDArray[np.bool_] | None = None) -> None:
+        super().__init__(given, np.bool_)
+        self.columns = columns
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
+        kept: npt.NDArray[np.bool_] = np.equal(self.given.rows(begin, end), 0)
+        return kept if self.columns is None else kept & self.columns
+
+
+def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """A mask of data of this shape: True leaves a point out. (n_energy,) masks whole columns,
+    (n_time, 1) whole rows.
+
+    Raises :class:`DataError` for what is not boolean, or does not match.
+    """
+    mask = np.asarray(given)
+    if mask.dtype.kind != "b":
+        raise DataError(
+            f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
+            "data > limit"
+        )
+    of_rows = (*shape[:-1], 1) if len(shape) == 2 else shape
+    if mask.shape not in (shape, shape[-1:], of_rows, ()):
+        rows = "" if of_rows == shape else ", or each row, mask[:, None]"
+        raise DataError(
+            f"mask has shape {mask.shape}, the data {shape}; give each point its True or False, "
+            f"or each column{rows}"
+        )
+    return np.array(np.broadcast_to(mask, shape))
+
+
+def kept_by(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
+    """False where `mask` is True, of the shape of the data."""
+    return ~check_mask(mask, np.shape(mask if data is None else data))
+
+
+def both_kept(keep: Any, left: npt.NDArray[np.bool_]) -> Any:
+    """Where a point counts by both; `keep` itself where it is no array of booleans."""
+    given = left if keep is None else np.asarray(keep)
+    if given.dtype.kind != "b":
+        return given  # refused with what else is no array of booleans
+    if given.shape != left.shape:
+        raise DataError(
+            f"keep has shape {given.shape}, with the mask {left.shape}; give each point its True "
+            "or False"
+        )
+    return given & left
+
+
+def masked_beside(mask: Any, keep: Any) -> Any:
+    """Where points count by a mask by reference."""
+    if keep is not None:
+        raise DataError("with a mask by reference leave keep= out")
+    return Kept(mask)
+
+
+def taken_beside(data: Any, weight: Any, keep: Any) -> tuple[Any, Any]:
+    """Weights and mask of a measurement, some of them by reference; their values are looked at with
+    the data.
+
+    Raises :class:`DataError` where the data are in memory.
+    """
+    if source_of(data) is None:
+        raise DataError(
+            "weights and masks by reference belong to data by reference; give them as arrays: "
+            "np.asarray(...)"
+        )
+    if source_of(weight) is not None and not isinstance(whole_of(weight), Weights):
+        weight = Weights(weight, are_sigma=False)
+    if source_of(keep) is not None and not isinstance(whole_of(keep), Kept):
+        raise DataError("keep by reference is not known; give mask=, which is the opposite")
+    return weight, keep
+
+
+def rows_of(array: Any, begin: int, end: int) -> Any:
+    """Rows of an array, or of a source; None of None."""
+    if array is None:
+        return None
+    source = source_of(array)
+    return array[begin:end] if source is None else source.rows(begin, end)
+
+
+def seen_rows(array: Any, begin: int, end: int) -> Any:
+    """The same; of a source beside the data those that were read first.
+
+    Raises :class:`DataError`, which names the source, where they have changed since, or it grew.
+    """
+    whole, first = located(array, begin)
+    if not isinstance(whole, Beside):
+        return rows_of(array, begin, end)
+    whole.look()
+    found = rows_of(array, begin, end)
+    if found.shape[1:] == whole.shape[1:]:
+        whole.seen.check(whole, first, found)
+    return found
+
+
+class Veiled(Derived):
+    """Data of which rows that are masked as a whole are 0, and are not read where their chunk has
+    no other rows.
+
+    Parameters
+    ----------
+    given : the data
+    keep : False where a point is masked, of the rows from `first` on
+    """
+
+    def __init__(self, given: Source, keep: Any, first: int) -> None:
+        super().__init__(given)
+        self._keep, self._first = keep, first
+
+    @property
+    def collection(self) -> Any:
+        return self.given.collection
+
+    @property
+    def step(self) -> int:
+        return self.given.step
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        keep = np.asarray(rows_of(self._keep, begin - self._first, end - self._first))
+        counts: npt.NDArray[np.bool_] = np.any(keep, axis=1)
+        if counts.all():
+            return self.given.rows(begin, end)
+        kept_type = self.dtype in KEPT_TYPES and self.dtype.isnative
+        found = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
+
+        def has_rows(chunk: tuple[int, int]) -> bool:
+            return bool(counts[chunk[0] - begin : chunk[1] - begin].any())
+
+        for wanted, chunks in groupby(self._chunks(begin, end), has_rows):
+            if wanted:
+                spans = list(chunks)
+                first, last = spans[0][0], spans[-1][1]
+                own = counts[first - begin : last - begin]
+                rows = self.given.rows(first, last)
+                found[first - begin : last - begin][own] = rows[own]
+        return found
+
+    def _chunks(self, begin: int, end: int) -> list[tuple[int, int]]:
+        """Chunks, as far as they have these rows; where there are none, single rows."""
+        found = []
+        while begin < end:
+            chunk = self.bounds(begin)
+            # The number of a row within what is read, which may be a part of what is stored.
+            stop = begin + 1 if chunk is None else begin - self.place(begin)[0] + chunk[2]
+            found.append((begin, min(max(stop, begin + 1), end)))
+            begin = found[-1][1]
+        return found
+
+
+def veiled(source: Source, keep: Any, first: int = 0) -> Source:
+    """The source; where `keep`, of its rows from `first` on, leaves out points row by row, without
+    what it leaves out as a whole. Arrays that workers hold stay as they are: the workers veil what
+    they have of them."""
+    if keep is None or isinstance(source, (Veiled, Held)):
+        return source
+    if source_of(keep) is None and (keep.ndim < 2 or keep.strides[0] == 0):
+        return source  # the same columns of all rows
+    return Veiled(source, keep, first)

@@ -1,0 +1,400 @@
+"""A measurement: data, the window to fit, weights and mask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
+from pyspec.calls import Suggesting, answered, is_whole
+from pyspec.errors import DataError, shortened, suggest
+from pyspec.functions.grid import Grid, unit_of
+from pyspec.functions.losses import FLOOR
+from pyspec.model.data.lazy_weights import both_kept, kept_by, masked_beside, taken_beside
+from pyspec.model.data.measurement_checks import (
+    check_weight,
+    counted,
+    low_of,
+    real_of,
+    refuse_negative,
+    texts_of,
+    window_of,
+)  # fmt: skip
+from pyspec.model.data.source import Seen, source_of
+from pyspec.model.data.survey import Rules, Survey, Surveyed, survey_rows
+from pyspec.model.data.windows import slice_of
+
+#: How residuals are made.
+LOSSES = ("squares", "poisson")
+
+#: Other names of these; case does not matter.
+LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "poisson"}
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Measurement(Suggesting):
+    """Data to which a model is fitted. Arrays cover the full axes; the window crops them.
+
+    Parameters
+    ----------
+    data : (n_time, n_energy) or (n_energy,), or None where only the model is wanted; a source of
+        :func:`pyspec.io.by_reference` stays where it is
+    rows : (begin, end) of the time window, end excluded; None for all
+    columns : (begin, end) of the energy window
+    weight : factor of data - model, 1 / sigma; broadcasts to the data. Weight 0 masks a point
+    mask : True where a point is left out: of the shape of the data, (n_energy,) for columns or
+        (n_time, 1) for rows, as of :class:`pyspec.File`. Where data are by reference, `weight` and
+        `mask` may be, too
+    keep : the opposite, False where a point is masked; given both, both must let a point count
+    loss : "squares" (or "gaussian"), or "poisson" for counts: the residual is then the signed root
+        of the deviance, :func:`pyspec.functions.losses.deviance`
+    loss_scale : counts for each unit of the data ("poisson")
+    labels, units : what the data are: "energy", "time", "data" → label, such as "binding
+        energy", and unit, such as "eV"; pictures, reports and archives show them
+    energy_step : the step that pShirley of a ``Shirley`` counts by, as in a file of a joint fit;
+        None for the mean step of the axis
+    ends : the columns between which a ``StaticShirley`` stands; None for those of the window
+
+    Raises :class:`DataError` where arrays or the window are not usable, and for data that are
+    not finite within the window, unless masked.
+    """
+
+    data: npt.NDArray[Any] | None = None
+    rows: tuple[int, int] | None = None
+    columns: tuple[int, int] | None = None
+    weight: npt.NDArray[np.float64] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+    loss: str = "squares"
+    loss_scale: float = 1.0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    energy_step: float | None = None
+    ends: tuple[int, int] | None = None
+
+    @answered
+    def __init__(
+        self,
+        data: npt.NDArray[Any] | None = None,
+        rows: tuple[int, int] | None = None,
+        columns: tuple[int, int] | None = None,
+        weight: npt.ArrayLike | None = None,
+        keep: npt.NDArray[np.bool_] | None = None,
+        loss: str = "squares",
+        loss_scale: float = 1.0,
+        labels: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+        *,
+        energy_step: float | None = None,
+        ends: tuple[int, int] | None = None,
+        mask: npt.ArrayLike | None = None,
+    ) -> None:
+        if source_of(mask) is not None:
+            keep = masked_beside(mask, keep)
+        elif mask is not None:
+            keep = both_kept(keep, kept_by(mask, data))
+        loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
+        named = ({} if labels is None else labels, {} if units is None else units)
+        given = (data, rows, columns, weight, keep, loss, loss_scale, *named, energy_step, ends)
+        for one, value in zip(fields(self), given, strict=True):
+            object.__setattr__(self, one.name, value)
+        self._check()
+
+    def __repr__(self) -> str:
+        shape = "no data" if self.data is None else " × ".join(map(str, self.data.shape))
+        window = [
+            f"{name} {at[0]}:{at[1]}" for name in ("rows", "columns") if (at := getattr(self, name))
+        ]
+        given = [name for name in ("weight", "mask") if getattr(self, name) is not None]
+        counts = [f"counts, {self.loss_scale:g} per unit"] if self.loss == "poisson" else []
+        return f"<Measurement {', '.join([shape, *window, *given, *counts])}>"
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_] | None:
+        """True where a point is left out; None where all count."""
+        return None if self.keep is None else ~self.keep
+
+    def _check(self) -> None:
+        low = np.inf
+        for what in ("labels", "units"):
+            object.__setattr__(self, what, texts_of(getattr(self, what), what))
+        for what in ("rows", "columns", "ends"):
+            object.__setattr__(self, what, window_of(getattr(self, what), what))
+        if source_of(self.weight) is not None or source_of(self.keep) is not None:
+            weight, keep = taken_beside(self.data, self.weight, self.keep)
+            object.__setattr__(self, "weight", weight)
+            object.__setattr__(self, "keep", keep)
+        if self.weight is not None and source_of(self.weight) is None:
+            weight = real_of(self.weight, "weight").astype(np.float64, copy=False)
+            low = low_of(weight)
+            object.__setattr__(self, "weight", weight)
+        if self.keep is not None and source_of(self.keep) is None:
+            keep = np.asarray(self.keep)
+            if keep.dtype.kind != "b":
+                raise DataError(f"keep has type {keep.dtype}; give booleans, False where masked")
+            object.__setattr__(self, "keep", keep)
+        if self.data is not None:
+            object.__setattr__(self, "data", real_of(self.data, "data"))
+            self._check_shapes()
+            if low == 0.0 and self.weight is not None:
+                object.__setattr__(self, "keep", counted(self.keep, self.weight, self.data.shape))
+            self._check_values()
+        self._check_loss()
+
+    def _check_loss(self) -> None:
+        if self.loss not in LOSSES:
+            raise DataError(
+                f"unknown loss {self.loss!r}{suggest(str(self.loss), list(LOSSES))}; there are "
+                f"{', '.join(LOSSES)}"
+            )
+        if not (np.isfinite(self.loss_scale) and self.loss_scale > 0):
+            raise DataError(
+                f"loss_scale is {self.loss_scale}; give the counts for each unit of the data, > 0"
+            )
+        if self.loss == "poisson" and self.data is not None:
+            if source_of(self.data) is not None:
+                return  # the survey looks
+            window = self.window(self.data)
+            kept = slice(None) if self.keep is None else self.window(self.keep)
+            refuse_negative(np.min(window[kept], initial=0.0))
+
+    def check_axes(self, full: tuple[int, ...], of: str) -> None:
+        """Raises :class:`DataError` unless data, mask, weights and window fit the axes of the model
+        `of`: (n_time, n_energy), or the one that there is."""
+        axes = " (times, energies)" if len(full) == 2 else ""
+        for name, array in (("data", self.data), ("keep", self.keep)):
+            if array is not None and array.shape != full:
+                raise DataError(
+                    f"{name} has shape {array.shape}, the axes of {of} have {full}{axes}; give it "
+                    "the full axes, and crop with rows and columns"
+                )
+        if self.weight is not None:
+            check_weight(self.weight.shape, full)
+        windows = ("rows", self.rows), ("columns", self.columns)
+        for (name, window), size in zip(windows, (1, *full)[-2:], strict=True):
+            if window is None or window[1] <= size:
+                continue
+            if name == "rows" and len(full) == 1:
+                raise DataError(
+                    f"rows={window} of data with one axis; give points of a spectrum or a trace "
+                    f"as columns={window}"
+                )
+            raise DataError(
+                f"the window's {name} {window} are empty or outside of the axis of {size} "
+                "points; choose limits inside of it"
+            )
+
+    def _check_shapes(self) -> None:
+        assert self.data is not None
+        if self.data.ndim not in (1, 2) or self.data.size == 0:
+            raise DataError(
+                f"data have shape {self.data.shape}; give (n_time, n_energy) or (n_energy,)"
+            )
+        if self.keep is not None and self.keep.shape != self.data.shape:
+            raise DataError(
+                f"keep has shape {self.keep.shape}, the data {self.data.shape}; give each point "
+                "its True or False"
+            )
+        if self.weight is not None:
+            check_weight(self.weight.shape, self.data.shape)
+        for what, window, size in zip(
+            ("columns", "rows"), (self.columns, self.rows), self.data.shape[::-1], strict=False
+        ):
+            if window is not None and window[1] > size:
+                raise DataError(
+                    f"the window's {what} {window} reach beyond the {size} {what} of the data; "
+                    "choose limits inside of them"
+                )
+
+    def _check_values(self) -> None:
+        assert self.data is not None
+        if source_of(self.data) is not None or self.data.dtype.kind in "iu":
+            return  # the survey looks; any whole number will do
+        bad = ~np.isfinite(self.window(self.data))
+        if self.keep is not None:
+            bad &= self.window(self.keep)
+        if bad.any():
+            first = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise DataError(
+                f"{int(bad.sum())} point(s) of the data are NaN or infinite, the first at {first} "
+                "of the window; mask them (mask=True there) or repair them"
+            )
+
+    @cached_property
+    def seen(self) -> Seen:
+        """Checksums of data by reference as they were read first."""
+        return Seen()
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What a fit needs to know of data by reference, found in one pass over the window.
+
+        Raises :class:`DataError` for values that are not finite, or for negative counts.
+        """
+        source: Any = source_of(self.data)
+        if source is None:
+            raise DataError("a survey is of data by reference, not of an array")
+        return self.survey_of(survey_rows(source, self.rules(), self.seen))
+
+    def survey_of(self, found: Surveyed) -> Survey:
+        """What is known of all rows of the window, kept as :attr:`survey`."""
+        survey = found.survey()
+        if self.loss == "poisson":
+            refuse_negative(survey.low)
+        self.seen.update(found.seen)
+        for what, seen in self.rules().beside().items():
+            seen.update(found.beside.get(what, {}))
+        self.__dict__["survey"] = survey
+        return survey
+
+    def rules(self) -> Rules:
+        """Which points of the window count, and how much."""
+        assert self.data is not None
+        begin, end = self.rows or (0, len(self.data))
+        columns = slice(*(self.columns or (0, self.data.shape[-1])))
+        scale = self.loss_scale if self.loss == "poisson" else None
+        return Rules(columns, 0, len(self.data), self.weight, self.keep, scale).within(begin, end)
+
+    def glimpse(self) -> npt.NDArray[Any] | None:
+        """The data in the window, or the first block of data by reference: shows how large values
+        are."""
+        source = source_of(self.data)
+        if source is None:
+            return None if self.data is None else self.window(self.data)
+        begin, end = self.rows or (0, len(source))
+        first = source.rows(begin, min(end, begin + source.step))
+        return first[:, slice_of(self.columns)]
+
+    def square(self) -> float:
+        """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
+        2 loss_scale data."""
+        return square_of(self)
+
+    def sigma(self, expected: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+        """The declared standard deviation of each point of the window, None where no noise was
+        declared: 1 / weight (inf where that is 0), of counts sqrt(expected / loss_scale).
+
+        `expected` is the model over the window: its shape, and the counts. Raises
+        :class:`DataError` for weights of a measurement without data.
+        """
+        if self.weight is None and self.loss != "poisson":
+            return None
+        found = np.ones(np.shape(expected))
+        if self.loss == "poisson":
+            counts = np.maximum(np.asarray(expected) * self.loss_scale, FLOOR)
+            found = np.sqrt(counts) / self.loss_scale
+        if self.weight is not None:
+            if self.data is None:
+                raise DataError("weights belong to data, and there are none; give data=")
+            weight = self.of_points(self.weight)
+            found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
+        return found
+
+    def end_means(self, n: int = 5) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Means of the first `n` and of the last `n` points of each row of the window, (n_rows,)
+        each: the ends between which ``StaticShirley`` stands. Masked points do not count.
+
+        Raises :class:`DataError` where a row has fewer than 2 `n` points.
+        """
+        if not is_whole(n, 1):
+            raise DataError(f"n is {shortened(n)}; give how many points count at each end")
+        if self.data is None:
+            raise DataError("a measurement without data has no ends; give data=")
+        values = np.atleast_2d(np.asarray(self.window(self.data), dtype=np.float64))
+        kept = np.ones(values.shape, dtype=np.bool_)
+        if self.keep is not None:
+            kept = np.atleast_2d(self.of_points(self.keep))
+        fewest = int(kept.sum(axis=1).min())
+        if fewest < 2 * n:
+            raise DataError(
+                f"n={n}: a row has {fewest} points that count; give n up to {fewest // 2}"
+            )
+        ends = []
+        for step in (1, -1):
+            used = (kept[:, ::step] & (np.cumsum(kept[:, ::step], axis=1) <= n))[:, ::step]
+            ends.append(np.where(used, values, 0.0).sum(axis=1) / n)
+        return ends[0], ends[1]
+
+    def without_data(
+        self, rows: tuple[int, int] | None = None, columns: tuple[int, int] | None = None
+    ) -> Measurement:
+        """Another window of the same file, without data; sums over energies stay as they are."""
+        ends = self.ends or self.columns
+        return Measurement(None, rows, columns, energy_step=self.energy_step, ends=ends)
+
+    def grid(self, energy: npt.NDArray[np.float64]) -> Grid:
+        """The energies as functions that sum over them see them."""
+        return Grid(unit_of(energy, self.energy_step), self.ends or self.columns)
+
+    def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The part of an array over the full axes that lies in the window."""
+        columns = array[..., slice_of(self.columns)]
+        return columns[slice_of(self.rows)] if array.ndim == 2 else columns
+
+    def of_points(self, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Weights or a mask for each point of the window, of a measurement with data."""
+        assert self.data is not None
+        try:
+            return self.window(np.broadcast_to(beside, self.data.shape))
+        except ValueError:
+            raise DataError(
+                f"what is given for each point has shape {np.shape(beside)}, the data "
+                f"{self.data.shape}; give an array of the shape of the data"
+            ) from None
+
+
+def square_of(measurement: Measurement) -> float:
+    """As of :meth:`Measurement.square`."""
+    given, keep = measurement.data, measurement.keep
+    assert given is not None
+    if type(given) is not np.ndarray and source_of(given) is not None:
+        return measurement.survey.square
+    data: npt.NDArray[Any] = given
+    if measurement.rows is not None or measurement.columns is not None:
+        data = measurement.window(given)
+    if measurement.loss == "poisson":
+        data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
+    values = _lines(np.asarray(data, dtype=np.float64))
+    beside = [
+        None if one is None else _lines(measurement.of_points(one), 0)
+        for one in (measurement.weight, None if keep is None else keep.view(np.uint8))
+    ]
+    places = [(0, 0, 0) if one is None else (address(one), *one.strides) for one in beside]
+    of_values = address(values), *values.shape, values.strides[0]
+    return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
+
+
+def _lines(array: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
+    """The same values (n_rows, n_columns) as C reads them: those of a row side by side, or with
+    one of these steps in bytes."""
+    rows = array[None] if array.ndim == 1 else array
+    if rows.strides[-1] in (rows.itemsize, *steps) and rows.flags.aligned:
+        return rows
+    return np.ascontiguousarray(rows)
+
+
+def row_of(series: Measurement, row: int) -> Measurement:
+    """One spectrum of a series (n_time, n_energy), with its part of weights and mask.
+
+    Without weights, what was looked at when the series was made is not looked at again, but for the
+    values, which may have changed since. Raises :class:`DataError` as the series did.
+    """
+    data, keep = series.data, None if series.keep is None else series.keep[row]
+    assert data is not None
+    own = {"data": data[row], "rows": None, "keep": keep}
+    if series.weight is not None:
+        return replace(series, weight=np.broadcast_to(series.weight, data.shape)[row], **own)
+    one = object.__new__(Measurement)
+    for name in _FIELDS:
+        object.__setattr__(one, name, own[name] if name in own else getattr(series, name))
+    one._check_values()
+    one._check_loss()
+    return one
+
+
+_FIELDS = tuple([one.name for one in fields(Measurement)])

@@ -1,0 +1,92 @@
+"""What models of one structure have in common, worked out once: what a fit asks of a model, but for
+its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspec._library import OPS
+from pyspec.formula import Definition
+from pyspec.functions.slopes import bends
+from pyspec.model.build.check import PROFILE, is_idle, movers, resolution_order
+from pyspec.model.build.inputs import quantities_of, read_inputs
+from pyspec.model.model_tree import ModelTree
+from pyspec.model.tree import Component, Dynamics, ops_of
+
+
+class Outline:
+    """What all models of one structure have in common. Nobody changes it.
+
+    Attributes
+    ----------
+    is_time_model : whether the model is made of time laws alone
+    reads : functions that read inputs besides the axes, each with one of these by name
+    calls_python : whether a function of the model runs in Python
+    has_free : whether amplitudes are free along an axis
+    followers : the parameters that follow expressions, each after those it refers to
+    is_idle : whether a component at the end of the model, or of what moves a parameter, needs
+        something below it
+    lines : peaks whose place does not move: name of the component, name of its place
+    mixings : the parameters m of lines of the table, which mix a Gaussian, at 0, and a Lorentzian,
+        at 1
+    onsets : the parameters that are onsets of laws, but for those on sub-cycles
+    losses : the first parameter of each background that is proportional to the spectrum below it,
+        as losses are, so that the direction of the axis counts
+    sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
+        them, or sub-cycles
+    widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the
+        `sampled` by their names; None where a kernel is a formula, whose width is worked out
+    """
+
+    def __init__(self, model: ModelTree) -> None:
+        parameters, components = model.parameters, model.components
+        # The structure knows them by their identity, those of quantities that wait, too.
+        self._ops = ops_of(components, model.quantities)
+        self.is_time_model = model.is_time_model
+        self.reads = read_inputs(components, quantities_of(model))
+        self.calls_python = any(op.external for op in self._ops)
+        self.has_free = any(par.free is not None for par in parameters.values())
+        self.followers = tuple([par.name for par in resolution_order(parameters)])
+        moved = {n: p.dynamics for n, p in parameters.items() if p.dynamics is not None}
+        groups = [components, *(dynamics.components for dynamics in moved.values())]
+        self.is_idle = any(map(is_idle, groups))
+        self.lines = tuple(
+            [
+                (component.name, par.name)
+                for component in components
+                for par in component.parameters
+                if component.op.kind == "PEAK" and par.argument == "x0"
+                if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE))
+            ]
+        )
+        self.mixings = tuple(
+            [
+                par.name
+                for component in components
+                for par in component.parameters
+                if component.op.kind == "PEAK" and par.argument == "m"
+                if component.op.name in OPS and not component.op.external
+            ]
+        )
+        laws = [law for group in groups for law in group if law.subcycle == 0]
+        onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
+        self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
+        losses = [c for c in components if c.op.spectrum_fed and not bends(c.op)]
+        self.losses = tuple([component.parameters[0].name for component in losses])
+        self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
+        own = {name: moved[name].components for name in self.sampled}
+        if self.is_time_model:
+            own[""] = components
+        self.widths = {name: _widths(kernels) for name, kernels in own.items()}
+
+
+def _is_sampled(dynamics: Dynamics) -> bool:
+    has_kernel = any(component.op.kind == "KERNEL" for component in dynamics.components)
+    return has_kernel or dynamics.n_subcycles > 0
+
+
+def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:
+    kernels = [component for component in components if component.op.kind == "KERNEL"]
+    if any(isinstance(one.op.own, Definition) or not one.parameters for one in kernels):
+        return None
+    return tuple([kernel.parameters[0].name for kernel in kernels])

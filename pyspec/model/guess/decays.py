@@ -1,0 +1,106 @@
+"""The first model of spectra that decay: laws of the delay with a free spectrum each."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.model.guess.kinetic import coordinate
+from pyspec.model.guess.onset import Kinetics
+from pyspec.model.guess.texts import component, counted, fixed, free, listed, near, rounded, step_of
+
+Array = npt.NDArray[np.float64]
+
+#: The names of the coefficients of time zero.
+ZERO = ("onset", "chirp", "bend", "twist")
+
+
+def decays_text(name: str, laws: Kinetics, time: Array, energy: Array, is_wavelength: bool) -> str:
+    """The model of this name with the quantities that it needs, as YAML."""
+    k = int(np.clip(np.searchsorted(time, laws.zero[0]), 1, time.size - 1))
+    step, span = float(np.diff(time)[max(0, k - 2) : k + 1].mean()), float(np.ptp(time))
+    spectrum = "{free: energy}"
+    head, zero = "", None
+    if len(laws.zero) > 1:
+        head, zero = _dispersion(laws, energy, is_wavelength), '["zero"]'
+    text = f"{name}:\n"
+    pulses = ("gaussFun", "gaussD1Fun", "gaussD2Fun") if laws.has_artifact else ()
+    decays = [("expFun", tau) for tau in laws.taus]
+    owner = ""
+
+    def onset(law: str) -> str:
+        """The entry of t0: the first law has the parameter, the others follow it."""
+        nonlocal owner
+        if zero is not None:
+            return zero
+        if owner:
+            return f'["{owner}_t0"]'
+        owner = law
+        if laws.SD is None:
+            return fixed(near(laws.zero[0], step))
+        reach = 5 * (step + laws.SD)
+        return free(
+            near(laws.zero[0], step), near(laws.zero[0] - reach, step),
+            near(laws.zero[0] + reach, step),
+        )  # fmt: skip
+
+    for law in pulses:
+        comment = "the artifact: a pulse as short as the instrument, and its derivatives"
+        entries = {"A": spectrum, "SD": '["gaussIRF_SD"]', "t0": onset(f"{law}_01")}
+        text += component(law, entries, comment if law == "gaussFun" else "")
+    if laws.has_constant:
+        text += component("constFun", {"A": spectrum}, "what is there at all delays")
+    if laws.SD is not None:
+        sd = fixed(rounded(laws.SD)) if laws.is_sharp else free(
+            rounded(laws.SD), rounded(min(step / 20, laws.SD / 2)), rounded(span / 4)
+        )  # fmt: skip
+        text += component("gaussIRF", {"SD": sd}, "the instrument: laws below it are behind it")
+    if laws.has_step:
+        entries = {"A": spectrum, "t0": onset("stepFun_01")}
+        text += component("stepFun", entries, "what stays")
+    for number, (law, tau) in enumerate(decays, 1):
+        fastest = (1.5 if laws.has_artifact else 0.3) * (laws.SD or step / 4)
+        bounds = rounded(min(tau / 2, fastest)), rounded(max(20 * span, 10 * tau))
+        entries = {"A": spectrum, "tau": free(rounded(tau), *bounds)}
+        text += component(law, entries | {"t0": onset(f"{law}_{number:02}")})
+    return head + text
+
+
+def _dispersion(laws: Kinetics, energy: Array, is_wavelength: bool) -> str:
+    """The quantities of a time zero that follows the energy."""
+    _, middle = coordinate(energy, is_wavelength)
+    place = near(middle, step_of(energy))
+    # In the text E0 is rounded; x changes by far less than a width of the instrument.
+    x = f"(({place} / energy) ** 2 - 1)" if is_wavelength else f"((energy / {place}) ** 2 - 1)"
+    if not np.all(energy > 0):
+        x = f"((energy - {place}) / {rounded(float(np.ptp(energy)) / 2)})"
+    terms = ["onset", f"chirp * {x}", f"bend * {x} ** 2", f"twist * {x} ** 3"][: len(laws.zero)]
+    lines = [f"  {key}: {free(rounded(value))}"
+             for key, value in zip(ZERO, laws.zero, strict=False)]  # fmt: skip
+    return (
+        "parameters:                       # time zero along the spectrum\n"
+        + "\n".join(lines)
+        + f'\n  zero: ["{" + ".join(terms)}"]\n\n'
+    )
+
+
+def decays_seen(laws: Kinetics, unit: str) -> list[str]:
+    """What was found, in a few lines."""
+    of = f" {unit}" if unit else ""
+    times = listed([rounded(tau) for tau in laws.taus])
+    found = [f"{counted(len(laws.taus), 'decay')}, {times}{of}"]
+    if laws.has_step:
+        found[0] += ", and what stays"
+    found[0] += f" (singular values above the noise: {laws.n_significant})"
+    if laws.SD is None:
+        found.append("no onset within the delays: decays begin with the first one")
+    else:
+        moved = len(laws.zero) > 1
+        place = "follows the energy (dispersion)" if moved else f"{rounded(laws.zero[0]):g}{of}"
+        width = "sharper than the steps" if laws.is_sharp else f"SD {rounded(laws.SD):g}{of}"
+        found.append(f"time zero {place}, instrument {width}")
+    if laws.has_artifact:
+        found.append("an artifact at time zero: a pulse and its derivatives")
+    if laws.has_constant:
+        found.append("a constant beside them, from before time zero on")
+    return found

@@ -1,0 +1,393 @@
+"""Axes of pictures: cells, directions, scales, limits, ticks and reference lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.elements.envelope import shown
+from pyspec.plot.elements.gaps import broken
+from pyspec.plot.style import COLOURS, PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = npt.NDArray[np.float64]
+
+#: A map is drawn with at most this many cells along an axis; more are averaged.
+MAX_CELLS = 1600
+
+#: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
+UNEVEN = 30.0
+
+#: With fewer labelled ticks than these a symlog axis cannot be read.
+LEAST_TICKS = 4
+
+#: At most so many labelled decades stand on one side of zero of a symlog axis.
+MAX_DECADES = 5
+
+#: Room for the first and last marker, a share of the axis.
+MARGIN = 0.02
+
+#: The width of a digit beside the size of its letters.
+DIGIT = 0.64
+
+
+def edges(axis: Array) -> Array:
+    """(n + 1,) borders of the cells around the points of an axis."""
+    if axis.size == 1:
+        half = 0.5 * min(1.0, abs(axis[0])) or 0.5
+        return np.array([axis[0] - half, axis[0] + half])
+    middle = 0.5 * (axis[1:] + axis[:-1])
+    first, last = 1.5 * axis[0] - 0.5 * axis[1], 1.5 * axis[-1] - 0.5 * axis[-2]
+    return np.concatenate([[first], middle, [last]])
+
+
+def coarse(borders: Array, values: Any, axis: int, step: int = 0) -> tuple[Array, Any]:
+    """Borders and values with `step` neighbours averaged along `axis`, by default so many that
+    MAX_CELLS are left; NaN do not count."""
+    size = values.shape[axis]
+    step = step or -(-size // MAX_CELLS)
+    if step == 1:
+        return borders, values
+    begins = np.arange(0, size, step)
+    good = np.isfinite(values)
+    counts = np.add.reduceat(good.astype(np.float64), begins, axis=axis)
+    known = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
+    sums = np.add.reduceat(known, begins, axis=axis)
+    mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return np.append(borders[begins], borders[-1]), mean
+
+
+def rms(values: Any) -> float:
+    """Root mean square of the finite values, without overflow; 0 of none."""
+    finite = finite_of(values)
+    largest = float(np.abs(finite).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if largest else 0.0
+
+
+def finite_of(values: Any) -> Array:
+    """The finite values, flat."""
+    plain = np.asarray(values, dtype=np.float64)
+    return plain[np.isfinite(plain)]
+
+
+def falls(axis: Array, direction: str) -> bool:
+    """Whether an axis is drawn from high to low."""
+    if direction == "def":
+        return axis.size > 1 and bool(axis[0] > axis[-1])
+    return direction == "rev"
+
+
+def spans_decades(axis: Array) -> bool:
+    """Whether the steps of an axis differ so much that a linear scale would hide the short ones."""
+    steps = np.abs(np.diff(axis))
+    steps = steps[steps > 0]
+    return bool(steps.size and steps.max() > UNEVEN * steps.min())
+
+
+def set_x(ax: Axes, axis: Array, config: PlotConfig, margin: float = MARGIN) -> None:
+    """Scale, limits and direction of the energy axis."""
+    log = config.x_type == "log" and bool((axis > 0).any())
+    if log:
+        set_log(ax, "x")
+    else:
+        space_ticks(ax)
+    _limit(ax, "x", axis, config.x_lim, log=log, margin=margin)
+    _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
+
+
+def space_ticks(ax: Axes) -> None:
+    """Room between the labels of the horizontal axis, where nobody has placed its ticks."""
+    from matplotlib.ticker import AutoLocator
+
+    from pyspec.plot.elements.ticks import Spaced
+
+    if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+        ax.xaxis.set_major_locator(Spaced())
+
+
+def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
+    """Scale, limits and direction of a time axis, which is the "x" or "y" of the panel."""
+    kind, seen = config.y_type, _inside(axis, config.y_lim)
+    if kind == "auto":
+        kind = "symlog" if spans_decades(seen) else "lin"
+    if kind == "log" and not (axis > 0).any():
+        kind = "lin"
+    if kind == "symlog":
+        ends = config.y_lim or (float(seen.min()), float(seen.max()))
+        _set_symlog(ax, seen, which, ends)
+    elif kind == "log":
+        set_log(ax, which)
+    elif which == "x":
+        space_ticks(ax)
+    margin = MARGIN if which == "x" else 0.0
+    _limit(ax, which, axis, config.y_lim, log=kind == "log", margin=margin)
+    _turn(ax, which, axis, config.y_lim, config.y_dir, "times")
+
+
+def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
+    """The axis below curves, with its label: energies, or times."""
+    if over_time:
+        set_time(ax, axis, config, "x")
+    else:
+        set_x(ax, axis, config)
+    ax.set_xlabel(config.y_label if over_time else config.x_label)
+
+
+def _turn(ax: Axes, which: str, axis: Array, limits: Any, direction: str, what: str) -> None:
+    """The direction of an axis whose limits hold some of its values."""
+    need_overlap("limits", limits, axis, what)
+    if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
+        getattr(ax, f"invert_{which}axis")()
+
+
+def _limit(ax: Axes, which: str, axis: Array, limits: Any, *, log: bool, margin: float) -> None:
+    if limits is None:
+        seen = axis[axis > 0] if log else axis
+        if seen.size == 0 or seen.min() == seen.max():
+            return
+        scale = getattr(ax, f"{which}axis").get_transform()
+        ends = scale.transform(np.array([seen.min(), seen.max()]))
+        room = margin * (ends[1] - ends[0])
+        limits = scale.inverted().transform([ends[0] - room, ends[1] + room]).tolist()
+    low, high = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
+    getattr(ax, f"set_{which}lim")(low, high)
+
+
+def need_overlap(name: str, limits: Any, values: Any, what: str) -> None:
+    """Raises :class:`PlotError` for limits that a picture would be empty within."""
+    seen = finite_of(values)
+    if limits is None or not seen.size:
+        return
+    (low, high), least, most = sorted(limits), float(seen.min()), float(seen.max())
+    if low > most or high < least:
+        raise PlotError(
+            f"{name} ({low:g}, {high:g}): no {what} lie there, they run from {least:g} to "
+            f"{most:g}; give limits that hold some"
+        )
+
+
+def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
+    """The ends of a logarithmic axis from limits that may begin at zero or below: at the lowest of
+    the values above it. Raises :class:`PlotError` for limits that have no place on it at all."""
+    low, high = sorted(limits)
+    if high <= 0.0:
+        raise PlotError(
+            f"{name} is ({low:g}, {high:g}), and a logarithmic axis has values above 0 alone; give "
+            f"an end above 0, or {name[0]}_type='lin'"
+        )
+    if low <= 0.0:
+        seen = values[values > 0]
+        low = float(seen.min()) if seen.size else high
+        low = low if low < high else high / 10.0
+    return low, high
+
+
+def _inside(axis: Array, limits: Any) -> Array:
+    """The values that are seen, which the scale is chosen for; all, where these are too few."""
+    if limits is None:
+        return axis
+    low, high = sorted(limits)
+    seen = axis[(axis >= low) & (axis <= high)]
+    return seen if seen.size > 2 else axis
+
+
+def _set_symlog(ax: Axes, axis: Array, which: str, ends: tuple[float, float]) -> None:
+    """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
+    zero and decades, and where these are few 2 and 5 of each, written as numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+    steps = np.abs(np.diff(axis))
+    steps = steps[steps > 0]
+    linear = 10.0 ** float(np.ceil(np.log10(5.0 * steps.min()))) if steps.size else 1.0
+    getattr(ax, f"set_{which}scale")("symlog", linthresh=linear, linscale=0.7)
+    low, high = sorted(ends)
+    ticks = [*(-t for t in reversed(_decades(linear, -low))), 0.0, *_decades(linear, high)]
+    minor = [s * k * 10.0**d for s, end in ((-1, -low), (1, high)) for d in _powers(linear, end)
+             for k in range(2, 10) if k * 10.0**d <= end]  # fmt: skip
+    ticks = [t for t in ticks if low <= t <= high]
+    if len(ticks) < LEAST_TICKS:  # few decades: what lies between them and zero is labelled too
+        more = {t for t in minor if f"{abs(t):e}"[0] in "25"} | {-linear / 2, linear / 2}
+        ticks = sorted({*ticks, *(t for t in more if low <= t <= high)})
+    own = getattr(ax, f"{which}axis")
+    named = _with_room(ax, ticks, (low, high)) if which == "x" else ticks
+    own.set_major_locator(FixedLocator(named))
+    own.set_minor_locator(FixedLocator(sorted({*minor, *ticks} - {*named})))
+    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
+    own.set_minor_formatter(NullFormatter())
+
+
+def _with_room(ax: Axes, ticks: list[float], ends: tuple[float, float]) -> list[float]:
+    """The ticks of the horizontal axis whose labels have room beside each other: zero, and the
+    others from the largest on. "−1" and "0" without a gap are read as −10."""
+    size = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    length = 72.0 * ax.get_window_extent().width / ax.figure.dpi
+    at = ax.xaxis.get_transform().transform(np.array([*ends, *ticks]))
+    place = dict(zip(ticks, length * (at[2:] - at[0]) / ((at[1] - at[0]) or 1.0), strict=True))
+    kept = list[float]()
+    for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
+        rooms = [(DIGIT * size * (0.5 * len(f"{tick:g}{one:g}") + 1.0), one) for one in kept]
+        if all(abs(place[tick] - place[one]) >= room for room, one in rooms):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def _powers(linear: float, end: float) -> range:
+    """Exponents of the decades from `linear` to `end`."""
+    if end < linear:
+        return range(0)
+    return range(round(np.log10(linear)), int(np.floor(np.log10(end) + 1e-9)) + 1)
+
+
+def _decades(linear: float, end: float) -> list[float]:
+    """Labelled ticks from `linear` to `end`: decades, thinned out where they are many."""
+    powers = _powers(linear, end)
+    step = -(-len(powers) // MAX_DECADES)
+    chosen = powers[::-1][:: max(step, 1)]
+    return [10.0**power for power in reversed(chosen)]
+
+
+# values
+
+
+def enclose(ax: Axes, config: PlotConfig, *, bottom: float | None = None) -> None:
+    """Limits of the intensity axis that hold everything drawn so far, or those asked for.
+
+    Without this the first limit that is set by hand ends matplotlib's own search, and what is
+    drawn later is cut off. `bottom` is the lower edge, where fills shall reach it.
+    """
+    log = config.z_type == "log" and bool(np.isfinite(ax.dataLim.minposy))
+    if log:
+        set_log(ax, "y")
+    if config.z_lim is not None:
+        least = np.array([float(ax.dataLim.minposy) / 1.3])
+        ends = above_zero_ends("z_lim", config.z_lim, least) if log else sorted(config.z_lim)
+        ax.set_ylim(*ends)
+        need_overlap("z_lim", config.z_lim, [ax.dataLim.y0, ax.dataLim.y1], "values")
+        return
+    low, high = float(ax.dataLim.y0), float(ax.dataLim.y1)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return
+    if log:
+        low = float(ax.dataLim.minposy)
+        if high > low:
+            ax.set_ylim(low / 1.3, high * 1.3)
+        return
+    span = high - low or abs(high) or 1.0
+    ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
+
+
+def hold(ax: Axes, values: Any) -> None:
+    """Ends a linear intensity axis one span beyond these values: what a curve does between the
+    samples does not flatten the picture."""
+    finite = finite_of(values)
+    if not finite.size or ax.get_yscale() != "linear":
+        return
+    least, most = float(finite.min()), float(finite.max())
+    span = most - least or abs(most) or 1.0
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, least - span), min(high, most + span))
+
+
+def set_log(ax: Axes, which: str) -> None:
+    """A logarithmic axis with ticks written as numbers, between decades too."""
+    from matplotlib.ticker import LogFormatter
+
+    class Numbers(LogFormatter):  # it writes 0.2 as 2e-01
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            low, high = sorted(ax.get_xlim()) if which == "x" else (1.0, 1.0)
+            decades = float(np.log10(high / low)) if 0 < low < high else 0.0
+            if decades <= 1 or x <= 0:
+                return f"{x:g}" if super().__call__(x, pos) else ""
+            # Beside each other there is no room for 3 and 4.
+            first = f"{x:e}"[0] if np.isclose(x, float(f"{x:.0e}")) else ""
+            return f"{x:g}" if first and first in ("125" if decades <= 3 else "1") else ""
+
+    getattr(ax, f"set_{which}scale")("log")
+    own = getattr(ax, f"{which}axis")
+    own.set_major_formatter(Numbers())
+    own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4)))
+
+
+def alone(y: Array) -> npt.NDArray[np.intp]:
+    """The places of finite values between two that are not."""
+    finite = np.concatenate([[False], np.isfinite(y), [False]])
+    return np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
+
+
+def line(
+    ax: Axes, x: Array, y: Array, limits: Any = None, *, is_curve: bool = False, **look: Any
+) -> Any:
+    """A line with gaps where y is not finite and where x has them, unless it `is_curve`, known
+    between the points too; a value alone between two gaps is a point. Of many points in sight,
+    within `limits` of x, the range of each stretch is drawn."""
+    x, y = (x, y) if is_curve else broken(x, y)
+    where = shown(x, y, limits=limits)
+    x, y = x[where], y[where]
+    single = alone(y)
+    if single.size and not look.get("marker"):
+        look |= {"marker": "o", "ms": 3.0, "markevery": single.tolist()}
+    return ax.plot(x, y, **look)[0]
+
+
+def mark_beyond(ax: Axes, x: Array, y: Array, colour: str, label: str = "") -> None:
+    """Points outside of the limits as small triangles at the edge: nothing vanishes."""
+    low, high = sorted(ax.get_ylim())
+    if ax.get_yscale() == "log":
+        under, over = low * (high / low) ** 0.025, high * (low / high) ** 0.025
+    else:
+        under, over = low + 0.025 * (high - low), high - 0.025 * (high - low)
+    for beyond, marker, place in ((y > high, "^", over), (y < low, "v", under)):
+        if beyond.any():
+            out = x[beyond]
+            out = out[shown(out, np.zeros(out.size))]
+            ax.plot(
+                out, np.full(out.size, place), marker, color=colour, ms=4.0, zorder=6, label=label
+            )
+            label = ""
+
+
+def reference_lines(ax: Axes, config: PlotConfig, *, horizontal: bool = True) -> None:
+    """The lines that the user asked for."""
+    look: dict[str, Any] = {
+        "color": config.refline_color,
+        "ls": config.refline_style,
+        "lw": 0.9,
+        "zorder": 5,
+    }
+    for place in config.vlines or ():
+        ax.axvline(place, **look)
+    for place in (config.hlines or ()) if horizontal else ():
+        ax.axhline(place, **look)
+
+
+def bare(ax: Axes) -> None:
+    """No frame above and to the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def turn(given: list[Any] | None, index: int, default: Any) -> Any:
+    """The entry of a list for the index-th curve, in turn; `default` without a list."""
+    return given[index % len(given)] if given is not None and len(given) else default
+
+
+def curve_look(
+    config: PlotConfig, index: int, colour: Any = None, *, width: float = 1.1, size: float = 3.0
+) -> dict[str, Any]:
+    """Colour, line and marker of the index-th of several curves; of those beyond the last colour
+    other lines. `width` and `size` are those of lines and markers that nobody asked for."""
+    own_line = ("-", "--", ":")[index // len(COLOURS) % 3]
+    return {
+        "color": turn(
+            config.colors, index, COLOURS[index % len(COLOURS)] if colour is None else colour
+        ),
+        "ls": turn(config.linestyles, index, "-" if colour is not None else own_line),
+        "lw": turn(config.linewidths, index, width),
+        "marker": turn(config.markers, index, ""),
+        "ms": turn(config.markersizes, index, size),
+        "alpha": turn(config.alphas, index, 1.0),
+    }

@@ -1,0 +1,111 @@
+"""Cells of maps: where each begins and ends, and the gaps of an axis between them.
+
+A cell reaches half way to its neighbours. Where an axis has a gap, half way would spread the two
+points beside it over all of it, as if something had been measured there: they end half a step of
+their own side beyond their points, and the gap is left open. A point alone between two gaps has the
+width of those behind them, or one that can be seen.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.plot.elements.axes import MAX_CELLS, coarse, edges
+from pyspec.plot.elements.gaps import gaps_of
+
+Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+#: Half of the width of a point alone between two gaps, of that of the map, at least: two pixels.
+LEAST = 1 / 400
+
+
+def gaps(axis: Array) -> Places:
+    """The places of the points before which a gap ends. Of an axis whose points are averaged before
+    they are drawn, gaps that are too narrow to be seen do not count."""
+    found = gaps_of(axis)
+    if axis.size > MAX_CELLS:
+        found = found[np.abs(axis[found] - axis[found - 1]) > np.ptp(axis) / MAX_CELLS]
+    return found
+
+
+def borders(axis: Array) -> Array:
+    """(n, 2) where the cell of each point begins and ends, in the order of the axis."""
+    around = edges(axis)
+    found = np.stack([around[:-1], around[1:]], axis=1)
+    after = gaps(axis)
+    if not after.size:
+        return found
+    width = np.diff(axis)[after - 1]
+    before, behind = _halves(axis, after)
+    for own, place, side, sign in ((before, after - 1, 1, 1.0), (behind, after, 0, -1.0)):
+        half = np.minimum(own[place], np.abs(width) / 3.0)  # on a logarithmic axis steps are longer
+        found[place, side] = axis[place] + sign * np.copysign(half, width)
+    return found
+
+
+def _halves(axis: Array, after: Places) -> tuple[Array, Array]:
+    """Half of the step before each point, and of that behind it; the other one in place of a gap.
+    Between two gaps both are half of the shortest step behind these."""
+    steps = np.abs(np.diff(axis))
+    steps[after - 1] = np.inf
+    around = np.pad(steps, 2, constant_values=np.inf)
+    before, behind = around[1:-2], around[2:-1]
+    alone = np.maximum(np.minimum(around[:-3], around[3:]), 2.0 * LEAST * np.ptp(axis))
+    own = np.minimum(before, behind)
+    own = 0.5 * np.where(np.isinf(own), alone, own)
+    return (
+        np.where(np.isinf(before), own, 0.5 * before),
+        np.where(np.isinf(behind), own, 0.5 * behind),
+    )
+
+
+def outline(axis: Array, begin: int, end: int) -> Array:
+    """(2,) the outer borders of the cells `begin` to `end`, excluded."""
+    found = borders(axis)
+    return np.array([found[begin, 0], found[end - 1, 1]])
+
+
+def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
+    """Borders (n + 1,), points (n,) and values of the cells to draw along the dimension `dim`.
+
+    More than MAX_CELLS points are averaged, never over a gap. A gap is a cell of NaN.
+    """
+    found = borders(axis)
+    begins = [0, *gaps(axis).tolist(), axis.size]
+    step = -(-axis.size // MAX_CELLS)
+    around: list[Array] = []
+    points: list[Array] = []
+    parts: list[Any] = []
+    for begin, end in pairwise(begins):
+        own = np.append(found[begin:end, 0], found[end - 1, 1])
+        part = values[(*(slice(None),) * dim, slice(begin, end))]
+        own, part = coarse(own, part, dim, step)
+        if parts:
+            shape = list(part.shape)
+            shape[dim] = 1
+            parts.append(np.full(shape, np.nan))
+            points.append(np.array([0.5 * (around[-1][-1] + own[0])]))
+        around.append(own)
+        points.append(axis[begin:end] if step == 1 else 0.5 * (own[1:] + own[:-1]))
+        parts.append(part)
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=dim)
+    return np.concatenate(around), np.concatenate(points), whole
+
+
+def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
+    """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
+    kept = np.flatnonzero(points > 0)
+    if not kept.size:
+        return borders, values
+    first, last = int(kept[0]), int(kept[-1])
+    inside = np.array(borders[first : last + 2])
+    values = values[(*(slice(None),) * axis, slice(first, last + 1))]
+    end, inner, point = (0, 1, first) if inside[0] < inside[-1] else (-1, -2, last)
+    if inside[end] <= 0:
+        inside[end] = points[point] ** 2 / inside[inner]
+    return inside, values

@@ -1,0 +1,125 @@
+"""Colours of maps: ranges, scales, two-sided colours for data of both signs, colour bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap
+from pyspec.plot.figure import matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Data count as two-sided where the lowest is below this share of the highest, taken negative.
+SIGNED = 0.15
+
+#: Values further out than this many times the range of nearly all others are spikes.
+SPIKE = 4.0
+
+#: Among fewer values than these none is taken for a spike.
+MANY = 50
+
+
+def is_signed(values: Any) -> bool:
+    """Whether data are differences, of both signs, beyond what noise about zero explains."""
+    finite = finite_of(values)
+    if not finite.size:
+        return False
+    low, high = _inner(finite, 0.002)
+    return bool(low < 0.0 < high and -low > SIGNED * high) or bool(low < 0.0 and high <= 0.0)
+
+
+def _inner(finite: Any, share: float) -> tuple[float, float]:
+    """The range without this share of the values at each end, of MANY without one at least."""
+    if finite.size < MANY:
+        low, high = np.quantile(finite, [share, 1.0 - share])
+        return float(low), float(high)
+    return (
+        float(np.quantile(finite, share, method="higher")),
+        float(np.quantile(finite, 1.0 - share, method="lower")),
+    )
+
+
+def colour_range(values: Any) -> tuple[float, float]:
+    """The range of the values; spikes far out do not wash the picture out, and the colour bar
+    then ends in an arrow."""
+    finite = finite_of(values)
+    if not finite.size:
+        return 0.0, 1.0
+    low, high = _inner(finite, 0.001)
+    least, most = float(finite.min()), float(finite.max())
+    span = high - low
+    low = least if low - least <= SPIKE * span else low
+    high = most if most - high <= SPIKE * span else high
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def data_colours(values: Any, config: PlotConfig) -> dict[str, Any]:
+    """Range, scale and colour map of data, for `pcolormesh`."""
+    auto = config.z_colormap == "auto"
+    name = "viridis" if auto else config.z_colormap
+    if config.z_type == "log" and (finite_of(values) > 0).any():
+        return _log_colours(values, config, name)
+    need_overlap("z_lim", config.z_lim, values, "values")
+    if config.z_lim is not None:
+        low, high = sorted(config.z_lim)
+        two_sided = auto and low == -high
+    else:
+        low, high = colour_range(values)
+        two_sided = auto and is_signed(values)
+        if two_sided:
+            high = max(-low, high)
+            low = -high
+    return {"vmin": low, "vmax": high, "cmap": config.z_colormap_res if two_sided else name}
+
+
+def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
+    mpl = matplotlib()
+    from matplotlib.colors import LogNorm
+
+    finite = finite_of(values)
+    positive = finite[finite > 0]
+    low, high = colour_range(values)
+    if config.z_lim is not None:
+        above_zero_ends("z_lim", config.z_lim, positive)
+        low, high = sorted(config.z_lim)
+    if low <= 0:
+        low = float(np.quantile(positive, 0.01))
+    norm = LogNorm(low, max(high, low * 1.001), clip=True)  # zero and below are the lowest colour
+    return {"cmap": mpl.colormaps[name], "norm": norm}
+
+
+def beyond(values: Any, low: float, high: float) -> str:
+    """Which ends of a colour bar are open: "neither", "min", "max" or "both"."""
+    finite = finite_of(values)
+    if not finite.size:
+        return "neither"
+    slack = 1e-9 * (high - low)
+    below, above = bool(finite.min() < low - slack), bool(finite.max() > high + slack)
+    return {(False, False): "neither", (True, False): "min", (False, True): "max"}.get(
+        (below, above), "both"
+    )
+
+
+def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig) -> Any:
+    """A colour bar, beside or below, with an arrow where values lie beyond its end; the bar, or
+    None where none is wanted."""
+    if config.z_colorbar == "none":
+        return None
+    from matplotlib.colors import LogNorm
+
+    from pyspec.plot.elements.ticks import Spaced
+
+    beside = config.z_colorbar == "ver"
+    place: dict[str, Any] = {} if beside else {"location": "bottom", "shrink": 0.8}
+    values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
+    extend = beyond(values, float(mesh.norm.vmin), float(mesh.norm.vmax))
+    bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28, extend=extend, **place)
+    if not beside and not isinstance(mesh.norm, LogNorm):
+        bar.locator = Spaced()
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    return bar

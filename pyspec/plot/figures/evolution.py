@@ -1,0 +1,164 @@
+"""How parameters move in time: a 2D fit with error bands, values of slices with error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.results.moving import Moving
+from pyspec.io.units import guess_kind, split_unit
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.elements.axes import (
+    bare,
+    finite_of,
+    line,
+    mark_beyond,
+    reference_lines,
+    set_time,
+    turn,
+)
+from pyspec.plot.elements.legend import name_signs
+from pyspec.plot.figure import Sheet
+from pyspec.plot.style import COLOURS, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = npt.NDArray[np.float64]
+
+#: Values further out than this many times the range of nearly all others are not drawn to
+#: scale, and error bars that reach further than this.
+FAR, FAR_BAR = 10.0, 3.0
+
+#: What the legend says of open points.
+OPEN = "no standard error, or a very large one"
+
+#: More panels than this stand in two columns.
+ONE_COLUMN = 3
+
+
+def draw_evolution(
+    time: Array,
+    values: Mapping[str, Array],
+    stderr: Mapping[str, Array | None],
+    sheet: Sheet,
+    config: PlotConfig,
+    *,
+    labels: Mapping[str, str],
+    traces: Moving | None = None,
+) -> Figure:
+    """One panel for each parameter over a common time axis: points, or `traces` of a fit, lines
+    that may have times between those; `labels` stand above the panels."""
+    n_columns = 1 if len(values) <= ONE_COLUMN else 2
+    n_rows = -(-len(values) // n_columns)
+    width, height = config.panel_size
+    with sheet.style():
+        if sheet.ax is not None and len(values) == 1:
+            axes = np.array([[sheet.panel((width, height), config)]])
+        else:
+            size = (1.25 * width * n_columns, 0.62 * height * n_rows + 0.7)
+            figure = sheet.panels(size, config)
+            axes = figure.subplots(n_rows, n_columns, sharex=True, squeeze=False)
+        named = set[str]()
+        for k, (name, trace) in enumerate(values.items()):
+            ax = axes[k // n_columns, k % n_columns]
+            colour = turn(config.colors, k, COLOURS[k % len(COLOURS)])
+            if traces is None:
+                _points(ax, time, trace, stderr.get(name), colour)
+            else:
+                _line(ax, traces.time, traces.values[name], traces.stderr[name],
+                      stderr.get(name), colour)  # fmt: skip
+                _limits(ax, _reached(trace, stderr.get(name), traces.values[name]))
+            name_signs(ax, named)
+            ax.set_title(labels[name], fontsize=9.5)
+            reference_lines(ax, config)
+            bare(ax)
+        set_time(axes[0, 0], time, config, "x")
+        for ax in axes.flat[1 : len(values)]:
+            _same_ticks(axes[0, 0], ax)
+        for ax in axes.flat[len(values) :]:
+            ax.set_axis_off()
+        for column in range(n_columns):
+            lowest = (len(values) - 1 - column) // n_columns
+            ax = axes[max(lowest, 0), column]
+            ax.set_xlabel(config.y_label)
+            ax.tick_params(labelbottom=True)
+        if sheet.ax is None:
+            title = config.title or f"parameters over {_named(config.y_label)}"
+            sheet.title(title, fontweight="bold", color=INK)
+        return sheet.finish(config)
+
+
+def _named(label: str) -> str:
+    """What an axis is, without its unit: "kinetic energy" of one that is no time."""
+    return (guess_kind(label) != "time" and split_unit(label)[0]) or "time"
+
+
+def _same_ticks(first: Any, other: Any) -> None:
+    """Ticks of the shared axis: a shared axis takes the scale, but not what was set by hand."""
+    other.xaxis.set_major_locator(first.xaxis.get_major_locator())
+    other.xaxis.set_major_formatter(first.xaxis.get_major_formatter())
+
+
+def _line(
+    ax: Axes, time: Array, trace: Array, error: Array | None, known: Array | None, colour: str
+) -> None:
+    """A line with its band; `known` is the error at the samples."""
+    if error is not None and known is not None:
+        # At a jump the slope by its time has no bound: the value there lies on one side of it.
+        jump = float(np.ptp(finite_of(trace))) if finite_of(trace).size else 0.0
+        error = np.minimum(error, finite_of(known).max(initial=0.0) + jump)
+        ax.fill_between(time, trace - error, trace + error, color=colour, alpha=0.25, lw=0)
+    line(ax, time, trace, is_curve=True, color=colour, lw=1.5)
+
+
+def _reached(trace: Array, error: Array | None, fine: Array) -> Array:
+    """What is to be seen: the trace, with the band at the samples."""
+    bands = [] if error is None else [finite_of(trace - error), finite_of(trace + error)]
+    return np.concatenate([finite_of(trace), finite_of(fine), *bands])
+
+
+def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: str) -> None:
+    """Filled points with an error bar; open ones without, or with one that is larger than the
+    panel; triangles at the edge for values far from all others."""
+    good = np.isfinite(trace)
+    middle, span = _usual(trace[good])
+    near = good & (np.abs(trace - middle) <= (FAR + 0.5) * span)
+    known = near if error is None else near & np.isfinite(error)
+    drawn = [*trace[near]]
+    if error is not None:
+        known = known & (error <= FAR_BAR * span)
+        ax.errorbar(
+            time[known], trace[known], error[known],
+            fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.5,
+        )  # fmt: skip
+        drawn += [*(trace - error)[known], *(trace + error)[known]]
+    ax.plot(time[known], trace[known], "o", color=colour, ms=3.0)
+    rest = near & ~known
+    if rest.any():
+        ax.plot(time[rest], trace[rest], "o", mfc="white", mec=colour, ms=3.0, label=OPEN)
+    _limits(ax, np.array(drawn))
+    mark_beyond(ax, time[good & ~near], trace[good & ~near], colour, "far outside")
+
+
+def _usual(values: Array) -> tuple[float, float]:
+    """Middle and span of all values but the outermost 2 %, one at least at each end."""
+    ordered = np.sort(values)
+    if not ordered.size:
+        return 0.0, 0.0
+    left_out = -(-ordered.size // 50) if ordered.size > 4 else 0
+    low, high = float(ordered[left_out]), float(ordered[-1 - left_out])
+    span = high - low or float(np.ptp(ordered)) or 0.1 * abs(high) or 1.0
+    return 0.5 * (low + high), span
+
+
+def _limits(ax: Axes, drawn: Array) -> None:
+    if not drawn.size:
+        return
+    low, high = float(drawn.min()), float(drawn.max())
+    margin = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+    ax.set_ylim(low - margin, high + margin)

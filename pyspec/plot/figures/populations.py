@@ -1,0 +1,93 @@
+"""What free spectra are multiplied with: populations of states, or laws, over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspec.calls import answered
+from pyspec.fit import FitResult
+from pyspec.fit.linear import Amplitudes
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.data_slice import cut_of
+from pyspec.plot.elements.axes import bare, curve_look, enclose, line, reference_lines, set_along
+from pyspec.plot.elements.labels import opened, place_text, unit_of, with_unit
+from pyspec.plot.elements.legend import curve_legend, curve_name
+from pyspec.plot.figures.traces import nearest
+from pyspec.plot.protocols import fit_of
+from pyspec.plot.style import MUTED, PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from typing_extensions import Unpack
+
+
+@answered
+def plot_populations(
+    result: Any,
+    *,
+    energy: float | None = None,
+    **options: Unpack[PlotOptions],
+) -> Figure:
+    """Draws the populations of the states of kinetic schemes over time, behind the instrument, as
+    free spectra are multiplied with them; of a model without a scheme the laws. Returns the Figure.
+
+    Where time zero or width depends on the energy they are those at the point of the axis nearest
+    to `energy`, by default its middle, and the legend says which. At the times of the data within
+    the fit window; ``result.linear.basis`` has the values. Options as of
+    :func:`pyspec.plot.plot_fit`; `x_lim` are times, and `z_lim`, `z_type` and `z_label` count by
+    name alone, since those of a `config` are of the data.
+
+    Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
+    """
+    fit = fit_of(result, "plot_populations")
+    if not isinstance(fit, FitResult) or fit.linear is None or fit.linear.axis != "energy":
+        raise PlotError(
+            f"{fit.model_name} has no free spectra, which populations are multiplied with; "
+            "plot_moving draws populations that move a parameter"
+        )
+    linear = fit.linear
+    given: Any = {**options, "config": _without_data(options.get("config"))}
+    sheet, look = opened(fit, given, over_time=True)
+    column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
+    cut = cut_of(look, fit.data.shape)
+    part = slice(None) if cut is None else cut[0]
+    differs = False
+    with sheet.style():
+        ax = sheet.panel((6.4, 3.4), look)
+        ax.axhline(0.0, color=MUTED, lw=0.7)
+        for k, (label, name) in enumerate(_amplitudes(linear).items()):
+            values, own = linear.basis[name], curve_look(look, k, width=1.4)
+            if values.ndim > 1:
+                differs, values = True, values[column]
+            shown = curve_name(look, k, label)
+            line(ax, linear.x[part], values[part], look.y_lim, **own, label=shown)
+        enclose(ax, look)
+        set_along(ax, linear.x[part], look, over_time=True)
+        reference_lines(ax, look)
+        ax.set_ylabel(options.get("z_label") or ("population" if linear.kinetics else "law"))
+        if look.title:
+            ax.set_title(look.title)
+        curve_legend(ax)
+        if differs and ax.get_legend() is not None:
+            place = place_text(linear.along[column], linear.along)
+            at = with_unit(place, unit_of(fit, "energy"))
+            ax.get_legend().set_title(f"at {at}")
+        bare(ax)
+        return sheet.finish(look)
+
+
+def _without_data(config: Any) -> Any:
+    """A config of many pictures without what it says of intensities, which populations are not."""
+    if not isinstance(config, PlotConfig):
+        return config
+    return config.copy(z_label="", z_lim=None, z_type="lin")
+
+
+def _amplitudes(linear: Amplitudes) -> dict[str, str]:
+    """What stands in the legend → the amplitude: states of schemes, or all without a scheme."""
+    found = {
+        f"{name} {state}" if len(linear.kinetics) > 1 else state: amplitude
+        for name, scheme in linear.kinetics.items()
+        for state, amplitude in scheme.amplitudes.items()
+    }
+    return found or {name: name for name in linear}

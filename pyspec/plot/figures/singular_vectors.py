@@ -1,0 +1,180 @@
+"""Singular vectors of data and residual."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered
+from pyspec.model.data.source import source_of
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.data_slice import cut_of
+from pyspec.plot.elements.axes import bare, line, set_time, set_x
+from pyspec.plot.elements.labels import opened
+from pyspec.plot.figure import is_column
+from pyspec.plot.protocols import fit_of, is_measured
+from pyspec.plot.style import COLOURS, MUTED, PlotError
+from pyspec.plot.view import residual_of, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+#: Singular values that are drawn.
+SHOWN = 12
+
+
+@answered
+def plot_svd(
+    result: Any,
+    *,
+    n: int = 3,
+    **options: Unpack[PlotOptions],
+) -> Figure:
+    """Draws the singular value decomposition of data and residual of a time series; returns the
+    Figure.
+
+    One row each: singular values, the first `n` left vectors over time and right vectors over
+    energy. What the model misses shows in the row of the residual: vectors with a shape, and
+    singular values above the others. With declared noise the residual is divided by σ, so that
+    noisy energies do not hide what is left at others; ``residual_unit="data"`` leaves it as it is.
+    Within the fit window. Times and energies without a point that counts are left out, and open in
+    the vectors; other masked points are filled with the fit, so that their residual is 0. The
+    heading says how many. Options as of :func:`pyspec.plot.plot_fit`.
+
+    Before any fit, `result` is a File or a Dataset, and the picture has the row of the data alone:
+    how many singular values stand out says how many spectra there are to tell apart. Masked points
+    are filled in between the times beside them.
+
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, where all
+    points are masked, and for ``residual_unit="sigma"`` without declared noise.
+    """
+    if n < 1:
+        raise PlotError(f"n is {n}; give how many vectors to draw, 1 or more")
+    if is_measured(result):
+        sheet, look = opened(result, options)
+        time, energy, data = _measured(result, look)
+        known, filled_with = np.isfinite(data), "filled in between times"
+        rows = {"data": _between(data)}
+    else:
+        fit = fit_of(result, "plot_svd")
+        sheet, look = opened(fit, options)
+        seen = view_of(fit, look.copy(show_init=False, full_range=False))
+        if seen.time is None:
+            raise PlotError(
+                "singular vectors are those of a time series; this fit has one spectrum"
+            )
+        time, energy = seen.time, seen.energy
+        known, filled_with = np.isfinite(seen.data), "taken from the fit"
+        left = residual_of(seen, fit, look)
+        what = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
+        rows = {"data": np.where(known, seen.data, seen.fit), what: left.values}
+    if not known.any():
+        raise PlotError("all points are masked; there is nothing to decompose")
+    kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
+    with sheet.style():
+        figure = sheet.panels((9.6, 2.5 * len(rows)), look)
+        below = is_column(figure, 3)
+        if below:
+            axes = figure.subplots(3, len(rows), squeeze=False).T
+        else:
+            axes = figure.subplots(len(rows), 3, width_ratios=[1, 1.5, 1.5], squeeze=False)
+        for (what, values), row in zip(rows.items(), axes, strict=True):
+            _decomposed(np.nan_to_num(values), what, n, row, (time, energy), kept)
+        for row in axes:
+            set_time(row[1], time, look, "x")
+            set_x(row[2], energy, look)
+        if below:  # as the label of a panel that low it would be cut off
+            for what, row in zip(rows, axes, strict=True):
+                row[0].set_title(what)
+                row[0].set_ylabel("singular value")
+        for row in axes if below else axes[-1:]:
+            for ax, label in zip(row, ("component", look.y_label, look.x_label), strict=True):
+                ax.set_xlabel(label)
+        masked = _masked(known, kept, filled_with)
+        heading = "  ·  ".join(one for one in (look.title, masked) if one)
+        if heading:
+            sheet.title(heading, fontsize=9.5, color=MUTED)
+        return sheet.finish(look)
+
+
+def _measured(given: Any, look: PlotConfig) -> tuple[Array, Array, Array]:
+    """(times, energies, data) of a File within its window, or of a Dataset; NaN where a point is
+    masked. Raises :class:`PlotError` where it has no series."""
+    data, keep = given.data, getattr(given, "keep", None)
+    if data is None or given.time is None or given.energy is None or np.ndim(data) != 2:
+        raise PlotError("singular vectors are those of a time series; these data are none")
+    if source_of(data) is not None:
+        raise PlotError("singular vectors need data in memory; give a File of np.asarray(data)")
+    known = np.asarray(data, np.float64)
+    known = np.where(np.isfinite(known) if keep is None else keep, known, np.nan)
+    window = [slice(*(getattr(given, name, None) or (None,))) for name in ("rows", "columns")]
+    known, time, energy = known[tuple(window)], given.time[window[0]], given.energy[window[1]]
+    cut = cut_of(look, known.shape) or (slice(None), slice(None))
+    return time[cut[0]], energy[cut[1]], known[cut]
+
+
+def _between(data: Array) -> Array:
+    """Data whose gaps are filled along the rows, at each energy that has a point."""
+    filled, rows = data.copy(), np.arange(len(data))
+    for column in filled.T:
+        known = np.isfinite(column)
+        if known.any() and not known.all():
+            column[~known] = np.interp(rows[~known], rows[known], column[known])
+    return filled
+
+
+def _masked(known: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
+    """What was done with masked points: "1 energy left out, 3 points taken from the fit"."""
+    left = [int(np.count_nonzero(~one)) for one in kept]
+    single = int(np.count_nonzero(~known[np.ix_(*kept)]))
+    lines = [
+        f"{count} {one if count == 1 else more}"
+        for count, one, more in ((left[0], "time", "times"), (left[1], "energy", "energies"))
+        if count
+    ]
+    parts = [f"{' and '.join(lines)} left out"] if lines else []
+    if single:
+        parts.append(f"{single} point{'s' * (single > 1)} {filled_with}")
+    return f"masked: {', '.join(parts)}" if parts else ""
+
+
+def _decomposed(
+    values: Array,
+    what: str,
+    n: int,
+    axes: Any,
+    along: tuple[Array, Array],
+    kept: tuple[Flags, Flags],
+) -> None:
+    """One row of panels; rows and columns that are not `kept` stay open in the vectors."""
+    left, singular, right = np.linalg.svd(values[np.ix_(*kept)], full_matrices=False)
+    count = np.arange(1, min(SHOWN, singular.size) + 1)
+    shown = singular[: count.size]
+    axes[0].plot(count, shown, "o-", color=MUTED, ms=3.5, lw=0.8)
+    if shown[-1] > 0 and shown[0] > 10 * shown[-1]:  # decades; noise alone is nearly flat
+        axes[0].set_yscale("log")
+    axes[0].set_ylabel(f"{what}: singular value")
+    axes[0].set_xticks(count[::3])
+    for k in range(min(n, singular.size)):
+        # A sign of its own: the larger part of each right vector is positive.
+        sign = 1.0 if right[k][np.argmax(np.abs(right[k]))] > 0 else -1.0
+        colour = COLOURS[k % len(COLOURS)]
+        axes[0].plot(count[k : k + 1], singular[k : k + 1], "o", color=colour, ms=5)
+        for ax, axis, own, vector in zip(
+            axes[1:], along, kept, (left[:, k], right[k]), strict=True
+        ):
+            whole = np.full(axis.size, np.nan)
+            whole[own] = sign * vector
+            line(ax, axis, whole, color=colour, lw=1.1)
+    axes[1].set_title("left vectors", fontsize=9.5)
+    axes[2].set_title("right vectors", fontsize=9.5)
+    for ax in axes:
+        bare(ax)
+    for ax in axes[1:]:
+        ax.axhline(0.0, color=MUTED, lw=0.7)

@@ -1,0 +1,312 @@
+"""The report of one fit: its sections, tables and pictures."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyspec.fit.results.coarse import masked_points, range_of
+from pyspec.fit.results.statistics import TOGETHER, state_of
+from pyspec.fit.results.table import format_value
+from pyspec.io import digest
+from pyspec.io.archive.fit_record import versions as versions_of
+from pyspec.model.data.source import source_of
+from pyspec.plot.caption import five_digits
+from pyspec.plot.config import Look, PlotConfig
+from pyspec.plot.elements.labels import named, unit_of, with_unit
+from pyspec.plot.figure import Sheet
+from pyspec.plot.figures.amplitudes import plot_amplitudes, plot_species
+from pyspec.plot.figures.fits import plot_fit, plot_moving
+from pyspec.plot.figures.singular_vectors import plot_svd
+from pyspec.plot.figures.stack import plot_stack
+from pyspec.plot.figures.traces import plot_traces
+from pyspec.plot.reports.html import (
+    cards_row,
+    facts_list,
+    html_rows,
+    image,
+    notes_list,
+    seconds_text,
+    section,
+    warning,
+)
+from pyspec.plot.style import FIT, INK, MUTED, three_digits
+from pyspec.plot.view import Residual, residual_of, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+#: Correlations below this are not worth a line.
+NOTABLE = 0.5
+
+#: Points of the largest map whose singular vectors are drawn: half a second.
+MOST_DECOMPOSED = 500_000
+
+#: Correlations that are listed.
+MAX_CORRELATIONS = 40
+
+
+def fit_parts(
+    result: Any, config: PlotConfig, notes: Sequence[str], named: Look | None = None
+) -> list[str]:
+    """The sections of the report of one fit; `named` are fields of `config` that were given by
+    name, for the picture of the fit."""
+    first, *others = _pictures(result, config, named or {})
+    return [
+        section("", _summary(result)),
+        section(*first),
+        section("Parameters", parameters_table(result)),
+        *(section(*picture) for picture in others),
+        section(f"Correlations above {NOTABLE:g}", correlations_table(result)),
+        section("Fit", facts_list(_settings(result)), "half"),
+        section("Data", facts_list(data_facts(result)) + notes_list(notes), "half"),
+        section("Model", model_texts(result.problem.model)),
+        section("Made with", facts_list(versions())),
+    ]
+
+
+def _summary(result: Any) -> str:
+    n = result.problem.n_points
+    spread = float(np.sqrt(result.statistics["chi2_raw"] / n)) if n else 0.0
+    low, high = range_of(result)
+    span = high - low if n else 0.0
+    share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
+    known = [(five_digits(result.redchi), "reduced χ²")] if result.problem.is_weighted else []
+    cards = [
+        *known,
+        (with_unit(three_digits(spread), unit_of(result, "data")), f"residual rms{share}"),
+        (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
+        (f"{result.n_free}", "free parameters"),
+        (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),
+    ]
+    return cards_row(cards) + warnings_box(result)
+
+
+def warnings_box(result: Any) -> str:
+    """What is to be known before the numbers are used."""
+    lines = []
+    if state_of(result.success, result.without_effect) == "NOT converged":
+        lines.append(f"The fit did not converge: {result.message}")
+    if result.without_effect:
+        lines.append(f"The data do not determine {', '.join(result.without_effect)}.")
+    return warning([*lines, *result.finding_lines(most=None)])
+
+
+def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
+    """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
+    plain = config.copy(title="", data_slice=None)
+    unnamed = plain.copy(legend=config.legend and None)  # [] leaves it out; names are of the fit
+    try:
+        options: Any = {"config": config, **named}
+        figure = plot_fit(result, **options)
+        found = [("Data and fit", image(figure, "data and fit"), "")]
+        if result.data.ndim == 2:
+            titled = unnamed.copy(title="some spectra with their fits")
+            figure = plot_stack(result, n=7, config=titled)
+            found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
+            figure = plot_traces(result, config=unnamed)
+            found.append(("Traces", image(figure, "some traces with their fits"), "half"))
+            if any(par.dynamics is not None for par in result.model.parameters.values()):
+                figure = plot_moving(result, config=plain.copy(title="with one standard error"))
+                shown = image(figure, "parameters over time")
+                found.append(("Parameters over time", shown, "half"))
+        if result.linear is not None:
+            found += _of_free_amplitudes(result, plain)
+        shown = image(_histogram(result, plain), "distribution of the residual")
+        found.append(("Residual", shown, "half"))
+    except Exception as error:  # the numbers of the page need no pictures
+        return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
+    return found
+
+
+def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+    """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
+    linear = result.linear
+    word = {"energy": "spectra", "time": "traces"}[linear.axis]
+    shown = image(plot_amplitudes(result, config=config), "free amplitudes")
+    found = [(f"Free {word}, with one standard error", shown, "")]
+    for scheme in linear.kinetics:
+        figure = plot_species(result, scheme=scheme, config=config)
+        title = f"{scheme}: spectra of the states, of the decays and of the evolution"
+        found.append((title, image(figure, title), ""))
+    if result.residual.ndim == 2 and result.residual.size <= MOST_DECOMPOSED:
+        figure = plot_svd(result, config=config)
+        found.append(("Singular vectors", image(figure, "singular vectors"), ""))
+    return found
+
+
+def _histogram(result: Any, config: PlotConfig) -> Figure:
+    """The residual of the fit window against a normal distribution: of width 1 where σ was
+    declared, else of the residual's own width."""
+    seen = view_of(result, config.copy(full_range=False, show_init=False))
+    unit = "rms" if seen.sigma is None else "sigma"
+    found: Residual = residual_of(seen, result, config.copy(residual_unit=unit))
+    values = found.values[np.isfinite(found.values)]
+    sheet = Sheet()
+    with sheet.style():
+        ax = sheet.panel((5.2, 2.5), config)
+        reach = float(np.clip(np.abs(values).max(initial=0.0), 5.0, 12.0))
+        n_bins = int(np.clip(2 * np.cbrt(values.size), 15, 81) * reach / 5.0)
+        # What lies further out is counted in the last bars.
+        inside = np.clip(values, -reach, reach)
+        bins = np.linspace(-reach, reach, n_bins)
+        ax.hist(inside, bins=bins, density=True, color="#8fa3b5", label="residual")
+        x = np.linspace(-reach, reach, 201)
+        ax.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color=FIT, lw=1.5, label="normal")
+        ax.set_xlabel(f"{found.label},   {found.note}")
+        ax.set_yticks([])
+        ax.set_title(
+            "where only noise is left, the bars follow the line", fontsize=9.0, color=MUTED
+        )
+        ax.legend(loc="upper right", labelcolor=INK)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return sheet.finish(config)
+
+
+def parameters_table(result: Any) -> str:
+    """All parameters with standard errors, start, bounds and what was special."""
+    head = ("parameter", "value", "± 1 s.e.", "start", "bounds", "")
+    rows, labels = [], named(result.values, result)
+    for row in result.table:
+        value, error = format_value(row.value, row.stderr)
+        bounds, note = "", ""
+        if row.kind == "free":
+            low = "−∞" if np.isinf(row.min) else f"{row.min:.6g}"
+            high = "∞" if np.isinf(row.max) else f"{row.max:.6g}"
+            bounds = "" if np.isinf(row.min) and np.isinf(row.max) else f"{low} … {high}"
+            note = f"at its {row.at_bound}imum" if row.at_bound else ""
+        elif row.kind == "expr":
+            note = f"= {row.expr}"
+        else:
+            note = "fixed"
+        start = "" if row.kind != "free" or row.init is None else f"{row.init:.6g}"
+        cells = (labels[row.name], value, error, start, bounds, note)
+        mark = "bound" if row.at_bound else row.kind
+        rows.append((mark, cells))
+    return html_rows(head, rows, "parameters")
+
+
+def correlations_table(result: Any) -> str:
+    """The pairs above NOTABLE, the largest first."""
+    names = list(result.problem.names)
+    found = []
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            value = result.correl.get(first, {}).get(second)
+            if value is not None and np.isfinite(value) and abs(value) > NOTABLE:
+                found.append((first, second, float(value)))
+    if not found:
+        return "<p>None.</p>" if any(result.correl.values()) else "<p>Not known.</p>"
+    found.sort(key=lambda pair: -abs(pair[2]))
+    lines = "".join(
+        f"<tr><td>{escape(a)}</td><td>{escape(b)}</td><td>{value:+.3f}</td>"
+        f'<td><span class="bar {"neg" if value < 0 else "pos"}" '
+        f'style="width:{9 * (abs(value) - NOTABLE) / (1 - NOTABLE) + 0.2:.2f}rem"></span></td></tr>'
+        for a, b, value in found[:MAX_CORRELATIONS]
+    )
+    more = (
+        f"<p>and {len(found) - MAX_CORRELATIONS} more</p>" if len(found) > MAX_CORRELATIONS else ""
+    )
+    return f'<table class="correlations"><tbody>{lines}</tbody></table>{more}'
+
+
+def _settings(result: Any) -> list[tuple[str, str]]:
+    time = result.time
+    facts = [
+        ("method", f"{result.method} on the {result.backend} backend"),
+        ("outcome", result.message),
+    ]
+    if result._of_many:
+        facts.append(("joint fit", TOGETHER))
+    if result.started_from:
+        facts.append(("started from", result.started_from))
+    if result.starts:
+        agree = sum(one.agrees for one in result.starts)
+        facts.append(("starts", f"{agree} of {len(result.starts)} agree"))
+    if not result.is_trace:
+        energy = result.energy
+        facts.append(("energies", axis_words(energy, unit_of(result, "energy"))))
+    if time is not None:
+        facts.append(("times", axis_words(time, unit_of(result, "time"))))
+    facts += [
+        ("χ²", f"{result.chisqr:.8g}"),
+        ("reduced χ²", f"{result.redchi:.8g}"),
+        ("degrees of freedom", f"{result.n_data - result.n_free}"),
+        ("noise", _noise_words(result)),
+    ]
+    names = {"r2": "R²", "aic": "AIC", "bic": "BIC"}
+    numbers = result.statistics
+    facts += [(shown, f"{numbers[key]:.8g}") for key, shown in names.items()]
+    options = {k: v for k, v in result.settings.items() if k not in ("methods", "scale_covar")}
+    if options:
+        facts.append(("options", ", ".join(f"{key} = {value}" for key, value in options.items())))
+    return facts
+
+
+def axis_words(axis: Any, unit: str) -> str:
+    """ "84 to 86 eV, 101 points"."""
+    return f"{with_unit(f'{axis[0]:g} to {axis[-1]:g}', unit)}, {axis.size} points"
+
+
+def _noise_words(result: Any) -> str:
+    problem = result.problem
+    if problem.is_poisson:
+        return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
+    scaled = result.settings.get("scale_covar", True)
+    of_all = f" of all files, {result.ending.variance:.5g}" if result._of_many else ""
+    how = f"; errors scaled with √(reduced χ²){of_all}" if scaled else ""
+    return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
+
+
+def data_facts(result: Any) -> list[tuple[str, str]]:
+    """What the data are: file, shape, range, masked points and digest."""
+    measurement = result.problem.measurement
+    data = measurement.data
+    by_reference = source_of(data) is not None
+    if source_of(measurement.keep) is not None:
+        n_masked = masked_points(result)
+    else:
+        n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
+    low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
+    facts = [
+        ("file", result.file_name or "given as an array"),
+        ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
+        (
+            "range",
+            with_unit(f"{low:g} to {high:g}", unit_of(result, "data")),
+        ),
+    ]
+    if n_masked:
+        facts.append(("masked", f"{n_masked} points"))
+    return [*facts, ("SHA-256", digest(data))]
+
+
+def model_texts(model: Any) -> str:
+    """The YAML text of the model and of everything added to its parameters."""
+    blocks = [("", model.text)]
+    for name, par in model.parameters.items():
+        for kind, law in (("over time", par.dynamics), ("along the auxiliary axis", par.profile)):
+            if law is not None:
+                often = getattr(law, "frequency", -1.0)
+                pace = f", frequency {often:g}" if often > 0 else ""
+                blocks.append((f"{name} {kind}: {law.name}{pace}", law.text))
+    return "".join(
+        (f"<h3>{escape(head)}</h3>" if head else "") + f"<pre>{escape(text.rstrip())}</pre>"
+        for head, text in blocks
+        if text
+    )
+
+
+def versions() -> list[tuple[str, str]]:
+    found = dict(versions_of())
+    return [
+        ("pyspec", found["pyspec"]),
+        ("Python", found["python"]),
+        ("NumPy, SciPy, lmfit", ", ".join(found[name] for name in ("numpy", "scipy", "lmfit"))),
+        ("machine", f"{platform.system()} {platform.machine()}"),
+    ]

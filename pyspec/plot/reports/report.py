@@ -1,0 +1,115 @@
+"""One self-contained HTML page for a fit: no other file, no network, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyspec.calls import answered
+from pyspec.errors import DataError
+from pyspec.fit import SliceResults
+from pyspec.fit.findings.verdict import GOOD, verdict_of
+from pyspec.fit.interrupts import Hold
+from pyspec.io import write_text
+from pyspec.plot.caption import heading
+from pyspec.plot.config import OWN_OPTIONS, Look
+from pyspec.plot.figures.joint_files import files_of
+from pyspec.plot.figures.spectra import is_trace
+from pyspec.plot.look import config_of
+from pyspec.plot.protocols import fit_of
+from pyspec.plot.reports.fit_report import fit_parts
+from pyspec.plot.reports.joint_report import joint_parts
+from pyspec.plot.reports.page import CSS, PAGE, badge_html
+from pyspec.plot.reports.slice_report import slice_parts
+from pyspec.plot.style import PlotError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+#: What the name of a report may end in.
+SUFFIXES = (".html", ".htm")
+
+
+@answered
+def report(
+    result: Any,
+    path: str | Path,
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    **options: Unpack[Look],
+) -> Path:
+    """Writes the report of a fit as one HTML file, completely or not at all; returns its path.
+
+    It holds what was fitted, the pictures, parameters with errors and bounds, correlations above
+    0.5, statistics, settings, the model text, versions, and the digest of the data. Ctrl-C takes
+    effect once the page is written, a second Ctrl-C at once.
+
+    Parameters
+    ----------
+    result : a fit, a joint fit, the fits of slices, or one from an archive, which is not fitted
+        again
+    title : the heading; model and file by default
+    notes : lines about the data, such as what a reader found
+    options : how the pictures look, fields of :class:`PlotConfig` by name, ``config=`` for all
+
+    Raises
+    ------
+    PlotError
+        where the file cannot be written. Without matplotlib the page has no pictures, and
+        says so.
+    """
+    fit = result if files_of(result) else fit_of(result, "report")
+    if not (fit.level or getattr(fit, "_of_many", False)):
+        fit = fit.diagnose()
+    config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
+    named: Any = {name: one for name, one in options.items() if name not in OWN_OPTIONS}
+    # matplotlib has many weak references. Python ignores what is raised while it drops one, also
+    # the KeyboardInterrupt of Ctrl-C; held back, it comes once the page is written.
+    with Hold():
+        if files_of(fit):
+            parts = joint_parts(fit, config, notes)
+        elif isinstance(fit, SliceResults):
+            parts = slice_parts(fit, config, notes)
+        else:
+            parts = fit_parts(fit, config, notes, named)
+        page = PAGE.format(
+            title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
+            body="\n".join(parts), subtitle=escape(_subtitle(fit)),
+        )  # fmt: skip
+        return _write(Path(path), page)
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        write_text(path, text)
+    except (OSError, DataError) as error:
+        raise PlotError(f"cannot write the report {str(path)!r}: {error}") from error
+    return path
+
+
+def _subtitle(result: Any) -> str:
+    kinds = {
+        "sbs": "every spectrum on its own",
+        "2d": "all spectra together",
+        "baseline": "the baseline spectrum",
+    }
+    together = f"{len(files_of(result))} files together" if files_of(result) else ""
+    what = together or kinds.get(result.fit_type, "one spectrum" if result.data.ndim == 1 else "")
+    when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
+    return "  ·  ".join(part for part in (f"Fit of {what}" if what else "", when) if part)
+
+
+def _badge(result: Any) -> str:
+    words = verdict = verdict_of(result)
+    if isinstance(result, SliceResults) and np.all(result.success):
+        words = f"{len(result)} of {len(result)} {GOOD}" + f", {verdict}" * (verdict != GOOD)
+    return badge_html(words, verdict == GOOD)

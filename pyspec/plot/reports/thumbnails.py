@@ -1,0 +1,99 @@
+"""One page for many fits: a small picture of each, drawn as SVG without matplotlib."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.findings.verdict import GOOD
+from pyspec.io import write_text
+from pyspec.plot.figures.spectra import is_trace
+from pyspec.plot.reports.page import CSS, PAGE, badge_html
+
+Array = npt.NDArray[np.float64]
+
+#: Width and height of a picture, and how many points a line has at most.
+WIDE, HIGH, MOST = 250, 130, 250
+
+STYLE = """
+.small { display: inline-block; vertical-align: top; width: 262px; margin: .3rem; padding: 5px;
+  border: 1px solid var(--line); border-radius: .4rem; font-size: .8rem; }
+.small p { margin: 0; overflow-wrap: anywhere; color: var(--soft); }
+.small svg { display: block; width: 250px; height: 130px; }
+"""
+
+
+class Small(NamedTuple):
+    """A fit on the page: its result, or why there is none, and what is said below it."""
+
+    name: str
+    state: str
+    result: Any
+    error: str
+    lines: Sequence[str]
+
+
+def small_page(path: Path, fits: Sequence[Small], title: str) -> None:
+    """Writes the page, completely or not at all."""
+    counts = Counter(fit.state for fit in fits)
+    words = ", ".join(f"{count} {state}" for state, count in counts.most_common())
+    badge = badge_html(words, counts[GOOD] == len(fits))
+    body = "".join(_card(one) for one in fits)
+    said = f"{len(fits)} fits: data grey, fit blue, residual below"
+    page = PAGE.format(title=escape(title), css=CSS + STYLE, badge=badge, body=body, subtitle=said)
+    write_text(path, page)
+
+
+def _card(one: Small) -> str:
+    """The picture of one fit with its name and state."""
+    head = f"<b>{escape(one.name)}</b> {badge_html(one.state, one.state == GOOD)}"
+    if one.result is None:
+        return f'<div class="small">{head}<p>{escape(one.error)}</p></div>\n'
+    lines = "".join(f"<p>{escape(line)}</p>" for line in one.lines)
+    return (
+        f'<div class="small">{head}{_picture(one.result)}'
+        f"<p>reduced χ² {one.result.redchi:.4g}</p>{lines}</div>\n"
+    )
+
+
+def _picture(result: Any) -> str:
+    """Data, fit and residual of a spectrum; of a series those of the mean over time."""
+    data, fit = (np.asarray(one, np.float64) for one in (result.data, result.fit))
+    axis = result.time if is_trace(result) else result.energy
+    if data.ndim == 2:
+        data, fit = data.mean(axis=0), fit.mean(axis=0)
+    n = min(data.size, fit.size, np.size(axis))
+    x, data, fit = np.asarray(axis, np.float64)[:n], data[:n], fit[:n]
+    known = np.isfinite(data) & np.isfinite(fit)
+    if not known.any():
+        return ""
+    low, high = float(data[known].min()), float(data[known].max())
+    left = data - fit
+    size = float(np.abs(left[known]).max()) or 1.0
+    top = 0.72 * HIGH
+    curves = (
+        (data, low, high, top, 0.0, "#9aa5b1", 2.5),
+        (fit, low, high, top, 0.0, "#0072b2", 1.2),
+        (left, -size, size, HIGH - top - 6, top + 6, "#d55e00", 0.8),
+    )
+    drawn = "".join(
+        f'<polyline points="{_points(x[known], y[known], *place)}" fill="none" '
+        f'stroke="{colour}" stroke-width="{width}"/>'
+        for y, *place, colour, width in curves
+    )
+    return f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img">{drawn}</svg>'
+
+
+def _points(x: Array, y: Array, low: float, high: float, tall: float, begin: float) -> str:
+    """A curve in the coordinates of the picture."""
+    part = slice(None, None, max(1, -(-x.size // MOST)))
+    span, size = float(np.ptp(x)) or 1.0, (high - low) or 1.0
+    across = (x[part] - x.min()) / span * (WIDE - 4) + 2
+    down = begin + 2 + (1 - np.clip((y[part] - low) / size, -0.1, 1.1)) * (tall - 4)
+    return " ".join(f"{u:.1f},{v:.1f}" for u, v in zip(across, down, strict=True))

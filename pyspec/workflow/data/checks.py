@@ -1,0 +1,234 @@
+"""Data as a File takes them: refused with one clear message, or frozen as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import frozen, one_of
+from pyspec.errors import CallError, DataError
+from pyspec.io import Dataset
+from pyspec.io.sources.arrays import beside_source
+from pyspec.model.data.lazy_weights import Kept, check_mask
+from pyspec.model.data.source import KEPT_TYPES, Source
+from pyspec.workflow.workspace import Workspace
+
+#: What becomes of values that are not finite: refused, or left out.
+NAN_POLICIES = ("raise", "omit")
+
+
+def need_project(given: object, path: object) -> None:
+    """Raises :class:`CallError` where the first arguments of a File are no project and no label;
+    says how to write what was perhaps meant."""
+    named = "name data and axes: File(data=data, energy=energy, time=time)"
+    if isinstance(given, Dataset) or isinstance(path, Dataset):
+        raise CallError("File: a Dataset becomes a file by File.from_dataset(dataset)")
+    if isinstance(given, (str, Path)):
+        raise CallError(
+            f"File: the first argument is a project, not {str(given)!r}; read a file first: "
+            f"File.from_dataset(read({str(given)!r})), or name it: path={str(given)!r}"
+        )
+    if given is not None and not isinstance(given, Workspace):
+        kind = type(given).__name__
+        raise CallError(f"File: the first argument is a project, not of type {kind}; {named}")
+    if not isinstance(path, (str, Path)):
+        kind = type(path).__name__
+        raise CallError(f"File: path is a label, a text, not of type {kind}; {named}")
+
+
+def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
+    """Any array-like of real numbers as an array; other content is refused."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise DataError(
+            f"{what} is a masked array, whose mask would be lost; give its values "
+            f"({what}.data) and, for data, mask={what}.mask"
+        )
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise DataError(
+            f"{what} has rows of different lengths; give each row as many numbers as the others"
+        ) from None
+    if array.dtype.kind == "c":
+        raise DataError(f"{what} is complex; choose its .real part or its magnitude np.abs(...)")
+    if array.dtype.kind not in "iuf":
+        raise DataError(
+            f"{what} has type {array.dtype}, not numbers; convert it: np.asarray({what}, float)"
+        )
+    if array.size == 0:
+        raise DataError(f"{what} is empty (shape {array.shape}); give at least one spectrum")
+    return array
+
+
+def need_dataset(given: Any) -> None:
+    """Raises :class:`CallError` where what should be a Dataset is something else."""
+    if isinstance(given, Dataset):
+        return
+    say = f"this is of type {type(given).__name__}; write from_dataset(dataset, project)"
+    if isinstance(given, (str, Path)):
+        say = f"read the file first: from_dataset(read({str(given)!r}), project)"
+    elif hasattr(given, "dims") and hasattr(given, "coords"):
+        say = "an xarray is taken by File.from_xarray(array, project)"
+    raise CallError(f"File.from_dataset takes what read() returned; {say}")
+
+
+def no_axes(data: Any) -> DataError:
+    """The answer to data without axes: where a table or an array with labels keeps its own."""
+    where = ""
+    if isinstance(data, Dataset):
+        where = "; a Dataset with its axes: File.from_dataset(dataset, project)"
+    elif isinstance(data, (str, Path)):
+        where = f"; a file is read first: File.from_dataset(read({str(data)!r}), project)"
+    elif hasattr(data, "dims") and hasattr(data, "coords"):
+        where = "; an xarray with its axes: File.from_xarray(array)"
+    elif hasattr(data, "columns") and hasattr(data, "index"):
+        where = "; those of a DataFrame: energy=frame.columns, time=frame.index"
+    elif hasattr(data, "index") and hasattr(data, "values"):
+        where = "; that of a Series: energy=series.index"
+    return DataError(f"data need an energy axis: File(data=..., energy=..., time=...){where}")
+
+
+def check_data(
+    given: Any,
+    energy: npt.NDArray[np.float64] | None,
+    time: npt.NDArray[np.float64] | None,
+    mask: Any = None,
+    nan_policy: str = "raise",
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
+    frozen. The second is False where a point is masked, or None without a mask."""
+    one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
+    data = _numbers(given, "data")
+    if data.ndim not in (1, 2):
+        raise DataError(
+            f"data has {data.ndim} dimensions; one spectrum has 1 (energy), a time series 2 "
+            "(time, energy); choose a part, or average over the others"
+        )
+    expected = expected_shape(data.ndim, energy, time)
+    if not _fits(expected, data.shape):
+        shown = ", ".join("?" if size is None else str(size) for size in expected)
+        hint = "; each row needs its time and each column its energy"
+        if data.ndim == 2 and _fits(expected, data.shape[::-1]):
+            hint = (
+                "; it looks transposed: pass data.T, or exchange the axes (rows are times, columns "
+                "are energies)"
+            )
+        elif data.ndim == 2 and any(
+            size == own + 1 for size, own in zip(expected, data.shape, strict=True) if size
+        ):
+            hint = "; an axis of edges becomes one of centres by (edges[1:] + edges[:-1]) / 2"
+        elif data.ndim == 1 and time is not None:
+            hint = "; one spectrum needs no time axis"
+        raise DataError(
+            f"data has shape {data.shape}, but the axes (time, energy) have ({shown}){hint}"
+        )
+    keep = None if mask is None else ~check_mask(mask, data.shape)
+    if nan_policy == "omit" and data.dtype.kind == "f":
+        finite = np.isfinite(data)
+        if not finite.all():
+            keep = finite if keep is None else keep & finite
+    refuse_nonfinite(data if keep is None else np.where(keep, data, 0))
+    if keep is not None and not keep.any():
+        raise DataError("every point of the data is masked; True in mask= means: leave it out")
+    if data.dtype not in KEPT_TYPES or not data.dtype.isnative:
+        data = data.astype(np.float64)
+    return frozen(data), keep
+
+
+def kept_of(mask: Any, source: Source) -> Any:
+    """Where points of data by reference count; a mask that is by reference, too, stays there."""
+    hidden = beside_source(mask, source.shape, "mask")
+    return ~check_mask(mask, source.shape) if hidden is None else Kept(hidden)
+
+
+def both_of(
+    keep: Any, columns: npt.NDArray[np.bool_], shape: tuple[int, ...]
+) -> npt.NDArray[np.bool_]:
+    """Where points count by `keep`, or None, and by these columns of it."""
+    found: Any = Kept(keep.given, columns) if isinstance(keep, Kept) else None
+    if found is None:
+        found = np.broadcast_to(columns, shape) if keep is None else np.asarray(keep & columns)
+    return found  # type: ignore[no-any-return]
+
+
+def check_pattern(
+    given: Any, shape: tuple[int, ...], what: str, positive: bool = False
+) -> npt.NDArray[np.float64]:
+    """A correction of the data: a number, (n_energy,), or one value a point."""
+    pattern = np.asarray(_numbers(given, what), dtype=np.float64)
+    if pattern.shape not in (shape, shape[-1:], ()):
+        raise DataError(
+            f"{what} has shape {pattern.shape}, the data {shape}; give a number, a spectrum "
+            f"({shape[-1]},), or one value a point"
+        )
+    if not np.isfinite(pattern).all():
+        raise DataError(f"{what} has values that are not finite; replace them")
+    if positive and not (pattern > 0).all():
+        raise DataError(
+            f"{what} must be above 0 everywhere, the data are divided by it; mask dead points "
+            "with mask= and give them 1"
+        )
+    return pattern
+
+
+def _fits(expected: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    return all(size in (None, own) for size, own in zip(expected, shape, strict=True))
+
+
+def expected_shape(
+    dimension: int,
+    energy: npt.NDArray[np.float64] | None,
+    time: npt.NDArray[np.float64] | None,
+) -> tuple[int | None, ...]:
+    """Shape that the axes ask for; None where there is no axis."""
+    n_energy = None if energy is None else energy.size
+    n_time = None if time is None else time.size
+    return (n_energy,) if dimension == 1 else (n_time, n_energy)
+
+
+def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
+    """Raises :class:`DataError` with the count and the first place of NaN and inf."""
+    if data.dtype.kind != "f":
+        return
+    with np.errstate(all="ignore"):
+        if np.isfinite(data.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(data)
+    count = int(bad.sum())
+    if not count:
+        return
+    first = tuple(int(index) for index in np.unravel_index(int(np.argmax(bad)), data.shape))
+    place = f"row {first[0]}, column {first[1]}" if data.ndim == 2 else f"index {first[0]}"
+    n_nan = int(np.isnan(data).sum())
+    kinds = "NaN" if n_nan == count else "inf" if not n_nan else "NaN or inf"
+    raise DataError(
+        f"data holds {count} values that are {kinds}, first at {place}; leave these points "
+        "out, nan_policy='omit' of a File or mask=, or replace them"
+    )
+
+
+def refuse_spectra(files: Mapping[str, npt.NDArray[Any] | None]) -> None:
+    """Raises :class:`DataError` for files (name → data) of a project that hold one spectrum or one
+    trace, which it does not fit together."""
+    single = [name for name, data in files.items() if data is not None and data.ndim == 1]
+    if single:
+        raise DataError(
+            f"file {single[0]!r} holds one spectrum or trace, and a project fits data of shape "
+            "(time, energy) together; fit those of one axis by fit_joint([(model, "
+            "Measurement(data)), ...], names=[...])"
+        )
+
+
+def held(n_dim: int, has_energy: bool) -> str:
+    """What a file holds that a call does not take, and what to call or give instead."""
+    if n_dim == 2:
+        return (
+            "spectra over time; a trace is one value for each time: "
+            "File(data=file.data[:, 7], time=file.time), or fit all with fit_2d"
+        )
+    kind, call = ("spectrum", "fit_spectrum") if has_energy else ("trace", "fit_trace")
+    return f"one {kind}; this needs data of shape (time, energy); use {call}"

@@ -1,0 +1,390 @@
+"""The data of a file: axes, mask, noise, corrections, windows, means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import one_of
+from pyspec.errors import DataError
+from pyspec.io.sources.arrays import as_source
+from pyspec.model import Measurement
+from pyspec.model.build.inputs import file_inputs
+from pyspec.model.data.axes import check_axis, check_weights, taken_axis
+from pyspec.model.data.lazy_weights import check_mask
+from pyspec.model.data.source import Source, source_of
+from pyspec.model.data.windows import excluded, forward_range, index_range, row_range, slice_of
+from pyspec.plot import plot_data
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.elements.labels import labels_with
+from pyspec.workflow.data.checks import (
+    NAN_POLICIES,
+    both_of,
+    check_data,
+    check_pattern,
+    held,
+    kept_of,
+    no_axes,
+)
+from pyspec.workflow.data.labelled import refuse_beside, refuse_other_order
+from pyspec.workflow.data.noise import Noise, make_noise, mean_of, taken_sigma
+from pyspec.workflow.workspace import Workspace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+
+class FileData:
+    """The part of a File that holds what was measured. Parameters as of :class:`File`."""
+
+    def __init__(
+        self,
+        project: Workspace,
+        path: str | Path,
+        name: str | None,
+        data: Any,
+        energy: Any,
+        time: Any,
+        aux_axis: Any,
+        *,
+        aux_weights: Any,
+        mask: Any,
+        nan_policy: str,
+        labels: Mapping[str, str] | None,
+        units: Mapping[str, str] | None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.project = project
+        self.path = Path(path)
+        self.name = str(path) if name is None else name
+        self.energy: Array | None = None if energy is None else check_axis(energy, "energy")
+        self.time: Array | None = None if time is None else check_axis(time, "time", ascending=True)
+        self.aux_axis: Array | None = taken_axis(None, aux_axis, "auxiliary")
+        self.aux_weights: Array | None = None
+        if self.aux_axis is not None:
+            self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
+        elif aux_weights is not None:
+            raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
+        self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
+        for name, one in (inputs or {}).items():
+            refuse_beside(f"inputs[{name!r}]", one, self.time, self.energy)
+        named = Measurement(labels=labels or {}, units=units or {})
+        #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
+        self.labels, self.units = dict(named.labels), dict(named.units)
+        self._keep: npt.NDArray[np.bool_] | None = None
+        self._excluded: npt.NDArray[np.bool_] | None = None
+        self._excluded_rows: npt.NDArray[np.bool_] | None = None
+        #: The ranges (low, high) of the last axis that are left out, and of the times of a series.
+        self.excluded_ranges: tuple[tuple[float, float], ...] = ()
+        self.excluded_times: tuple[tuple[float, float], ...] = ()
+        self.raw: npt.NDArray[Any] | None = None
+        self.dark: Array | None = None
+        self.calibration: Array | None = None
+        self.data: npt.NDArray[Any] | None = None
+        if data is not None:
+            self._take(data, mask, nan_policy)
+        elif mask is not None:
+            raise DataError("a mask needs data: File(data=..., mask=...)")
+        self.noise = project.default_noise(np.shape(data))
+        if self.noise.kind == "poisson" and data is not None:
+            self._check_counts()
+        self.rows: tuple[int, int] | None = None
+        self.columns: tuple[int, int] | None = None
+        self.baseline_rows: tuple[int, int] | None = None
+
+    def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
+        if self.energy is None and (self.time is None or np.ndim(data) != 1):
+            raise no_axes(data)
+        refuse_other_order(data, self.time, self.energy)
+        refuse_beside("mask", mask, self.time, self.energy)
+        source = as_source(data)
+        if source is not None:
+            self._refer_to(source, mask, nan_policy)
+            return
+        masked = isinstance(data, np.ma.MaskedArray)
+        if masked:
+            hidden = np.ma.getmaskarray(data)
+            mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
+        plain = np.ma.getdata(data) if masked else data
+        first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
+        self.data, self._keep = check_data(plain, last, first, mask, nan_policy)
+        if self.data.ndim == 2 and self.time is None:
+            raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
+        self.raw = self.data
+
+    def _refer_to(self, source: Source, mask: Any, nan_policy: str) -> None:
+        """Data that stay where they are; whether they are finite is seen when a fit reads them."""
+        one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
+        if nan_policy == "omit":
+            raise DataError(
+                f"nan_policy='omit' needs data in memory, and {source.name} stays where it is; "
+                "leave the points out by mask=, (n_time, n_energy), True where a point is hidden"
+            )
+        expected = tuple(0 if axis is None else axis.size for axis in (self.time, self.energy))
+        if source.shape != expected:
+            raise DataError(
+                f"{source.name} has shape {source.shape}, but the axes (time, energy) have "
+                f"{expected}; each row needs its time and each column its energy"
+            )
+        held: Any = source
+        self.raw = self.data = held
+        self._keep = None if mask is None else kept_of(mask, source)
+
+    # noise
+
+    def set_noise(self, noise_type: str, *, sigma: Any = None, scale: float | None = None) -> None:
+        """Declares the noise of the data, which all later fits use.
+
+        Parameters
+        ----------
+        noise_type : "gaussian", "poisson" (counts) or "unknown"
+        sigma : for "gaussian" one standard deviation: a number, one a spectrum (n_time,), one an
+            energy (n_energy,), or one a point
+        scale : for "poisson" the counts for each unit of the data, 1 by default
+
+        With known noise standard errors are not scaled by the reduced chi². For a mean of n spectra
+        sigma is divided by sqrt(n), and `scale` is multiplied by n.
+        """
+        data = self.need_data()
+        refuse_beside("sigma", sigma, self.time, self.energy)
+        noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
+        if noise.kind == "poisson":
+            self._check_counts()
+        self.noise = noise
+
+    def set_sigma(self, sigma: Any, *, noise_type: str | None = None) -> float | Array | None:
+        """Declares Gaussian noise of this standard deviation; None takes it back. Returns it."""
+        if sigma is None:
+            self.noise = Noise()
+        else:
+            self.set_noise(noise_type or "gaussian", sigma=sigma)
+        return self.noise.given
+
+    def _check_counts(self) -> None:
+        if self.dark is not None or self.calibration is not None:
+            raise DataError(
+                "counts that were corrected (subtract_dark, calibrate_data) are no counts any "
+                "more; use noise_type='gaussian' with the sigma of each point"
+            )
+        data = self.need_data()
+        if source_of(data) is not None:
+            return  # the fit looks
+        bad = np.asarray(data < 0) if self.keep is None else np.asarray((data < 0) & self.keep)
+        if bad.any():
+            first = tuple(int(k) for k in np.argwhere(bad)[0])
+            raise DataError(
+                f"noise_type='poisson' needs counts, but {int(bad.sum())} value(s) are negative, "
+                f"the first {data[first]:g} at {first}; mask them or use 'gaussian'"
+            )
+
+    # corrections
+
+    def subtract_dark(self, dark: Any) -> None:
+        """Subtracts a dark spectrum (n_energy,), or one a point, from the data as they came.
+
+        A second call replaces the first; :meth:`reset_dark` takes it back.
+        """
+        refuse_beside("dark", dark, self.time, self.energy)
+        pattern = check_pattern(dark, self.need_data().shape, "dark")
+        self._correct(pattern, self.calibration)
+
+    def calibrate_data(self, calibration: Any) -> None:
+        """Divides the data (after the dark) by a response (n_energy,), or one a point.
+
+        A declared sigma is divided too. A second call replaces the first;
+        :meth:`reset_calibration` takes it back.
+        """
+        refuse_beside("calibration", calibration, self.time, self.energy)
+        pattern = check_pattern(calibration, self.need_data().shape, "calibration", positive=True)
+        self._correct(self.dark, pattern)
+
+    def reset_dark(self) -> None:
+        """Takes :meth:`subtract_dark` back."""
+        self._correct(None, self.calibration)
+
+    def reset_calibration(self) -> None:
+        """Takes :meth:`calibrate_data` back."""
+        self._correct(self.dark, None)
+
+    def _correct(self, dark: Array | None, calibration: Array | None) -> None:
+        assert self.raw is not None
+        if self.noise.kind == "poisson" and (dark is not None or calibration is not None):
+            raise DataError(
+                "the noise is declared as that of counts, which a correction would spoil; declare "
+                "it as 'gaussian' with the sigma of each point first"
+            )
+        if self.noise.sigma is not None and calibration is not self.calibration:
+            self.noise = self.noise.calibrated(self.calibration, calibration)
+        self.dark, self.calibration = dark, calibration
+        if dark is None and calibration is None:
+            self.data = self.raw
+            return
+        data = np.asarray(self.raw, dtype=np.float64)
+        data = data if dark is None else data - dark
+        data = data if calibration is None else data / calibration
+        data.setflags(write=False)
+        self.data = data
+
+    # windows
+
+    def set_fit_limits(
+        self,
+        energy_limits: Sequence[float | None] | None = None,
+        *,
+        time_limits: Sequence[float | None] | None = None,
+        exclude: Sequence[Sequence[float | None]] = (),
+        exclude_times: Sequence[Sequence[float | None]] = (),
+        show_plot: bool = False,
+    ) -> None:
+        """Fits see only these energies and times: both ends included, in either order.
+
+        None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude` is
+        a list of energy ranges (for a trace, of time ranges) that are left out, like masked points:
+        ``exclude=[(83.2, 83.6)]``; `exclude_times` are times of a series, as those of an artifact:
+        ``exclude_times=[(-0.1, 0.2)]``. Each call replaces the one before. `show_plot` opens a
+        picture of the data with the window.
+        """
+        last = "time" if self.energy is None else "energy"
+        of_series = last == "energy" and self.time is not None
+        out = excluded(self.need_axis(last), exclude, last, of_series) if len(exclude) else None
+        out_rows = None
+        if len(exclude_times):
+            self.need_data(2)
+            out_rows = excluded(self.need_axis("time"), exclude_times, "time")
+        columns = rows = None
+        if energy_limits is not None or self.energy is not None:
+            columns = index_range(self.need_axis("energy"), energy_limits, "energy")
+        if time_limits is not None:
+            rows = index_range(self.need_axis("time"), time_limits, "time")
+        seen = slice_of(rows if last == "time" else columns)
+        if out is not None and out[seen].all():
+            raise DataError("exclude= leaves no point of the window; narrow its ranges")
+        if out_rows is not None and out_rows[slice_of(rows)].all():
+            raise DataError("exclude_times= leaves no point of the window; narrow its ranges")
+        self.columns, self.rows = columns, rows
+        self._excluded, self._excluded_rows = out, out_rows
+        self.excluded_ranges = tuple([_ends(pair) for pair in exclude])
+        self.excluded_times = tuple([_ends(pair) for pair in exclude_times])
+        if show_plot:
+            self.plot_data(show=True)
+
+    def define_baseline(
+        self,
+        time_start: float | None,
+        time_stop: float | None,
+        *,
+        time_type: str = "abs",
+        show_plot: bool = False,
+    ) -> None:
+        """The baseline is the mean of the spectra from `time_start` to `time_stop`, inclusive;
+        None means from the first, or to the last. `time_type` is "abs" for times or "ind" for row
+        numbers. Raises :class:`DataError` where `time_stop` is before `time_start`."""
+        self.need_data(2)
+        given = forward_range((time_start, time_stop), time_type, "the baseline")
+        self.baseline_rows = row_range(self.need_axis("time"), *given, time_type)
+        if show_plot:
+            self.plot_data(show=True)
+
+    def plot_data(self, /, **options: Unpack[PlotOptions]) -> Any:
+        """The data with fit window and baseline marked; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_data`."""
+        data = self.need_data()
+        if self.keep is not None:
+            data = np.where(self.keep, data, np.nan)
+        marks: dict[str, Any] = {
+            "rows": self.rows, "columns": self.columns, "baseline": self.baseline_rows,
+        }  # fmt: skip
+        given: dict[str, Any] = {"config": self.project.plot_config, **options}
+        return plot_data(data, self.energy, self.time, source=self, **marks, **given)
+
+    # what is fitted
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_] | None:
+        """False where a point is masked or excluded; None where all count."""
+        kept = self._kept_times()
+        if self._excluded is None:
+            return kept
+        return both_of(kept, ~self._excluded, self.need_data().shape)
+
+    def _kept_times(self) -> npt.NDArray[np.bool_] | None:
+        """False where a point is masked, or its time left out; None where all count."""
+        if self._excluded_rows is None:
+            return self._keep
+        return both_of(self._keep, ~self._excluded_rows[:, None], self.need_data().shape)
+
+    @property
+    def baseline(self) -> Array:
+        """(n_energy,) the mean spectrum that define_baseline chose; masked points do not count."""
+        return np.asarray(self.mean(self.need_baseline()).data)
+
+    def need_baseline(self) -> tuple[int, int]:
+        """The rows of the baseline. Raises :class:`DataError` before define_baseline."""
+        if self.baseline_rows is None:
+            raise DataError("no baseline yet: call define_baseline(time_start, time_stop) first")
+        return self.baseline_rows
+
+    def mean(self, rows: tuple[int, int]) -> Measurement:
+        """The mean spectrum over rows, with its noise."""
+        kept = self._kept_times()
+        given = self.need_data(2), rows, kept, self._excluded, self.noise, self.columns
+        return mean_of(*given, **self.names)
+
+    def row(self, row: int) -> Measurement:
+        """One spectrum, with its noise."""
+        data = self.need_data(2)
+        keep = None if self.keep is None else self.keep[row]
+        noise = self.noise.of_row(row, data.shape)
+        return Measurement(data[row], None, self.columns, keep=keep, **self.names, **noise)
+
+    def whole(self) -> Measurement:
+        """The data as they are, with their noise and the window."""
+        data = self.need_data()
+        rows = self.rows if data.ndim == 2 else None
+        columns = self.columns
+        if self.energy is None:  # a trace: its one axis is time
+            columns = self.rows
+        noise = self.noise.of_series()
+        return Measurement(data, rows, columns, keep=self.keep, **self.names, **noise)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """Labels and units of axes and data; a label that the project gives goes first, as it does
+        in pictures."""
+        return {"labels": labels_with(self, self.project.plot_config), "units": self.units}
+
+    # what must be there
+
+    def need_axis(self, name: str) -> Array:
+        """The axis "energy" or "time". Raises :class:`DataError` without it."""
+        axis: Array | None = getattr(self, name)
+        if axis is None:
+            trace = name == "energy" and self.data is not None and self.data.ndim == 1
+            hint = "; its axis is time: fit_trace, or rename(time='energy') as it is read"
+            say = hint if trace else f": File(..., {name}=...)"
+            raise DataError(f"file {self.name!r} has no {name} axis{say}")
+        return axis
+
+    def need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:
+        """The data. Raises :class:`DataError` without any, or of another dimension."""
+        if self.data is None:
+            raise DataError(f"file {self.name!r} has no data: File(..., data=...)")
+        if dimension is not None and self.data.ndim != dimension:
+            raise DataError(
+                f"file {self.name!r} holds {held(self.data.ndim, self.energy is not None)}"
+            )
+        return self.data
+
+
+def _ends(pair: Sequence[float | None]) -> tuple[float, float]:
+    """A range with its lower end first; None is no end."""
+    first, last = pair
+    low = -np.inf if first is None else float(first)
+    high = np.inf if last is None else float(last)
+    return min(low, high), max(low, high)

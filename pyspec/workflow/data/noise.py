@@ -1,0 +1,202 @@
+"""The noise of measured data, and means of spectra with what becomes of it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, shortened, suggest
+from pyspec.io.sources.arrays import beside_source
+from pyspec.model import Measurement
+from pyspec.model.data.lazy_weights import Weights
+from pyspec.model.data.measurement_checks import check_sigma
+from pyspec.model.data.source import source_of
+
+Array = npt.NDArray[np.float64]
+
+NOISE_TYPES = ("unknown", "gaussian", "poisson")
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What is known of the noise: nothing, a standard deviation, or counts.
+
+    Attributes
+    ----------
+    kind : "unknown", "gaussian" or "poisson"
+    sigma : for "gaussian" a number, (n_energy,) of one spectrum, else (n_time, 1), (1, n_energy) or
+        (n_time, n_energy); or their inverse by reference
+    scale : for "poisson" counts for each unit of the data
+    origin : where sigma was divided by a calibration: the noise as declared, and the calibration
+        of then
+    """
+
+    kind: str = "unknown"
+    sigma: float | Array | Weights | None = None
+    scale: float = 1.0
+    origin: tuple[Noise, Array | None] | None = None
+
+    def calibrated(self, before: Array | None, after: Array | None) -> Noise:
+        """The noise of data that are divided by another calibration, None for none: sigma is
+        divided too. Back at the calibration of then it is as it was declared."""
+        noise, then = self.origin or (self, before)
+        if after is then:
+            return noise
+        old, new = (1.0 if one is None else one for one in (then, after))
+        sigma = np.asarray(np.asarray(noise.given) * old / new)
+        return Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma, origin=(noise, then))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether standard errors need no scaling by the reduced chi²."""
+        return self.kind != "unknown"
+
+    @property
+    def given(self) -> float | Array | None:
+        """σ as it was handed over."""
+        found: Any = self.sigma
+        if isinstance(found, Weights):
+            found = found.given
+        return found  # type: ignore[no-any-return]
+
+    def of_series(self) -> dict[str, Any]:
+        """What a Measurement of the data as they are takes."""
+        return self._arguments(self.sigma, self.scale)
+
+    def of_row(self, row: int, shape: tuple[int, ...]) -> dict[str, Any]:
+        """What a Measurement of one spectrum takes."""
+        sigma = self.sigma
+        if isinstance(sigma, Weights):
+            sigma = np.asarray(sigma.given[row], np.float64)
+        if isinstance(sigma, np.ndarray):
+            sigma = np.broadcast_to(sigma, shape)[row]
+        return self._arguments(sigma, self.scale)
+
+    def of_mean(
+        self, rows: tuple[int, int], shape: tuple[int, ...], kept: npt.NDArray[np.bool_] | None
+    ) -> dict[str, Any]:
+        """What a Measurement of the mean over `rows` takes, (n_energy,). `kept` is where a point of
+        these rows counts, (n_rows, n_energy); None: all do.
+
+        Standard deviations become ``sqrt(sum s²) / n`` over the n points that count, which
+        is ``sigma / sqrt(n)`` where they are equal; n times the counts stand behind a unit of the
+        mean.
+        """
+        n_rows = rows[1] - rows[0]
+        if self.kind == "poisson":
+            n_counted = n_rows if kept is None else np.count_nonzero(kept.any(axis=1))
+            return self._arguments(None, self.scale * max(n_counted, 1))
+        if self.kind != "gaussian":
+            return {}
+        assert self.sigma is not None
+        if isinstance(self.sigma, Weights):
+            part = np.asarray(self.sigma.given[slice(*rows)], np.float64)
+        else:
+            part = np.broadcast_to(self.sigma, shape)[slice(*rows)]
+        counts = np.full(shape[1:], n_rows) if kept is None else kept.sum(axis=0)
+        total = (part**2 if kept is None else np.where(kept, part**2, 0.0)).sum(axis=0)
+        # An energy without a point that counts is masked: its sigma is only to be a number.
+        sigma = np.sqrt(np.where(counts > 0, total, 1.0)) / np.maximum(counts, 1)
+        return self._arguments(sigma, self.scale)
+
+    def _arguments(self, sigma: float | Array | Weights | None, scale: float) -> dict[str, Any]:
+        if self.kind == "poisson":
+            return {"loss": "poisson", "loss_scale": float(scale)}
+        if isinstance(sigma, Weights):
+            return {"weight": sigma}
+        if self.kind == "gaussian" and sigma is not None:
+            return {"weight": 1.0 / np.asarray(sigma, dtype=np.float64)}
+        return {}
+
+
+def mean_of(
+    data: Any,
+    rows: tuple[int, int],
+    keep: Any,
+    out: npt.NDArray[np.bool_] | None,
+    noise: Noise,
+    columns: tuple[int, int] | None,
+    **names: Any,
+) -> Measurement:
+    """The mean of the spectra `rows` of data (n_time, n_energy), with its noise; NaN at energies
+    without a point that counts.
+
+    `keep` is False at masked points, None where all count; `out` is True at energies that are left
+    out, which have a mean too. `columns` and `names` as a Measurement takes them.
+
+    Raises :class:`DataError` where counts are masked at every energy in one of the spectra.
+    """
+    part = np.asarray(data[slice(*rows)])
+    kept = np.ones(part.shape, bool) if keep is None else np.asarray(keep[slice(*rows)])
+    n_points = kept.sum(axis=0)
+    total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
+    mean = np.where(n_points > 0, total / np.maximum(n_points, 1), np.nan)
+    kept = kept if out is None else kept & ~out
+    counts: Any = kept.any(axis=0)
+    if noise.kind == "poisson" and kept.any():
+        # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
+        counts = kept.sum(axis=0) == np.count_nonzero(kept.any(axis=1))
+        if not counts.any():
+            raise DataError(
+                "counts of a mean are those of all its spectra, and every energy is masked in "
+                "one of them; fit the series, fit_2d, or mask whole spectra"
+            )
+    arguments = noise.of_mean(rows, data.shape, None if kept.all() else kept)
+    whole = None if counts.all() else counts
+    return Measurement(mean, None, columns, keep=whole, **names, **arguments)
+
+
+def taken_sigma(sigma: Any, data: Any) -> Any:
+    """σ as it is; where it is by reference, as the data are, what makes weights of it."""
+    if sigma is None or source_of(data) is None:
+        return sigma
+    found = beside_source(sigma, data.shape, "sigma")
+    return sigma if found is None else Weights(found)
+
+
+def make_noise(
+    kind: object, sigma: Any, scale: float | None, shape: tuple[int, ...], keep: Any = None
+) -> Noise:
+    """A declaration of noise, checked. Raises :class:`DataError`."""
+    wanted = str(kind).lower()
+    if isinstance(kind, (float, int, np.ndarray)):
+        raise DataError(
+            f"noise_type is {shortened(kind)}; name it, and give its size as sigma: "
+            "set_noise('gaussian', sigma=...)"
+        )
+    if wanted not in NOISE_TYPES:
+        back = "; 'unknown' takes a declaration back"
+        hint = back if wanted == "none" else suggest(wanted, list(NOISE_TYPES))
+        raise DataError(f"noise_type must be one of {', '.join(NOISE_TYPES)}, not {kind!r}{hint}")
+    if wanted == "poisson":
+        if sigma is not None:
+            raise DataError(
+                "counts have no sigma of their own; give scale= (counts a unit), or "
+                "noise_type='gaussian'"
+            )
+        factor = 1.0 if scale is None else float(scale)
+        if not (np.isfinite(factor) and factor > 0):
+            raise DataError(f"scale is {scale!r}; give the counts for each unit of the data")
+        return Noise("poisson", None, factor)
+    if scale is not None:
+        raise DataError(f"scale belongs to noise_type='poisson', not to {wanted!r}")
+    if wanted == "gaussian":
+        if sigma is None:
+            raise DataError(
+                "noise_type='gaussian' needs sigma=: a number, one a spectrum, one an energy, or "
+                "one a point"
+            )
+        if isinstance(sigma, Weights):  # looked at with the data
+            return Noise("gaussian", sigma)
+        return Noise("gaussian", check_sigma(sigma, shape, keep))
+    if sigma is not None:
+        raise DataError("sigma belongs to noise_type='gaussian'")
+    return Noise()
+
+
+def number(given: Any) -> Any:
+    """A setting that may be left open: None for None and NaN, else what was given."""
+    return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

@@ -1,0 +1,62 @@
+"""What a fit of a File begins with, without its steps: for ``pyspec fit --check`` and the like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspec.fit.backend import make_problem
+from pyspec.fit.solve.stages import enough_points
+from pyspec.model import Model
+from pyspec.model.data.measurement import row_of
+from pyspec.model.data.windows import spectrum_rows
+from pyspec.plan import compile_model
+from pyspec.workflow.project import File
+
+#: One time, or the range of a mean; one of them, or none of a file with one spectrum.
+When = tuple[float | None, tuple[float, float] | None]
+
+
+def prepared_model(file: File, name: str) -> Model:
+    """A copy of a loaded model as a fit of all of the file would begin with it."""
+    return file._models.prepared(name, time=file.time is not None)
+
+
+def rows_of_spectrum(file: File, when: When) -> tuple[int, int] | None:
+    """The rows (begin, end) of one spectrum. Raises :class:`DataError` where there are none."""
+    return spectrum_rows(file.time, *when, "abs")
+
+
+def check_mean(file: File, rows: tuple[int, int]) -> None:
+    """Raises :class:`DataError` where the noise of the mean of these rows is not known."""
+    file._data.mean(rows)
+
+
+def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> Model:
+    """All of a fit but its steps; of slices of the first one. Returns the model as it begins.
+
+    `kind` is "2d", "baseline", "spectrum" (at `when`), "slices" or "trace". Raises what keeps the
+    fit from being begun.
+    """
+    model, first = _parts(file, name, kind, when)
+    problem = make_problem(compile_model(model), first, backend or "compiled")
+    problem.start()
+    if kind != "slices":  # of which those with too few points fail, each by itself
+        enough_points(problem)
+    return model
+
+
+def _parts(file: File, name: str, kind: str, when: When) -> tuple[Model, Any]:
+    """The model and the Measurement of a fit."""
+    fits, data = file._fits, file._data
+    if kind == "2d":
+        return fits.prepared_2d(name, None)[:2]
+    if kind == "spectrum":
+        return fits.prepared_spectrum(name, *when, "abs")[:2]
+    if kind == "trace":
+        model = file.models[name]
+        model.set_axes(time=file.time)
+        return model, data.whole()
+    model = file._models.prepared(name, time=False)
+    if kind == "slices":
+        return model, row_of(data.whole(), (file.rows or (0, 0))[0])
+    return model, data.mean(data.need_baseline())

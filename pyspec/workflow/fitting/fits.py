@@ -1,0 +1,399 @@
+"""The fits of a file: one spectrum, its baseline, every slice, all times, a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspec.calls import Listed, say
+from pyspec.errors import DataError, FitError
+from pyspec.fit import (
+    FitResult,
+    JointResult,
+    SliceResults,
+    fit_joint,
+    fit_model,
+    fit_slices,
+    fit_trace,
+)
+from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
+from pyspec.fit.single import time_model
+from pyspec.fit.solve.methods import without_intervals
+from pyspec.model import Measurement, Model
+from pyspec.model.build.inputs import own_inputs, refuse_misspelt
+from pyspec.model.data.windows import slice_of, spectrum_rows
+from pyspec.plot import plot_fit
+from pyspec.plot.figure import as_remark
+from pyspec.workflow.data.checks import refuse_spectra
+from pyspec.workflow.data.data import FileData
+from pyspec.workflow.fitting.samples import refuse_samples, sampled, settings_of
+from pyspec.workflow.fitting.seeds import (
+    BASELINE,
+    MODEL_VALUES,
+    SOURCES,
+    STILL_SOURCES,
+    check_source,
+    seed_from,
+    slice_seeds,
+)
+from pyspec.workflow.models import FileModels
+from pyspec.workflow.results.identity import stamp
+from pyspec.workflow.workspace import Workspace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class FileFits:
+    """The part of a File that fits its models to its data, and keeps what came out."""
+
+    def __init__(self, project: Workspace, data: FileData, models: FileModels) -> None:
+        self.project = project
+        self.data = data
+        self.models = models
+        self.results: list[Any] = Listed("fit")
+        #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
+        self.spectrum_rows: tuple[int, int] | None = None
+
+    @held
+    def fit_baseline(
+        self,
+        /,
+        model_name: str,
+        stages: int = 1,
+        *,
+        seed_source: str | None = None,
+        **options: Unpack[SharedOptions],
+    ) -> FitResult:
+        """Fits one model to the baseline spectrum. Parameters that move take part with their static
+        values.
+
+        `seed_source="model"` starts from the values of the model file (or set since by hand); by
+        default a second fit starts from what the last one found. Options, such as `stages`, as of
+        :func:`pyspec.fit_model`.
+
+        Raises :class:`DataError` before :meth:`define_baseline`, :class:`ModelError` for a model
+        that is not loaded, :class:`FitError` as `fit_model` does.
+        """
+        measurement = self.data.mean(self.data.need_baseline())
+        model, origin = self._still(model_name, seed_source)
+        return self.fitted(model, measurement, "baseline", origin, stages, options)
+
+    def _still(self, model_name: str, seed_source: str | None) -> tuple[Model, str]:
+        """A model of one spectrum with its start values, and where these come from."""
+        check_source(seed_source, STILL_SOURCES)
+        model = self.models.prepared(model_name, time=False)
+        if seed_source == "model":
+            self.models.forget_fits(model)
+            return model, MODEL_VALUES
+        return model, self.models.origin(model.name)
+
+    @held
+    def fit_spectrum(
+        self,
+        /,
+        model_name: str,
+        *,
+        time_point: float | None = None,
+        time_range: tuple[float | None, float | None] | None = None,
+        time_type: str = "abs",
+        stages: int = 1,
+        show_plot: bool = False,
+        seed_source: str | None = None,
+        **options: Unpack[SharedOptions],
+    ) -> FitResult:
+        """Fits one spectrum: the row nearest to `time_point`, the mean over `time_range`
+        (start, stop), both included, or 1D data as they are. With `time_type` "ind" both are
+        numbers of rows. `seed_source` and options as of :meth:`fit_baseline`.
+
+        Raises :class:`DataError` for times that the data do not have, or none of a series."""
+        when = time_point, time_range, time_type
+        model, measurement, origin, rows = self.prepared_spectrum(model_name, *when, seed_source)
+        result = self.fitted(model, measurement, "spectrum", origin, stages, options)
+        self.spectrum_rows = rows
+        if show_plot:
+            with as_remark("picture"):
+                plot_fit(result, show=True)
+        return result
+
+    def prepared_spectrum(
+        self,
+        model_name: str,
+        time_point: float | None,
+        time_range: Any,
+        time_type: str,
+        seed_source: str | None = None,
+    ) -> tuple[Model, Measurement, str, tuple[int, int] | None]:
+        """The model with its start values, the spectrum, where the start values come from, and the
+        rows of the spectrum; for :meth:`fit_spectrum`."""
+        time = None if self.data.need_data().ndim == 1 else self.data.need_axis("time")
+        rows = spectrum_rows(time, time_point, time_range, time_type)
+        if rows is None:
+            measurement = self.data.whole()
+        elif time_point is not None:
+            measurement = self.data.row(rows[0])
+        else:
+            measurement = self.data.mean(rows)
+        model, origin = self._still(model_name, seed_source)
+        return model, measurement, origin, rows
+
+    @held
+    def fit_2d(
+        self,
+        /,
+        model_name: str,
+        stages: int = 1,
+        *,
+        seed_source: str | None = None,
+        **options: Unpack[SharedOptions],
+    ) -> FitResult:
+        """Fits one model to all spectra of the window together; one without dynamics is the same
+        at all times.
+
+        `seed_source="baseline"` starts from the best values of the last baseline fit, matched
+        by name. So does a parameter that the model file fixes and the baseline had free; fixed in
+        both, or fixed by hand, it keeps its own value. "model" starts from the values of the model
+        file, or those set since by hand. By default: the baseline where one was fitted, and what
+        the last fit found for the others. `result.started_from` says which it was. Options as of
+        :func:`pyspec.fit_model`.
+        """
+        model, measurement, origin = self.prepared_2d(model_name, seed_source)
+        return self.fitted(model, measurement, "2d", origin, stages, options)
+
+    def prepared_2d(
+        self, model_name: str, seed_source: str | None
+    ) -> tuple[Model, Measurement, str]:
+        """The model with its start values, the data, and where the start values come from; for
+        :meth:`fit_2d` or a joint fit."""
+        self.data.need_data(2)
+        check_source(seed_source, SOURCES)
+        model = self.models.prepared(model_name, time=True)
+        measurement = self.data.whole()
+        if seed_source == "model":
+            self.models.forget_fits(model)
+            return model, measurement, MODEL_VALUES
+        baseline = self._last_baseline()
+        if baseline is not None:
+            seed_from(model, baseline, self.models.set_by_hand(model.name))
+            return model, measurement, BASELINE
+        if seed_source == "baseline":
+            raise FitError(
+                "seed_source='baseline', but no baseline was fitted yet; call fit_baseline"
+            )
+        return model, measurement, self.models.origin(model.name)
+
+    def _last_baseline(self) -> FitResult | None:
+        found = [result for result in self.results if result.fit_type == "baseline"]
+        return found[-1] if found else None
+
+    @held
+    def fit_slice_by_slice(
+        self,
+        /,
+        model_name: str,
+        stages: int = 1,
+        n_workers: int | None = None,
+        *,
+        seed_source: str | None = None,
+        seed_values: Any = None,
+        seed_adapt: str | None = "argmax_shift",
+        workers: str = "processes",
+        client: Any = None,
+        **options: Unpack[FitOptions],
+    ) -> SliceResults:
+        """Fits one model to every spectrum of the window, each on its own.
+
+        Parameters
+        ----------
+        n_workers : None fits the slices in this process, usually in less than 0.1 ms each; a number
+            starts so many workers, which takes seconds: worth it only where the fits take longer
+        seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
+            `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
+            dicts, or slices that were fitted before, of which free parameters take their values
+        seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
+            slice, or against it as of lines that part, where that is nearer to the slice; None
+            does not
+        client : a ``dask.distributed.Client`` whose workers fit the slices
+        workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
+        options : as of :func:`pyspec.fit.fit_slices`
+
+        A slice that fails, or Ctrl-C, loses no other slice.
+        """
+        self.data.need_data(2)
+        refuse_samples(options)
+        time = self.data.need_axis("time")
+        model, series = self.models.prepared(model_name, time=False), self.data.whole()
+        times = time[slice_of(series.rows)]
+        baseline = self._last_baseline()
+        origin = self.models.origin(model.name)
+        if seed_source == "model":
+            self.models.forget_fits(model)
+            origin = MODEL_VALUES
+        if seed_source is None:
+            chosen = "baseline" if baseline is not None else "model"
+            seed_source = "explicit" if seed_values is not None else chosen
+        origin = {"explicit": "seed_values", "baseline": BASELINE}.get(seed_source, origin)
+        hand = self.models.set_by_hand(model.name)
+        seeds = slice_seeds(
+            model, series, times, seed_source, seed_values, seed_adapt, baseline, hand
+        )
+        with Hold() as hold:
+            slices = fit_slices(
+                model,
+                series,
+                stages=stages,
+                seeds=seeds,
+                times=times,
+                n_workers=n_workers,
+                client=client,
+                workers=workers,
+                **self._options(options),
+            ).diagnose()
+            slices.file_name, slices.started_from = self.data.name, origin
+            slices.folder = self.project.path
+            self._keep(slices)
+            return hold.mark(slices)
+
+    @held
+    def fit_trace(
+        self,
+        /,
+        model_yaml: str | Path | Model,
+        model: str | Sequence[str] | None = None,
+        **options: Unpack[StagedOptions],
+    ) -> FitResult:
+        """Fits time laws to a file of values against time: ``File(data=(n,), time=(n,))``.
+
+        `model` names a model of time laws in the file `model_yaml`; or `model_yaml` is a Model.
+        Options as of :func:`pyspec.fit.fit_trace`.
+        """
+        data = self.data.need_data(1)
+        if self.data.energy is not None:
+            raise DataError(
+                f"file {self.data.name!r} holds a spectrum; a trace has a time axis and no energies"
+            )
+        source = model_yaml if isinstance(model_yaml, Model) else self.project.resolve(model_yaml)
+        chosen = time_model(source, model)
+        given = {**self._options(options), "measurement": self.data.whole()}
+        given["inputs"] = own_inputs(chosen, self.data.inputs) or None
+        refuse_misspelt(chosen, self.data.inputs)
+        asks = settings_of(options) is not None
+        with Hold(until_return=not asks) as hold:
+            result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given).diagnose()
+            result.file_name = self.data.name
+            self._keep(result)
+            hold.mark(result)
+        return sampled(result, options, self.project.show_output) if asks else result
+
+    def _options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        given = {"backend": self.project.backend, "progress": self.project.show_output}
+        if self.data.noise.is_known:
+            given["scale_covar"] = False
+        return {**given, **without_intervals(options, are_kept=True)}
+
+    def fitted(
+        self,
+        model: Model,
+        measurement: Measurement,
+        fit_type: str,
+        origin: str,
+        stages: int,
+        options: Mapping[str, Any],
+    ) -> FitResult:
+        """Fits, and keeps the result and its values; `origin` says where its start comes from."""
+        asks, given = settings_of(options) is not None, self._options(options)
+        with Hold(until_return=not asks) as hold:
+            result = fit_model(model, measurement, stages=stages, **given).diagnose()
+            result.fit_type, result.file_name = fit_type, self.data.name
+            result.started_from = origin
+            self.adopt(result)
+            hold.mark(result)
+        if asks:  # the fit is kept; a signal ends the sampling
+            sampled(result, options, self.project.show_output)
+        return result
+
+    def adopt(self, result: FitResult) -> None:
+        """Keeps a result, and its values in the model it is of."""
+        self.store_values(result)
+        self._keep(result)
+
+    def store_values(self, result: FitResult) -> None:
+        """Writes the best values of a fit into the model that it is of."""
+        values = result.values
+        found = {name: values[name] for name in result.free_names}
+        self.models.store_values(result.model_name, found, result.fit_type)
+
+    def _keep(self, result: FitResult | SliceResults) -> None:
+        stamp(result)
+        self.results.append(result)
+        if self.project.show_output:
+            say(result)
+
+
+def refuse_twins(names: Sequence[str]) -> None:
+    """Raises :class:`FitError` for two files of one name, whose results none could tell apart."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise FitError(
+                f"files {names.index(name)} and {index} of the project are both called {name!r}; "
+                "give each its own name, File(project, name=...); a cell that was run twice makes "
+                "its file twice: start with a new Project"
+            )
+
+
+def fit_baselines(
+    files: Sequence[FileFits], model_name: str, stages: int, options: Mapping[str, Any]
+) -> list[FitResult]:
+    """Fits the baselines of files one after the other; a signal ends them with the fit that
+    runs."""
+    results: list[FitResult] = []
+    with Hold() as hold:
+        for file in files:
+            results.append(hold.mark(file.fit_baseline(model_name, stages, **options)))
+            if hold.arrived:
+                break
+        return results
+
+
+def fit_together(
+    project: Workspace,
+    files: Sequence[FileFits],
+    model_name: str,
+    stages: int,
+    seed_source: str | None,
+    options: Mapping[str, Any],
+    kept: list[JointResult],
+) -> JointResult:
+    """Fits the model of that name to several files as one residual; each keeps its part, `kept`
+    the whole. See :meth:`pyspec.Project.fit_2d`."""
+    names = [file.data.name for file in files]
+    refuse_twins(names)
+    refuse_spectra({file.data.name: file.data.data for file in files})
+    prepared = [file.prepared_2d(model_name, seed_source) for file in files]
+    parts = [(model, measurement) for model, measurement, _ in prepared]
+    if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:
+        raise FitError(
+            f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
+            'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
+        )
+    asks, given = settings_of(options) is not None, files[0]._options(options)
+    with Hold(until_return=not asks) as hold:
+        joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
+        origins = [origin for _, _, origin in prepared]
+        joint.started_from = ", ".join(dict.fromkeys(origins))
+        stamp(joint)
+        for file, result, origin in zip(files, joint, origins, strict=True):
+            result.started_from = origin
+            file.store_values(result)
+            stamp(result)
+            file.results.append(result)
+        kept.append(joint)
+        for result in (joint, *joint):
+            hold.mark(result)
+        if project.show_output:
+            say(joint)
+    if asks:
+        sampled(joint, options, project.show_output)
+    return joint

@@ -1,0 +1,203 @@
+"""Where the start values of a fit come from: the model, a baseline fit, or what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import one_of, real
+from pyspec.errors import FitError, shortened, suggest
+from pyspec.fit import FitResult
+from pyspec.model import Measurement, Model
+from pyspec.model.data.windows import places_on, slice_of
+from pyspec.workflow.data.labelled import refuse_beside
+from pyspec.workflow.fitting.shifts import Shifts
+
+Array = npt.NDArray[np.float64]
+
+#: Where the start values of a 2D fit, and of one spectrum, may come from.
+SOURCES, STILL_SOURCES = ("baseline", "model"), ("model",)
+
+#: How a result says so.
+MODEL_VALUES, BASELINE = "the model's values", "the baseline fit"
+
+
+def check_source(given: str | None, known: Sequence[str]) -> None:
+    """Raises :class:`FitError` for a source of start values that is none."""
+    if given is not None and given not in known:
+        hint = suggest(str(given), list(known))
+        raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
+
+
+def seed_from(model: Model, baseline: FitResult, by_hand: Container[str] = ()) -> None:
+    """Best values of the baseline, by name; outside of the model's bounds is an error.
+
+    A parameter that is fixed keeps its own value where that was set `by_hand`, and where the
+    baseline did not fit it either.
+    """
+    values, before = baseline.values, baseline.model.parameters
+    seeds = {}
+    for name, par in model.parameters.items():
+        if name not in values or par.formula is not None:
+            continue
+        was_fixed = not before[name].vary and before[name].formula is None
+        if not par.vary and (was_fixed or name in by_hand):
+            continue
+        value = values[name]
+        if not par.min <= value <= par.max:
+            raise FitError(
+                f"{par.place}: the baseline fit gave {name} = {value:g}, outside of the bounds "
+                f"[{par.min:g}, {par.max:g}] of model {model.name!r}; widen them, or start from "
+                "the model's own values with seed_source='model'"
+            )
+        seeds[name] = value
+    model.set_values(seeds)
+
+
+def slice_seeds(
+    model: Model,
+    series: Measurement,
+    times: npt.NDArray[np.float64],
+    source: str,
+    values: Any,
+    adapt: str | None,
+    baseline: FitResult | None,
+    by_hand: Container[str] = (),
+) -> list[dict[str, float]]:
+    """Start values of every slice of the window.
+
+    `source` "model" starts all from the model, "baseline" from the best baseline (see
+    :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
+    with such columns, a list of such dicts, or slices that were fitted before. `adapt`
+    "argmax_shift" then shifts every free ``…_x0`` by the distance of the slice's maximum from the
+    baseline's (the model's own, without a baseline), within its bounds, as far as that comes nearer
+    to the slice, see :class:`~pyspec.workflow.fitting.shifts.Shifts`: where another peak has become
+    the highest, its own distance counts, and lines that part move to either side. The baseline's
+    maximum is that within the window of the slices, wherever it was fitted.
+    """
+    n = times.size
+    one_of("seed_source", source, SEED_SOURCES, FitError)
+    if adapt not in (None, "argmax_shift"):
+        raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {adapt!r}")
+    if (values is not None) != (source == "explicit"):
+        raise FitError("seed_values go with seed_source='explicit', and it with them")
+    if source == "baseline":
+        if baseline is None:
+            raise FitError(
+                "seed_source='baseline', but no baseline was fitted yet; call fit_baseline, or "
+                "use seed_source='model'"
+            )
+        seed_from(model, baseline, by_hand)
+    if _is_slices(values):
+        values = _of_slices(values, model, times)
+    seeds = _explicit(values, times) if values is not None else [{} for _ in range(n)]
+    if adapt == "argmax_shift" and source != "explicit":
+        home = None if baseline is None else _home(baseline, model, series)
+        shift_seeds(model, series, seeds, home)
+    return seeds
+
+
+def _home(baseline: FitResult, model: Model, series: Measurement) -> float | None:
+    """The energy of the baseline's maximum within the window of a series; None where the baseline
+    has no point there."""
+    seen, energy, own = baseline.measurement, model.energy, baseline.model.energy
+    assert seen.data is not None
+    assert energy is not None
+    assert own is not None
+    window = energy[slice_of(series.columns)]
+    inside = (own >= window.min()) & (own <= window.max()) & np.isfinite(seen.data)
+    if seen.keep is not None:
+        inside &= seen.keep
+    return float(own[inside][np.argmax(seen.data[inside])]) if inside.any() else None
+
+
+SEED_SOURCES = ("model", "baseline", "explicit")
+
+
+def _is_slices(values: Any) -> bool:
+    """Whether start values are what a fit of slices found, one of an archive too."""
+    return getattr(values, "fit_type", "") == "sbs"
+
+
+def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]]:
+    """What slices found for the parameters that are free in `model`, at the same times, brought
+    within its bounds; nothing where a slice has no value."""
+    own = np.asarray(slices.time)
+    rows = places_on(own, times)
+    lost = times[rows < 0]
+    if lost.size:
+        raise FitError(
+            f"seed_values are slices without the time {lost[0]:g} of the window, one of {lost.size}"
+            "; fit the slices of the same times, or give arrays by name, one value a slice"
+        )
+    free = {
+        name: par
+        for name, par in model.parameters.items()
+        if par.vary and par.formula is None and name in slices.values
+    }
+    columns = {
+        name: np.clip(slices.values[name][rows], par.min, par.max) for name, par in free.items()
+    }
+    return [
+        {name: float(column[k]) for name, column in columns.items() if np.isfinite(column[k])}
+        for k in range(times.size)
+    ]
+
+
+def _explicit(values: Any, times: Array) -> list[dict[str, float]]:
+    n = times.size
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        other = next((row for row in values if not hasattr(row, "keys")), None)
+        if other is not None:
+            raise FitError(
+                f"seed_values is a list with {shortened(other)}; give one dict of name → value a "
+                "slice, or name → values"
+            )
+        rows = [dict(row) for row in values]
+        if len(rows) != n:
+            raise FitError(f"seed_values has {len(rows)} entries for {n} slices; give one a slice")
+        return [{str(name): _number(name, value) for name, value in row.items()} for row in rows]
+    if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
+        raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
+    refuse_beside("seed_values", values, times)
+    columns: dict[str, Any] = {}
+    for name in values.keys():  # noqa: SIM118  (a DataFrame too)
+        refuse_beside(f"seed_values of {name}", values[name], times)
+        column = real(f"seed_values of {name}", values[name])
+        if column.shape not in ((), (n,)):
+            raise FitError(
+                f"seed_values of {name} have shape {column.shape}; give a number or ({n},), one a "
+                "slice of the window"
+            )
+        columns[str(name)] = np.broadcast_to(column, (n,))
+    return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
+
+
+def _number(name: object, given: Any) -> float:
+    found = real(f"seed_values of {name}", given)
+    if found.size != 1:
+        raise FitError(f"seed_values of {name} is {shortened(given)}; give one number a slice")
+    return float(found.item())
+
+
+def shift_seeds(
+    model: Model, series: Measurement, seeds: list[dict[str, float]], home: float | None = None
+) -> None:
+    """Moves the start of every free ``…_x0``, see :func:`slice_seeds`, by the distance of a
+    spectrum's maximum from the energy `home`, without one from the maximum of the model itself."""
+    energy = model.energy
+    assert energy is not None
+    assert series.data is not None
+    window = slice_of(series.columns)
+    axis = energy[window]
+    data = np.asarray(series.window(series.data), dtype=np.float64)
+    if series.keep is not None:
+        data = np.where(series.window(series.keep), data, -np.inf)
+    shifts = Shifts(model, window)
+    home = shifts.home() if home is None else home
+    for seed, spectrum in zip(seeds, data, strict=True):
+        highest = float(axis[int(np.argmax(spectrum))])
+        seed |= shifts.best(spectrum, np.isfinite(spectrum), highest - home, highest)

@@ -1,0 +1,360 @@
+"""How good fits are, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, suggest
+from pyspec.fit.findings.caution import warn
+from pyspec.fit.results.table import need_pandas
+from pyspec.model.data.source import source_of
+from pyspec.workflow.results.identity import (
+    SHORT,
+    digest_of_data,
+    handle_of,
+    is_scaled_by_scatter,
+    is_slices,
+    is_without_data,
+    kinds_of,
+    measured_by,
+    selection_of,
+    sigma_of,
+)
+
+Array = npt.NDArray[np.float64]
+
+METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
+
+#: Where noise is not known, and where it is: the columns that are shown unless others are named.
+PLAIN = ("chi2_red_raw", "r2", "aic", "bic")
+WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
+
+HEAD = ("file", "model", "fit_type", "handle", "selection_json")
+
+#: What to do with slices that were interrupted.
+_BY_SLICE = "fit them again, or compare slice by slice, sbs_aggregation='long'"
+
+#: What a metric is read with: how many parameters it cost, and whether it is that of an optimum.
+READ_WITH = ("n_free", "success")
+
+AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
+    "median": np.nanmedian,
+    "mean": np.nanmean,
+    "sum": np.nansum,
+    "long": None,
+}
+
+
+def _check_metrics(metrics: Sequence[str]) -> list[str]:
+    """Metrics by name, all where none is named. Raises :class:`FitError` for an unknown one."""
+    chosen = [*metrics] or [*METRICS]
+    for metric in chosen:
+        if metric.lower() not in METRICS:
+            hint = suggest(metric.lower(), list(METRICS))
+            raise FitError(f"no metric {metric!r}{hint}; there are {', '.join(METRICS)}")
+    return chosen
+
+
+def _default_metrics(fits: Sequence[Any]) -> list[str]:
+    """The columns that fit these fits."""
+    known = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
+    return list(WEIGHTED if known else PLAIN)
+
+
+def best_of(fits: Sequence[Any], by: str) -> Any:
+    """The fit of the lowest metric, or highest r2; of slices of their sum, among the fits that have
+    results of most slices, as a sum over fewer is lower, and over those that all of these have.
+
+    Raises :class:`FitError` where metrics say nothing about which is best: fits to different data,
+    a metric that is not known of them, or `sigma_eff`, which the data have and not the fit.
+    """
+    name = _check_metrics([by])[0]
+    if name.lower() == "sigma_eff":
+        raise FitError(
+            f"by={by!r} is the standard deviation that was declared for the data, and no measure "
+            "of how good a fit is; name another metric: by='aic'"
+        )
+    if len(fits) > 1:
+        _refuse_what_differs(fits, [name], "select='latest' takes the last one")
+    most = max(len(_parts(fit)) for fit in fits)
+    whole = [fit for fit in fits if len(_parts(fit)) == most]
+    sign, counted = -1.0 if name.lower() == "r2" else 1.0, _in_all(whole)
+    found = [sign * _row(fit, [name], "sum", counted.get(fit.file_name))[name] for fit in whole]
+    if len(whole) > 1 and np.isnan(found).all():
+        raise FitError(
+            f"{name} is not known of the {whole[0].fit_type} fits of {whole[0].model_name}, so no "
+            "one is the best; name another metric: by='aic'"
+        )
+    return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
+
+
+def _slices_of(fit: Any) -> dict[int, Any]:
+    """The slices of a fit that gave a result, by their numbers."""
+    return {one.index: one.result for one in fit if one.result is not None}
+
+
+def _parts(fit: Any) -> list[Any]:
+    """The fits of which a fit consists: itself, or its slices that gave a result."""
+    return list(_slices_of(fit).values()) if is_slices(fit) else [fit]
+
+
+def _metrics(fit: Any) -> dict[str, float]:
+    found: dict[str, float] = _parts(fit)[0].statistics
+    return found
+
+
+def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: str) -> Any:
+    """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
+    by slice. Without `metrics` those that are known.
+
+    Raises :class:`FitError` without pandas, for an unknown metric or aggregation, and where fits
+    cannot be compared."""
+    metrics = _default_metrics(fits) if metrics is None else _check_metrics(metrics)
+    _refuse_what_differs(fits, metrics)
+    if aggregation not in AGGREGATIONS:
+        raise FitError(f"sbs_aggregation is median, mean, sum or long, not {aggregation!r}")
+    pandas = need_pandas()
+    long = aggregation == "long"
+    rows: list[dict[str, Any]] = []
+    counted, left, said = _counted(fits)
+    if not long:
+        warn("compare_models", said)
+    for fit in fits:
+        head = {
+            "file": fit.file_name,
+            "model": fit.model_name,
+            "fit_type": fit.fit_type,
+            "handle": handle_of(fit)[:SHORT],
+            "selection_json": json.dumps(selection_of(fit), sort_keys=True),
+        }
+        if long:
+            rows += [{**head, **row} for row in _long(fit, metrics)]
+        else:
+            own = set() if any(fit is one for one in left) else counted.get(fit.file_name)
+            rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation, own)})
+    columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
+    if not long:
+        return pandas.DataFrame(rows, columns=columns)
+    # Slices first, models beside each other at each of them; fits without slices last.
+    rows.sort(key=lambda row: np.inf if row["slice_index"] is None else row["slice_index"])
+    frame = pandas.DataFrame(rows, columns=columns)
+    return frame.astype({"slice_index": "Int64"})
+
+
+def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    sigma = sigma_of(fit)
+    if not is_slices(fit):
+        return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
+    return [
+        {"slice_index": index, **_read_with(one), **_of(one.statistics, metrics, sigma)}
+        for index, one in _slices_of(fit).items()
+    ]
+
+
+def _read_with(fit: Any) -> dict[str, Any]:
+    """Of slices the parameters of one, and whether all of them converged."""
+    n_free = [one.n_free for one in _parts(fit)]
+    return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
+
+
+def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
+    """Of each file the slices that have a result in all of its slice-by-slice fits, but for fits
+    that have none at all: sums over other slices could not be compared."""
+    found: dict[str, set[int]] = {}
+    for fit in fits:
+        own = set(_slices_of(fit)) if is_slices(fit) else set()
+        if own:
+            found[fit.file_name] = found.get(fit.file_name, own) & own
+    return found
+
+
+def _counted(fits: Sequence[Any]) -> tuple[dict[str, set[int]], list[Any], list[str]]:
+    """The slices of each file over which its fits are compared, the fits that lack some of them,
+    and what to say of both. A fit that was interrupted limits the others only where fewer than two
+    were not: else it is left out."""
+    counted, left, said = _in_all(fits), [], []
+    for name, common in counted.items():
+        made = [fit for fit in fits if fit.file_name == name and is_slices(fit) and _parts(fit)]
+        cut = [one for one in made if {*one.status} & {"interrupted", "not run"}]
+        whole = [one for one in made if all(one is not other for other in cut)]
+        if len(whole) > 1:
+            counted[name] = _in_all(whole)[name]
+        for one in cut:
+            own = set(_slices_of(one))
+            ended = f"the slices of {one.model_name} to {name} were interrupted, {len(own)} of "
+            ended += f"{len(one.status)} have a result: "
+            if not counted[name] <= own:
+                left.append(one)
+                said.append(f"{ended}they are left out of the aggregation; {_BY_SLICE}")
+            elif len(common) < max(len(_parts(other)) for other in made):
+                said.append(f"{ended}all fits are compared over the {len(common)} that all have")
+    return counted, left, said
+
+
+def _row(
+    fit: Any, metrics: Sequence[str], aggregation: str, counted: set[int] | None
+) -> dict[str, float]:
+    """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
+    if not is_slices(fit):
+        return _of(fit.statistics, metrics, sigma_of(fit))
+    known = _slices_of(fit)
+    parts = [one for index, one in known.items() if counted is None or index in counted]
+    table = {key: np.array([part.statistics[key] for part in parts]) for key in METRICS[:-1]}
+    if aggregation == "sum" and parts:  # of all slices as one fit
+        left = sum(one.n_data - one.n_free for one in parts)
+        for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
+            table[key] = np.array([table[of].sum() / max(left, 1)])
+        table["r2"] = np.array([_r2_of_all(table["chi2_raw"], table["r2"])])
+    function = AGGREGATIONS[aggregation]
+    assert function is not None
+    found = {
+        key: float(function(column)) if np.isfinite(column).any() else float("nan")
+        for key, column in table.items()
+    }
+    return _of(found, metrics, sigma_of(fit))
+
+
+def _r2_of_all(squares: Array, r2: Array) -> float:
+    """R² of all slices as one fit, from the sum of squares and the R² of each: about the mean of
+    each slice."""
+    known = r2 < 1.0
+    total = float(np.sum(squares[known] / (1.0 - r2[known])))
+    return 1.0 - float(np.sum(squares[known])) / total if total > 0.0 else float("nan")
+
+
+def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> dict[str, float]:
+    known = {**statistics, "sigma_eff": sigma}
+    return {name: float(known[name.lower()]) for name in metrics}
+
+
+#: Metrics that mean the same whatever is known of the noise.
+_OF_SQUARES = ("chi2_raw", "chi2_red_raw", "r2", "sigma_eff")
+
+#: What to do where sums differ.
+_SAME_SUMS = (
+    "fit both with the same noise (set_noise) and scale_covar, or ask for what means the same in "
+    f"both: metrics={list(_OF_SQUARES[1:3])}"
+)
+
+
+def _noise_of(fit: Any) -> str:
+    """What chi² and AIC of a fit are made of. Where errors are scaled by the scatter, AIC has the
+    logarithm of chi²."""
+    measured = measured_by(fit)
+    is_counts = measured.loss == "poisson"
+    if measured.weight is None and not is_counts:
+        return "squares of unknown noise"
+    kind = "the deviance of counts" if is_counts else "squares over declared noise"
+    is_scaled = any(map(is_scaled_by_scatter, _parts(fit)[:1]))
+    return f"{kind} (scale_covar=True)" if is_scaled else kind
+
+
+def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[Any]) -> None:
+    """Raises :class:`FitError` where none of the fits that were `chosen` among those that were
+    `made` is of a model that was named, or there is none at all."""
+    missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
+    if chosen and not missing:
+        return
+    known = list(dict.fromkeys(fit.model_name for fit in made))
+    wrong = next((name for name in missing if name not in known), "")
+    hint = "".join(f" of {name!r}" for name in missing[:1])
+    hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else hint
+    raise FitError(f"no fits to compare{hint}; fits so far: {kinds_of(made)}")
+
+
+def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str], remedy: str = "") -> None:
+    """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
+    by different sums: their metrics say nothing about which model is better. `remedy` says what to
+    do, in place of what suits a comparison of models."""
+    seen: dict[tuple[str, str], Any] = {}
+    told = {name.lower() for name in metrics} - {*_OF_SQUARES}
+    for fit in fits:
+        first = seen.setdefault((fit.file_name, fit.fit_type), fit)
+        here, there = _noise_of(first), _noise_of(fit)
+        if told and here != there:
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} have other sums, {here} and {there}, so their chi2, AIC and BIC "
+                "cannot be compared; " + (remedy or _SAME_SUMS)
+            )
+        if _window(first) != _window(fit):
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} saw different windows, {selection_of(first)} and "
+                f"{selection_of(fit)}, so their metrics cannot be compared; "
+                + (remedy or "name models that were fitted to the same data")
+            )
+        other = _other_data(first, fit, judged=bool(told))
+        if other:
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} saw {other}, so their metrics cannot be compared; "
+                + (remedy or "fit both again to the same data, mask and noise")
+            )
+
+
+def _window(fit: Any) -> list[tuple[int, ...]]:
+    """The ranges of rows and columns of a fit, whole axes with their lengths."""
+    measured = measured_by(fit)
+    shape = measured.data.shape
+    given = (measured.rows, measured.columns)[-len(shape) :]
+    return [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)]
+
+
+def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
+    """In what the data of two fits of one window differ, "" where they do not. What is known of
+    the noise counts where sums that it makes are `judged`."""
+    pair = _values_of(first, fit)
+    if "" in pair and first is not fit:
+        return "data of which one is not known (saved without them, after they had been changed)"
+    if None not in pair and len({*pair}) > 1:
+        return "different values of the data (other rows or corrections)"
+    points = [_points_of(one) for one in (first, fit)]
+    if None not in points and points[0] != points[1]:
+        return f"{points[0]} and {points[1]} points (other masks)"
+    measured = [measured_by(one) for one in (first, fit)]
+    if not _same_mask(*measured):
+        return "different points (other masks)"
+    if not judged or any(source_of(one.weight) is not None for one in measured):
+        return ""
+    if measured[0].loss_scale != measured[1].loss_scale:
+        return "different counts for each unit of the data"
+    weights = [np.ones(()) if one.weight is None else np.asarray(one.weight) for one in measured]
+    one, other = np.broadcast_arrays(*weights)
+    return "" if np.array_equal(one, other) else "different sigma"
+
+
+def _same_mask(first: Any, other: Any) -> bool:
+    """Whether two measurements of one window leave out the same points; masks by reference are not
+    read for it."""
+    masks = [one.keep for one in (first, other)]
+    if any(source_of(keep) is not None for keep in masks):
+        return True
+    kept = [True if k is None else m.window(k) for k, m in zip(masks, (first, other), strict=True)]
+    one, another = np.broadcast_arrays(*kept)
+    return np.array_equal(one, another)
+
+
+def _values_of(first: Any, fit: Any) -> list[Any]:
+    """Of two fits checksums of their data, as far as these are known: by sha256 where one of them
+    comes from an archive without data."""
+    if is_without_data(first) or is_without_data(fit):
+        return [digest_of_data(one) for one in (first, fit)]
+    return [_checksum_of(one) for one in (first, fit)]
+
+
+def _checksum_of(fit: Any) -> Any:
+    """A checksum of the data of a fit."""
+    return fit.data_checksum if is_slices(fit) else fit.problem.data_checksum
+
+
+def _points_of(fit: Any) -> int | None:
+    """How many points a fit of one spectrum or series saw."""
+    if is_slices(fit):
+        return None
+    return int(fit.n_data)

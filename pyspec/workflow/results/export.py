@@ -1,0 +1,264 @@
+"""One fit as a folder of tables and pictures, for people without pyspec."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError, FitError
+from pyspec.fit import FitResult
+from pyspec.fit.batch.fits import states_of
+from pyspec.fit.linear.gaps import open_fit
+from pyspec.fit.results.statistics import TOGETHER
+from pyspec.io.atomic import file_name, folder_lock, write_text
+from pyspec.plot import plot_evolution, plot_fit
+from pyspec.plot.figure import as_remark
+from pyspec.workflow.results.identity import SHORT, handle_of, is_slices, label_of, stamp_of
+from pyspec.workflow.results.tables import COLUMNS
+from pyspec.workflow.workspace import Workspace
+
+Array = npt.NDArray[np.float64]
+
+#: Metrics in the order of their columns.
+METRICS = ("chi2_raw", "chi2_red_raw", "chi2", "chi2_red", "r2", "aic", "bic")
+
+
+class Folder:
+    """A folder of CSV tables with the numbers and separators of a project."""
+
+    def __init__(self, path: Path, project: Workspace) -> None:
+        self.path = path
+        self.project = project
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"{path}: cannot be made ({error.strerror}); choose another folder"
+            ) from None
+
+    def below(self, name: str) -> Folder:
+        """A folder in this one."""
+        return Folder(self.path / file_name(name), self.project)
+
+    def table(self, name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Rows below a head; None becomes an empty cell."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, delimiter=self.project.delim, lineterminator="\n")
+        if head:
+            writer.writerow(head)
+        writer.writerows([self._cell(value) for value in row] for row in rows)
+        write_text(self.path / name, stream.getvalue())
+
+    def _cell(self, value: Any) -> str:
+        if value is None or value != value:
+            return ""
+        if isinstance(value, (float, np.floating)):
+            return self.project.num_fmt % value
+        return str(value)
+
+    def columns(self, name: str, columns: dict[str, Any]) -> None:
+        """Arrays of one length side by side."""
+        self.table(name, list(columns), zip(*columns.values(), strict=True))
+
+
+def export(
+    fit: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+) -> Path:
+    """Writes a fit to ``root/files/<file>/<model>/<handle>``, its tables as a whole or not at all,
+    then the pictures; returns that folder. See :meth:`pyspec.Project.export_fit`."""
+    parts = ("files", fit.file_name or "fit", fit.model_name, handle_of(fit)[:SHORT])
+    target = root.joinpath(*map(file_name, parts))
+    _replaced(target, project, overwrite, lambda folder: write_fit(fit, folder))
+    if pictures:
+        _draw(fit, Folder(target, project))
+    return target
+
+
+def export_joint(
+    joint: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+) -> Path:
+    """Writes a joint fit to ``root/joint/<model>/<handle>``: what holds for all files, and a
+    folder ``files/<file>`` for each of them."""
+    target = root / "joint" / file_name(joint.model_name) / handle_of(joint)[:SHORT]
+
+    def write(folder: Folder) -> None:
+        _write_numbers(joint, folder)
+        _write_info(joint, folder, "joint")
+        for part in joint:
+            write_fit(part, folder.below("files").below(part.file_name))
+
+    _replaced(target, project, overwrite, write)
+    for part in joint if pictures else ():
+        _draw(part, Folder(target, project).below("files").below(part.file_name))
+    return target
+
+
+def _replaced(
+    target: Path, project: Workspace, overwrite: bool, write: Callable[[Folder], object]
+) -> None:
+    """A folder that is there as a whole or not at all. The one before is moved aside until then;
+    where a killed process left it there, it comes back."""
+    part, aside = (target.with_name(f".{target.name}.{word}") for word in ("part", "before"))
+    Folder(target.parent, project)
+    with folder_lock(target):
+        if aside.exists() and not target.exists():
+            aside.replace(target)
+        if target.exists() and any(target.iterdir()) and not overwrite:
+            raise DataError(f"{target}: exists already; choose another folder or overwrite=True")
+        try:
+            for left in (part, aside):
+                shutil.rmtree(left, ignore_errors=True)
+            write(Folder(part, project))
+            if target.exists():
+                target.replace(aside)
+            part.replace(target)
+        except OSError as error:
+            if aside.exists() and not target.exists():
+                aside.replace(target)
+            raise DataError(
+                f"{target}: cannot be written ({error.strerror}); choose another folder"
+            ) from None
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_fit(fit: Any, folder: Folder) -> None:
+    """The tables of one fit."""
+    _write_info(fit, folder, fit.fit_type)
+    if is_slices(fit):
+        _write_slices(fit, folder)
+    else:
+        _write_numbers(fit, folder)
+    if np.ndim(fit.data) == 2:
+        _write_map(fit, folder)
+    else:
+        write_curves(fit, folder)
+    if getattr(fit, "linear", None) is not None:
+        for name, columns in amplitude_tables(fit.linear).items():
+            folder.columns(name, columns)
+
+
+def _write_info(fit: Any, folder: Folder, kind: str) -> None:
+    facts: dict[str, Any] = {
+        "handle": handle_of(fit),
+        "file": fit.file_name,
+        "model": fit.model_name,
+        "fit_type": kind,
+        "label": label_of(fit) or "",
+        "timestamp": stamp_of(fit),
+        "pyspec_version": VERSION,
+        "success": bool(np.all(fit.success)),
+    }
+    ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
+    if not is_slices(fit) and fit._of_many:
+        facts["joint_fit"] = TOGETHER
+    rows = [
+        *facts.items(),
+        ("message", ended),
+        *(("finding", str(finding)) for finding in fit.findings),
+    ]
+    folder.table("fit_info.csv", ["field", "value"], rows)
+
+
+def _write_numbers(fit: FitResult, folder: Folder) -> None:
+    rows = [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
+    folder.table("params.csv", COLUMNS, rows)
+    folder.table("metrics.csv", METRICS, [[fit.statistics[name] for name in METRICS]])
+    found = fit.correlations
+    if len(found):
+        rows = [(name, *row) for name, row in zip(found.names, found.matrix, strict=True)]
+        folder.table("correl.csv", ["", *found.names], rows)
+
+
+def _write_slices(fit: Any, folder: Folder) -> None:
+    folder.columns("params.csv", fit.values)
+    folder.columns("params_stderr.csv", fit.stderr)
+    folder.columns("fit_pars.csv", {"index": range(len(fit)), "time": fit.time, **fit.values})
+    rows = []
+    for one in fit:
+        known = {} if one.result is None else one.result.statistics
+        said = " ".join(one.message.split())
+        findings = " | ".join(map(str, () if one.result is None else one.result.findings))
+        metrics = [known.get(name) for name in METRICS]
+        rows.append((one.index, *metrics, one.status, said, findings))
+    head = ["slice", *METRICS, "status", "message", "findings"]
+    folder.table("metrics_per_slice.csv", head, rows)
+
+
+def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
+    """File name → columns: spectra or traces that were free, NaN where they are not known, with
+    their errors, NaN where they are held at 0, too; what they are multiplied with, where that is
+    the same for all; and decay- and evolution-associated spectra of schemes, where there are any.
+    """
+    columns = {linear.axis: linear.along}
+    for name in linear.names:
+        columns |= {name: linear.known[name], f"{name}_stderr": linear.stderr[name]}
+    tables = {"amplitudes.csv": columns}
+    if all(np.ndim(basis) == 1 for basis in linear.basis.values()):
+        other = "time" if linear.axis == "energy" else "energy"
+        tables["basis.csv"] = {other: linear.x, **linear.basis}
+    for name in linear.kinetics:
+        own = f"_{name}" if len(linear.kinetics) > 1 else ""
+        for kind in ("das", "eas"):
+            try:
+                found = getattr(linear, kind)(name)
+            except FitError:
+                continue
+            columns = {linear.axis: linear.along}
+            for label, value, error in zip(found.names, found.known, found.stderr, strict=True):
+                columns |= {label: value, f"{label}_stderr": error}
+            tables[file_name(f"{kind}{own}.csv")] = columns
+    return tables
+
+
+def write_curves(fit: Any, folder: Folder) -> None:
+    """Data, fit and residual of one spectrum or trace, and of a spectrum its components."""
+    columns = {"observed": fit.data, "fit": fit.fit, "residual": fit.residual}
+    columns = {"time" if fit.is_trace else "energy": fit.axis, **columns}
+    if not fit.is_trace:
+        columns |= components_of(fit)
+    folder.columns("fit_1d.csv", columns)
+
+
+def components_of(fit: Any, *, whole: bool = False) -> dict[str, Array]:
+    """The components of a fit to one spectrum, in file order."""
+    peaks, grounds = fit.components(whole=whole)
+    found = {**peaks, **grounds}
+    names = [component.name for component in fit.model.components]
+    return {name: found[name] for name in names if name in found}
+
+
+def _write_map(fit: Any, folder: Folder) -> None:
+    for name, values in (("fit_2d.csv", open_fit(fit, fit.fit)), ("observed_2d.csv", fit.data)):
+        folder.table(name, (), np.asarray(values, dtype=np.float64))
+    folder.table("energy.csv", (), fit.energy[:, None])
+    folder.table("time.csv", (), fit.time[:, None])
+
+
+def _draw(fit: Any, folder: Folder) -> None:
+    look: dict[str, Any] = {"config": folder.project.plot_config}
+    name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
+    with as_remark("picture"):
+        plot_fit(fit, save_path=folder.path / name, **look)
+        for par in fit.free_names if is_slices(fit) else ():
+            path = folder.path / file_name(f"{par}.png")
+            given = {"params": [par], "source": fit, "save_path": path, **look}
+            plot_evolution(fit.time, fit.values, fit.stderr, **given)
+
+
+def save_spectrum(fit: FitResult, folder: Path, project: Workspace) -> Path:
+    """Writes ``fit_1d.csv``: all energies, the model (`sum`) and each component."""
+    energy = fit.model.energy
+    assert energy is not None
+    columns = {"energy": energy, "sum": fit.curve(whole=True), **components_of(fit, whole=True)}
+    Folder(folder, project).columns("fit_1d.csv", columns)
+    return folder / "fit_1d.csv"

@@ -1,0 +1,305 @@
+"""Which fit is meant: handles, labels, and what a person gave for a fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from pyspec.calls import one_of
+from pyspec.errors import FitError, ModelError
+from pyspec.fit.again import settings_of
+from pyspec.model import Model
+from pyspec.model.data.digest import digest
+from pyspec.model.data.source import source_of
+
+FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
+
+#: Digits of a handle that tables show; as many as are needed are enough to name a fit.
+SHORT = 8
+
+#: So many fits are named in a message.
+LISTED = 20
+
+#: Words that `select=` takes, which no label may be.
+SELECTIONS = ("all", "latest", "best")
+
+
+def check_type(fit_type: str | None) -> None:
+    """Raises :class:`FitError` for an unknown type of fit."""
+    if fit_type is not None:
+        one_of("fit_type", fit_type, FIT_TYPES, FitError)
+
+
+def is_slices(fit: Any) -> bool:
+    """Whether a fit is one of many slices."""
+    return bool(fit.fit_type == "sbs")
+
+
+def handle_of(fit: Any) -> str:
+    """A name of a fit that follows from what was fitted and what came out: the first digits of a
+    sha256. A fit that was saved and loaded keeps it."""
+    facts: list[Any] = [fit.model_name, fit.fit_type, fit.file_name]
+    if is_slices(fit):
+        columns = (fit.values, fit.stderr)
+        facts += [{k: np.asarray(v).tolist() for k, v in column.items()} for column in columns]
+        facts.append(np.asarray(fit.chisqr).tolist())
+    else:
+        rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
+        facts += [rows, float(fit.chisqr)]
+        if is_scaled_by_scatter(fit) != _has_unknown_noise(fit):  # its errors alone are others
+            facts.append({"scale_covar": is_scaled_by_scatter(fit)})
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def is_scaled_by_scatter(fit: Any) -> bool:
+    """Whether standard errors are scaled by the scatter of the residuals."""
+    return bool((fit.settings or {}).get("scale_covar", True))
+
+
+def _has_unknown_noise(fit: Any) -> bool:
+    """Whether it is, for which a fit of a File scales its errors unless it is told otherwise."""
+    return fit.measurement.weight is None and fit.measurement.loss != "poisson"
+
+
+def label_of(fit: Any) -> str | None:
+    """The label that a person gave to a fit, or None."""
+    label: str | None = vars(fit).get("label")
+    return label
+
+
+def put_label(fit: Any, label: str) -> None:
+    """Gives a fit its label."""
+    vars(fit)["label"] = label
+
+
+def stamp(fit: Any) -> None:
+    """Remembers when a fit ended, in UTC."""
+    vars(fit)["timestamp"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def stamp_of(fit: Any) -> str:
+    """When a fit ended, "" where that is not known."""
+    return str(vars(fit).get("timestamp", ""))
+
+
+def is_without_data(fit: Any) -> bool:
+    """Whether this is a fit of an archive that holds neither its data nor where they stand."""
+    return fit.measurement.data is None
+
+
+def measured_by(fit: Any) -> Any:
+    """The Measurement that a fit saw. Of one that was saved without data, window, noise and mask
+    are those of the fit, and the data zeros."""
+    given = fit.measurement
+    if given.data is not None:
+        return given
+    model = fit.model
+    axes = [model.time] if model.is_time_model else [model.time, model.energy]
+    shape = [len(axis) for axis in axes if axis is not None]
+    if is_slices(fit):
+        heights = [np.shape(one)[0] for one in (given.weight, given.keep) if np.ndim(one) == 2]
+        shape = [max([int(fit.rows[-1]) + 1, *heights]), *shape]
+    return replace(given, data=np.broadcast_to(0.0, shape))
+
+
+def digest_of_data(fit: Any) -> str:
+    """The sha256 of the data that a fit saw; "" of one that was saved without them, after they
+    had been changed."""
+    return str(fit.data_sha256)
+
+
+def one_fit(fit: Any, what: str) -> Any:
+    """A fit that is not one of many slices, which have no `what` in common."""
+    if is_slices(fit):
+        raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
+    return fit
+
+
+def matching(fits: Iterable[Any], *names: Collection[str | None] | None) -> list[Any]:
+    """The fits whose file, model and type are each among the `names` for it; None: any will do."""
+    return [
+        fit
+        for fit in fits
+        if all(
+            wanted is None or own in wanted
+            for wanted, own in zip(
+                names, (fit.file_name, fit.model_name, fit.fit_type), strict=True
+            )
+        )
+    ]
+
+
+def find_fit(fits: Sequence[Any], ref: str) -> Any:
+    """The fit of a label or of the beginning of a handle; of equal ones the last.
+
+    Raises :class:`FitError` where there is none, or several.
+    """
+    if not isinstance(ref, str) or not ref:
+        raise FitError(f"{ref!r} names no fit; give a label, or the first digits of a handle")
+    labelled = [fit for fit in fits if label_of(fit) == ref]
+    found = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
+    if labelled:
+        found = {handle_of(fit): fit for fit in labelled}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    shown = in_words(found.values() if found else fits)
+    if labelled:
+        raise FitError(f"{ref!r} is the label of several fits: {shown}; give the handle of one")
+    if found:
+        raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
+    is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
+    hint = f"; where it is written is filepath={ref!r}" if is_path else ""
+    raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
+
+
+def find_named(fits: Sequence[Any], ref: str) -> Any:
+    """The fit of a label; else the last of a type ("2d") or model; else the one whose handle begins
+    so. Of fits that ended in the same second the later in the list is the last."""
+    kind = [fit for fit in fits if ref in (fit.fit_type, fit.model_name)]
+    if not kind or any(label_of(fit) == ref for fit in fits):
+        return find_fit(fits, ref)
+    return sorted(kind, key=stamp_of)[-1]
+
+
+def described(fit: Any) -> str:
+    """A fit in a few words, with its handle."""
+    label = label_of(fit)
+    named = f" {label!r}" if label else ""
+    where = f" to {fit.file_name}" if fit.file_name else ""
+    return f"{handle_of(fit)[:SHORT]}{named} ({fit.fit_type} of {fit.model_name}{where})"
+
+
+def in_words(fits: Iterable[Any]) -> str:
+    """Fits in a few words, one after the other, of many the first of them; "none" for none."""
+    known = list(fits)
+    more = f", and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    return (", ".join(described(fit) for fit in known[:LISTED]) or "none") + more
+
+
+def kinds_of(fits: Iterable[Any]) -> str:
+    """Of which types and models fits are, each once; "none" for none."""
+    return ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in fits)) or "none"
+
+
+def selection_of(fit: Any) -> dict[str, Any]:
+    """The window of a fit: half-open ranges of rows and columns."""
+    measured = measured_by(fit)
+    rows, columns = measured.rows, measured.columns
+    return {
+        "e_lim": None if columns is None else [int(k) for k in columns],
+        "t_lim": None if rows is None else [int(k) for k in rows],
+    }
+
+
+def sigma_of(fit: Any) -> float:
+    """The standard deviation of the data that a fit saw, where it is the same for all points;
+    else NaN."""
+    measured = measured_by(fit)
+    if measured.weight is None or source_of(measured.weight) is not None:
+        return float("nan")
+    weight = np.asarray(measured.weight, dtype=np.float64)
+    largest = float(weight.max())
+    return 1.0 / largest if largest > 0 and float(weight.min()) == largest else float("nan")
+
+
+def inputs_of(fit: Any) -> dict[str, Any]:
+    """What a person gave for a fit: method and options, window, mask, noise, and of every parameter
+    the start, the bounds and what it follows; whether other files were fitted together with it, and
+    of slices where they started from."""
+    measured = measured_by(fit)
+    slices = is_slices(fit)
+    settings = vars(fit).get("settings")
+    if settings is None and slices:
+        settings = settings_of(fit)
+    known = {**(settings or {}), "backend": fit.backend}
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
+    }
+    given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
+    given |= {"mask": _mask(measured), "noise": _noise(measured)}
+    given["data"] = digest_of_data(fit)[:SHORT]
+    given["of_joint"] = bool(getattr(fit, "_of_many", False))
+    if slices:  # whose starts differ from slice to slice
+        given["started_from"] = fit.started_from
+    model = fit.model
+    given["model_structure"] = _structure(model)
+    starts = {} if slices else {row.name: row.init for row in fit.table}
+    for name, par in model.parameters.items():
+        free = par.vary and par.formula is None
+        given[f"{name}.init"] = starts.get(name, None if free else par.value)
+        given[f"{name}.vary"], given[f"{name}.expr"] = bool(free), par.expr
+        if free:  # the bounds of a fixed parameter change nothing
+            given[f"{name}.min"], given[f"{name}.max"] = float(par.min), float(par.max)
+    return given
+
+
+def _structure(model: Model) -> str:
+    """The digest of a model but for its values, which say what was found."""
+    alike = model.copy()
+    own = alike.parameters.values()
+    alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
+    return hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
+
+
+def _mask(measured: Any) -> str:
+    """How many points of the window a mask leaves out, and which."""
+    if measured.keep is None:
+        return "none"
+    if source_of(measured.keep) is not None:
+        return f"of each point, {digest(measured.keep)[:SHORT]}"
+    kept = np.ascontiguousarray(measured.window(np.asarray(measured.keep)))
+    left = kept.size - int(np.count_nonzero(kept))
+    return f"{left} of {kept.size} points, {digest(kept)[:SHORT]}" if left else "none"
+
+
+def _noise(measured: Any) -> str:
+    if measured.loss == "poisson":
+        return f"poisson(scale={measured.loss_scale:g})"
+    if measured.weight is None:
+        return "unknown"
+    if source_of(measured.weight) is not None:
+        return f"gaussian(sigma of each point, {digest(measured.weight)[:SHORT]})"
+    weight = np.asarray(measured.weight, dtype=np.float64)
+    if float(weight.min()) == float(weight.max()):
+        return f"gaussian(sigma={1.0 / float(weight.max()):g})"
+    return f"gaussian(sigma of each point, {digest(weight)[:SHORT]})"
+
+
+def name_of_file(file: Any) -> str | None:
+    """A file as results name it: its name, or that of a File."""
+    if file is None or isinstance(file, str):
+        return file
+    name = getattr(file, "name", None)
+    if not isinstance(name, str):
+        raise FitError(f"file is {file!r}; give its name, or the File")
+    return name
+
+
+def one_name(given: str | Sequence[str], what: str) -> str:
+    """The one name in a name or a list of names."""
+    names = name_list(given)
+    if len(names) != 1:
+        raise ModelError(f"{what} is {given!r}; name one model")
+    return names[0]
+
+
+def name_list(given: str | Sequence[str]) -> list[str]:
+    """A name or several names as a list."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def listed(given: Any) -> list[Any]:
+    """One thing, or several, as a list."""
+    single = isinstance(given, str) or not isinstance(given, Sequence)
+    return [given] if single else list(given)
+
+
+def names_of(given: Any) -> set[str | None] | None:
+    """One name, or several, as a set; None for None."""
+    return None if given is None else {name_of_file(one) for one in listed(given)}

@@ -1,0 +1,379 @@
+"""FitResults: the fits of a project, or of an archive, to search, compare and draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.calls import Suggesting, no_item
+from pyspec.errors import FitError
+from pyspec.fit import JointResult, MCMCResult
+from pyspec.fit.results.table import need_pandas
+from pyspec.io.archive.contents import Wanted
+from pyspec.io.archive.fits import fits_of
+from pyspec.plot import PlotConfig, plot_fit, plot_residuals
+from pyspec.plot.figures.stack import plot_stack
+from pyspec.workflow.fitting.samples import samples_of
+from pyspec.workflow.results.compare import comparison, refuse_missing
+from pyspec.workflow.results.identity import (
+    SELECTIONS,
+    SHORT,
+    check_type,
+    described,
+    find_fit,
+    handle_of,
+    in_words,
+    inputs_of,
+    is_slices,
+    label_of,
+    listed,
+    matching,
+    name_of_file,
+    names_of,
+    one_fit,
+    put_label,
+    stamp_of,
+)
+from pyspec.workflow.results.pictures import draw_evolution, draw_samples, given_look
+from pyspec.workflow.results.summary import fits_html
+from pyspec.workflow.results.tables import correlation_answer, interval_frame, parameter_answer
+
+#: Fitted values that differ by less than this part of their size, or of their standard error, are
+#: the same: a time in seconds may be 1e-13.
+SAME = 1e-9
+
+
+class FitResults(list[Any], Suggesting):
+    """Fits in the order they were made: FitResult and SliceResults, also those
+    of an archive. A list of its own: later fits do not appear in it.
+
+    A `file` is named by its name or given as the File; a `handle` is the beginning of a handle, or
+    a label. `joint` holds the joint fits of all files of a project.
+    """
+
+    def __init__(
+        self,
+        fits: Iterable[Any] = (),
+        *,
+        joint: Iterable[JointResult] = (),
+        config: PlotConfig | None = None,
+    ) -> None:
+        super().__init__(fits)
+        self.joint = list(joint)
+        self.config = config
+
+    @classmethod
+    def load(
+        cls,
+        filepath: str | Path,
+        *,
+        file: Any = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+    ) -> FitResults:
+        """The fits of an archive, or some of them: one name or a list of names each.
+
+        Raises :class:`DataError` where one of the names is that of no such fit.
+        """
+        wanted = names_of(file), names_of(model), names_of(fit_type)
+        for one in wanted[2] or ():
+            check_type(one)
+        keys = "file_name", "model_name", "fit_type"
+        texts = {key: names for key, names in zip(keys, wanted, strict=True) if names is not None}
+        return cls(fits_of(filepath, Wanted(texts)))
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except (IndexError, TypeError):
+            raise no_item(key, len(self), "fit") from None
+
+    def files(self) -> list[str]:
+        """The names of the files, each once."""
+        return list(dict.fromkeys(fit.file_name for fit in self))
+
+    def models(self, *, file: Any = None) -> list[str]:
+        """The names of the models, each once; of one file if given."""
+        return list(dict.fromkeys(fit.model_name for fit in self.find(file=file)))
+
+    def find(
+        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+    ) -> FitResults:
+        """All fits of this file, model and type, the oldest first."""
+        check_type(fit_type)
+        wanted = (name_of_file(file), model, fit_type)
+        found = matching(self, *(None if one is None else [one] for one in wanted))
+        return FitResults(found, joint=self.joint, config=self.config)
+
+    def get(
+        self,
+        *,
+        file: Any = None,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> Any:
+        """The one fit of this file, model and type, or of a handle; of equal fits the last.
+
+        Raises :class:`FitError` where there is none, or more than one.
+        """
+        if handle is not None:
+            return find_fit(self, handle)
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        if len({handle_of(fit) for fit in found}) != 1:
+            what = "several such fits" if found else "no such fit; there are"
+            more = "; name one by handle=" if found else ""
+            raise FitError(f"{what}: {in_words(found or self)}{more}")
+        return found[-1]
+
+    def last(
+        self,
+        *,
+        file: Any = None,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> Any:
+        """The last fit of this file, model and type, or the one of a handle."""
+        if handle is not None:
+            return find_fit(self, handle)
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        if not found:
+            raise FitError(f"no such fit; there are: {in_words(self)}")
+        return found[-1]
+
+    def find_joint(self, *, model: str | None = None, files: Any = None) -> list[JointResult]:
+        """The joint fits of this model, to exactly these files."""
+        names = None if files is None else {name_of_file(one) for one in listed(files)}
+        return [
+            joint
+            for joint in self.joint
+            if model in (None, joint.model_name) and names in (None, set(joint.names))
+        ]
+
+    def get_joint(self, *, model: str | None = None, files: Any = None) -> JointResult:
+        """The one joint fit of this model, to exactly these files. Raises :class:`FitError`."""
+        found = self.find_joint(model=model, files=files)
+        if len(found) != 1:
+            raise FitError(f"{len(found)} joint fits are such; find_joint() lists them")
+        return found[0]
+
+    def set_label(self, ref: str, label: str) -> None:
+        """Gives a fit, named by its handle or its label of before, a name of its own.
+
+        Raises :class:`FitError` where another fit has it.
+        """
+        fit = find_fit(self, ref)
+        if not isinstance(label, str) or not label or label in SELECTIONS:
+            raise FitError(f"{label!r} is no label; give a text other than {', '.join(SELECTIONS)}")
+        for other in self:
+            if label_of(other) == label and handle_of(other) != handle_of(fit):
+                raise FitError(f"{label!r} is the label of {described(other)}; choose another")
+        for same in self:
+            if handle_of(same) == handle_of(fit):
+                put_label(same, label)
+
+    # tables
+
+    def get_parameters(self, *, table: bool = False, **which: Any) -> Any:
+        """The parameters of the last such fit, as of :meth:`pyspec.File.get_parameters`; `which` as
+        of :meth:`last`."""
+        return parameter_answer(self.last(**which), table)
+
+    def get_correlations(self, *, table: bool = False, **which: Any) -> Any:
+        """The correlations of the last such fit, as of :meth:`pyspec.File.get_correlations`."""
+        return correlation_answer(one_fit(self.last(**which), "correlations").correlations, table)
+
+    def get_mcmc(self, **which: Any) -> MCMCResult:
+        """The samples of the last such fit; see :meth:`pyspec.File.get_mcmc`."""
+        return samples_of(self.last(**which))
+
+    def get_confidence_intervals(self, **which: Any) -> Any:
+        """Computes intervals by profile likelihood for the last such fit; see
+        :meth:`pyspec.File.get_confidence_intervals`."""
+        return interval_frame(one_fit(self.last(**which), "intervals"), {})
+
+    def compare_models(
+        self,
+        file: Any = None,
+        *,
+        models: Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        sbs_aggregation: str = "median",
+    ) -> Any:
+        """How good fits are, as a DataFrame: one row a fit, in the order they were made, with
+        `n_free`, the number of fitted parameters, and `success`.
+
+        Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
+        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), over those that
+        have a result in all fits of slices of the file, or with "long" have a row each, with their
+        `slice_index`; interrupted ones as of :meth:`pyspec.File.compare_models`.
+        Raises :class:`FitError` where only some of the models named have such fits,
+        fits of one type saw different data, or chi2, AIC or BIC are sums of different kinds. Fits
+        that were saved without data are compared by the digest of these.
+        """
+        types, names = names_of(fit_type), names_of(models)
+        for one in types or ():
+            check_type(one)
+        made = self.find(file=file)
+        chosen = matching(made, None, names, types)
+        if names and chosen:
+            refuse_missing(sorted(map(str, names)), chosen, made)
+        return comparison(chosen, metrics, sbs_aggregation)
+
+    def variants(
+        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+    ) -> Any:
+        """How the fits of one model differ in what was given for them: a DataFrame with one row a
+        fit, `handle`, `timestamp`, and the settings that are not the same in all.
+
+        Raises :class:`FitError` where the fits are of several files, models or types.
+        """
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        groups = {(fit.file_name, fit.model_name, fit.fit_type) for fit in found}
+        if len(groups) != 1:
+            shown = ", ".join(sorted(" ".join(group) for group in groups)) or "none"
+            raise FitError(f"variants are those of one file, model and type, not of: {shown}")
+        records = [inputs_of(fit) for fit in found]
+        keys = list(dict.fromkeys(key for record in records for key in record))
+        keys = [key for key in keys if len({repr(record.get(key)) for record in records}) > 1]
+        rows = [
+            {"handle": handle_of(fit)[:SHORT], "label": label_of(fit), "timestamp": stamp_of(fit)}
+            | {key: record.get(key) for key in keys}
+            for fit, record in zip(found, records, strict=True)
+        ]
+        labelled = any(row["label"] for row in rows)
+        head = ["handle", *(["label"] if labelled else []), "timestamp"]
+        return need_pandas().DataFrame(rows, columns=[*head, *keys])
+
+    def diff(self, a: str, b: str) -> Any:
+        """What differs between two fits, named by handle or label: a DataFrame with columns
+        `section` (identity, input, result), `field`, and one for each fit. Of slices the medians
+        are compared, over the times at which both have a value."""
+        first, second = find_fit(self, a), find_fit(self, b)
+        names = [handle_of(fit)[:SHORT] for fit in (first, second)]
+        if names[0] == names[1]:
+            raise FitError(f"{a!r} and {b!r} name the same fit: {described(first)}")
+        rows = []
+        for section, facts in (("identity", _identity), ("input", inputs_of), ("result", None)):
+            both = _values(first, second) if facts is None else map(facts, (first, second))
+            left, right = both
+            errors = _medians(first.stderr) if section == "result" else {}
+            for key in dict.fromkeys([*left, *right]):
+                if not _same(left.get(key), right.get(key), errors.get(key)):
+                    rows.append((section, key, left.get(key), right.get(key)))
+        return need_pandas().DataFrame(rows, columns=["section", "field", *names])
+
+    # pictures
+
+    def plot_fit(self, *, show_plot: bool = False, **options: Any) -> Any:
+        """Data, fit and residual of the last such fit; returns the Figure. Options that name it as
+        of :meth:`last`, others as of :meth:`pyspec.File.plot_fit`."""
+        fit, options = self._drawn(options)
+        return plot_fit(fit, **given_look(options, self.config, show_plot))
+
+    def plot_residuals(
+        self,
+        *,
+        file: Any,
+        models: Sequence[str] | None = None,
+        fit_type: str | None = None,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The residuals of several models beside each other, on one scale; returns the Figure.
+
+        Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
+        """
+        made = self.find(file=file, fit_type=fit_type)
+        found = matching(made, None, names_of(models), None)
+        types = sorted({fit.fit_type for fit in found})
+        if len(types) != 1:
+            raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
+        given = given_look(options, self.config, show_plot)
+        return plot_residuals(found, **given)
+
+    def plot_sbs_slices(
+        self, *, slices: Sequence[int] | None = None, show_plot: bool = False, **options: Any
+    ) -> Any:
+        """Spectra of a slice-by-slice fit with their fits; see
+        :meth:`pyspec.File.plot_sbs_slices`."""
+        fit, options = self._drawn({"fit_type": "sbs", **options})
+        given = given_look({"rows": slices, **options}, self.config, show_plot)
+        return plot_stack(fit, **given)
+
+    def plot_param_evolution(
+        self, *, params: Sequence[str] | None = None, show_plot: bool = False, **options: Any
+    ) -> Any:
+        """Parameters of a slice-by-slice fit against time; see
+        :meth:`pyspec.File.plot_param_evolution`."""
+        fit, options = self._drawn({"fit_type": "sbs", **options})
+        return draw_evolution(fit, params, given_look(options, self.config, show_plot))
+
+    def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
+        """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
+        fit, options = self._drawn(options)
+        return draw_samples(fit, given_look(options, self.config, show_plot))
+
+    def plot_joint_mcmc(
+        self,
+        *,
+        model: str | None = None,
+        files: Any = None,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
+        joint = self.get_joint(model=model, files=files)
+        return draw_samples(joint, given_look(options, self.config, show_plot))
+
+    def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The fit that options name, and the other options."""
+        keys = ("file", "model", "fit_type", "handle")
+        which = {key: options[key] for key in keys if key in options}
+        rest = {key: value for key, value in options.items() if key not in keys}
+        return self.last(**which), rest
+
+    def __repr__(self) -> str:
+        joint = f", {len(self.joint)} joint" if self.joint else ""
+        fits = f": {in_words(self)}" if self else ""
+        return f"<FitResults: {len(self)} fits{joint}{fits}>"
+
+    def _repr_html_(self) -> str:
+        return fits_html(f"{len(self)} fits", self)
+
+
+def _identity(fit: Any) -> dict[str, str]:
+    return {"file": fit.file_name, "model": fit.model_name, "fit_type": fit.fit_type}
+
+
+def _values(first: Any, second: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """The values of two fits; medians of slices, over the times at which both have one."""
+    left, right = dict(first.values), dict(second.values)
+    if is_slices(first) and is_slices(second) and np.array_equal(first.time, second.time):
+        for name in {*left} & {*right}:
+            known = np.isfinite(left[name]) & np.isfinite(right[name])
+            left[name], right[name] = left[name][known], right[name][known]
+    return _medians(left), _medians(right)
+
+
+def _medians(columns: Mapping[str, Any]) -> dict[str, float]:
+    """Name → number; of slices the median of those that have one."""
+    # Without a standard error, None, it is NaN.
+    found = {name: np.asarray(value, np.float64) for name, value in columns.items()}
+    return {
+        name: float(np.nanmedian(value)) if np.isfinite(value).any() else float("nan")
+        for name, value in found.items()
+    }
+
+
+def _same(one: Any, other: Any, error: float | None) -> bool:
+    """Whether two facts are the same; with its standard error, NaN where it has none, a value."""
+    if error is None or one is None or other is None:
+        return repr(one) == repr(other)
+    size = np.nanmax([abs(one), abs(other), error, 0.0])
+    return bool(np.isclose(one, other, rtol=0.0, atol=SAME * size, equal_nan=True))

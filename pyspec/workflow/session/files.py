@@ -1,0 +1,341 @@
+"""What a session leaves in files: models, job and script with its numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, ModelError
+from pyspec.io.atomic import write_text
+from pyspec.model.yaml.positions import Change, changed, positions
+from pyspec.model.yaml.rewrite import with_fields
+from pyspec.model.yaml.sections import quoted
+from pyspec.workflow.fitting.several import seen_from
+from pyspec.workflow.session.document import Document
+from pyspec.workflow.session.ground import Ground
+from pyspec.workflow.session.state import ONE, STATE, plain
+
+#: Arguments of :func:`pyspec.read`; the other fields of a job's data are steps after it.
+_STEPS = ("shift", "select", "at", "mean", "rename")
+
+JOB = """\
+# What was fitted in the builder. Run it with:  pyspec fit job.yaml
+# Build on it with:                             pyspec build job.yaml
+
+name: {name}
+
+data:
+{data}
+
+models: models.yaml
+model: {model}
+{more}
+fit:
+  type: {kind}
+output: results
+"""
+
+SCRIPT = '''\
+"""Fits {model} of models.yaml to {name}: the numbers are those of ``pyspec fit job.yaml``."""
+
+from pathlib import Path
+
+import numpy as np
+
+import pyspec
+
+HERE = Path(__file__).parent
+{file}{fit}
+print(result)
+'''
+
+FILE = """\
+dataset = pyspec.read({read})
+{steps}file = pyspec.File.from_dataset(dataset{inputs})
+{noise}{limits}"""
+
+JOINT = '''\
+"""Fits {model} to {names} together, as the builder does."""
+
+from pathlib import Path
+
+import numpy as np
+
+import pyspec
+from pyspec.workflow.session.session import Session
+
+ROOT = Path(__file__).parent
+files, models = [], []
+{blocks}
+session = Session(files, models, {model!r})
+result = session.fit("joint")
+print(result)
+'''
+
+BLOCK = """
+HERE = ROOT / {folder!r}
+{file}files.append(file)
+models.append(HERE / "models.yaml")
+"""
+
+
+def save(ground: Ground, document: Document, folder: str | Path) -> Path:
+    """Writes models.yaml, job.yaml and fit.py, and data that are in no file, into a folder, which
+    is made; of several files each has a folder in it, and fit.py fits them together. Returns the
+    folder. Raises :class:`DataError` where that cannot be."""
+    folder = Path(folder)
+    if document.model is None:
+        raise ModelError("there is no model to save; add a component first")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if len(ground.files) == 1:
+            texts = _texts(ground, document, folder)
+        else:
+            texts = _texts_of_all(ground, document, folder)
+        for name, text in texts.items():
+            write_text(folder / name, text)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written ({error.strerror})") from error
+    return folder
+
+
+def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
+    """What each file has in its folder, and the script of all."""
+    files, blocks = {}, []
+    names = [folder_name(one.file.name, k) for k, one in enumerate(ground.files)]
+    for k, (name, there) in enumerate(zip(names, ground.files, strict=True)):
+        seen, own = seen_from(ground, document, k), folder / name
+        own.mkdir(exist_ok=True)
+        data, more = _fields(there, seen, own)
+        title = f", name={there.file.name!r}"
+        blocks.append(BLOCK.format(folder=name, file=_reading(data, more, title)))
+        files[f"{name}/job.yaml"] = _job(there, seen, data, more)
+        files[f"{name}/models.yaml"] = text_of_job(there, seen, own)
+    shown = seen_from(ground, document, 0)
+    begun = text_of_job(ground.files[0], shown, folder / names[0])
+    known = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
+    titles = ", ".join(_title(file) for file in ground.files)
+    script = JOINT.format(model=document.name, names=titles, blocks="".join(blocks))
+    return {**files, "fit.py": script, STATE: json.dumps({**known, "files": names})}
+
+
+def folder_name(name: str, number: int) -> str:
+    """What the folder of a file of several is called."""
+    plain = re.sub(r"[^\w.-]+", "_", Path(name).stem).strip("._")[:40]
+    return f"{number + 1}_{plain}" if plain else f"{number + 1}"
+
+
+def _texts(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
+    data, more = _fields(ground, document, folder)
+    text = text_of_job(ground, document, folder)
+    known = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
+    job, script = _job(ground, document, data, more), _script(ground, document, data, more)
+    return {"models.yaml": text, "job.yaml": job, "fit.py": script, STATE: json.dumps(known)}
+
+
+def _fields(
+    ground: Ground, document: Document, folder: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields below ``data:`` of a job in this folder, and its other fields."""
+    data = _data(ground, folder) if ground.origin is None else _seen_from(folder, ground.origin)
+    limits, noise = _limits(ground, document), _noise(ground, folder)
+    auxiliary, inputs = _auxiliary(ground), _inputs(ground, folder)
+    return data, {"limits": limits, "noise": noise, "auxiliary": auxiliary, "inputs": inputs}
+
+
+def _job(
+    ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
+) -> str:
+    lines = [f"{key}: {_flow(value)}\n" for key, value in more.items() if value]
+    return JOB.format(
+        name=_flow(_plain_name(ground.file.name)),
+        data="\n".join(f"  {key}: {_flow(value)}" for key, value in data.items()),
+        model=_flow(document.name),
+        more="".join(["\n", *lines, "\n"]) if lines else "",
+        kind="2d" if ground.kind == "series" else ground.kind,
+    )
+
+
+def is_fit_of_job(document: Document) -> bool:
+    """Whether the model stands where a fit of the whole window has ended."""
+    result = document.result
+    return result is not None and document.name in document.begun and result.fit_type != ONE
+
+
+def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
+    """The models from which a job gives the numbers that are shown: where the fit that is shown
+    began, else as they stand. Files are named as from `folder`."""
+    text = _paths_from(folder, ground.folder, document.text)
+    if is_fit_of_job(document) and document.model is not None:
+        start = {name: {"value": one} for name, one in document.begun[document.name].items()}
+        text = with_fields(text, document.model, start)
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _paths_from(folder: Path, home: Path, text: str) -> str:
+    """The text with relative paths of `home` as they are seen from another folder."""
+    if home.resolve() == folder.resolve():
+        return text
+    changes = []
+    for key, value in positions(text).walk():
+        for spot in (value, *value.items) if key.word in ("include", "file") else ():
+            if spot.kind == "word" and not Path(spot.word).is_absolute():
+                path = os.path.relpath((home / spot.word).resolve(), folder.resolve())
+                changes.append(Change(spot.begin, spot.end, quoted(Path(path).as_posix())))
+    return changed(text, changes)
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"\s+", " ", name).strip() or "data"
+
+
+def _flow(value: Any) -> str:
+    """A value in one line of YAML: JSON is some, with infinities as a job writes them."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_flow(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str):
+        plain = re.fullmatch(r"[A-Za-z_][\w./-]*", value)
+        words = ("true", "false", "null", "yes", "no", "on", "off")
+        return value if plain and value.lower() not in words else json.dumps(value)
+    return json.dumps(value)
+
+
+def _data(ground: Ground, folder: Path) -> dict[str, Any]:
+    """The data as a file beside the job."""
+    data, keep = ground.data, ground.whole.keep
+    found: dict[str, Any] = {"path": "data.npz"}
+    if keep is not None:
+        given = ground.file._data._keep  # excluded ranges are limits
+        hidden = None if given is None else ~np.broadcast_to(given, data.shape)
+        if hidden is not None and hidden.any():
+            data = np.where(hidden, np.nan, data)
+            found["mask"] = "nan"
+    axes = {"energy": ground.energy, "time": ground.time}
+    arrays: dict[str, Any] = {name: one for name, one in axes.items() if one is not None}
+    np.savez(folder / "data.npz", data=data, **arrays)
+    units = {name: unit for name, unit in ground.whole.units.items() if unit and name in axes}
+    return {**found, **({"units": units} if units else {})}
+
+
+def _seen_from(folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the data with paths as a job in this folder sees them."""
+    found = dict(origin)
+    for key in ("path", "energy", "time"):
+        value = found.get(key)
+        if isinstance(value, Path):
+            relative = os.path.relpath(value.resolve(), folder.resolve())
+            found[key] = Path(relative).as_posix()
+    return found
+
+
+def _limits(ground: Ground, document: Document) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, limits in (("energy", document.energy_limits), ("time", document.time_limits)):
+        if limits is not None:
+            found[key] = list(limits)
+    for key, axis in (("exclude", ground.last), ("exclude_times", "time")):
+        ranges = [[low, high] for name, low, high in document.excluded if name == axis]
+        if ranges and key not in found and not (key == "exclude_times" and axis == ground.last):
+            found[key] = ranges
+    return found
+
+
+def _noise(ground: Ground, folder: Path) -> dict[str, Any]:
+    noise = ground.file.noise
+    if noise.kind == "poisson":
+        return {"type": "poisson", "scale": float(noise.scale)}
+    if noise.kind != "gaussian":
+        return {}
+    sigma = np.asarray(noise.given)
+    if sigma.ndim == 0:
+        return {"type": "gaussian", "sigma": float(sigma)}
+    np.save(folder / "sigma.npy", sigma)
+    return {"type": "gaussian", "sigma": "sigma.npy"}
+
+
+def _auxiliary(ground: Ground) -> dict[str, Any]:
+    data = ground.file._data
+    if data.aux_axis is None or data.aux_weights is None:
+        return {}
+    return {"values": data.aux_axis.tolist(), "weights": data.aux_weights.tolist()}
+
+
+def _inputs(ground: Ground, folder: Path) -> dict[str, Any]:
+    found = {}
+    for name, values in ground.file._data.inputs.items():
+        np.save(folder / f"{name}.npy", values)
+        found[name] = f"{name}.npy"
+    return found
+
+
+def _title(ground: Ground) -> str:
+    return _plain_name(ground.file.name).replace("\\", "/").replace('"', "'")
+
+
+def _script(
+    ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
+) -> str:
+    source, name = repr(_Here("models.yaml")), repr(document.name)
+    fit = f"file.load_model({source}, {name})\nresult = file.fit_2d({name})"
+    if ground.kind == "spectrum":
+        fit = f"file.load_model({source}, {name})\nresult = file.fit_spectrum({name})"
+    elif ground.kind == "trace":
+        fit = f"result = file.fit_trace({source}, {name})"
+    file = _reading(data, more)
+    return SCRIPT.format(model=document.name, name=_title(ground), file=file, fit=fit)
+
+
+def _reading(data: Mapping[str, Any], more: Mapping[str, Any], options: str = "") -> str:
+    """The lines of a script that read a file, with its noise and its limits."""
+    own = {k: v for k, v in data.items() if k not in (*_STEPS, "path", "mask")}
+    for key in ("energy", "time"):
+        if isinstance(own.get(key), str) and own[key].endswith((".csv", ".txt", ".npy", ".dat")):
+            own[key] = _Here(own[key])
+    read = [repr(_Here(data["path"])), *(f"{key}={value!r}" for key, value in own.items())]
+    steps = []
+    for step in _STEPS:
+        value = data.get(step)
+        if value:
+            given = ", ".join(map(repr, value)) if step == "mean" else f"**{value!r}"
+            steps.append(f"dataset = dataset.{step}({given})\n")
+    limits, noise = more["limits"], ""
+    window = [
+        f"energy_limits={limits.get('energy')!r}",
+        f"time_limits={limits.get('time')!r}",
+        f"exclude={limits.get('exclude', [])!r}",
+    ]
+    if "exclude_times" in limits:
+        window.append(f"exclude_times={limits['exclude_times']!r}")
+    if more["noise"]:
+        sigma = more["noise"].get("sigma")
+        shown = f"np.load({_Here(sigma)!r})" if isinstance(sigma, str) else repr(sigma)
+        scale = more["noise"].get("scale")
+        noise = f"file.set_noise({more['noise']['type']!r}, sigma={shown}, scale={scale!r})\n"
+    if more["auxiliary"]:
+        auxiliary = more["auxiliary"]
+        options += f", aux_axis={auxiliary['values']!r}, aux_weights={auxiliary['weights']!r}"
+    if more["inputs"]:
+        loads = (f"{n!r}: np.load({_Here(p)!r})" for n, p in more["inputs"].items())
+        options += f", inputs={{{', '.join(loads)}}}"
+    return FILE.format(
+        read=", ".join(read),
+        steps="".join(steps),
+        inputs=options,
+        noise=noise,
+        limits=f"file.set_fit_limits({', '.join(window)})\n" if limits else "",
+    )
+
+
+class _Here(str):
+    """A path beside the script."""
+
+    def __repr__(self) -> str:
+        return f"HERE / {str.__repr__(self)}"

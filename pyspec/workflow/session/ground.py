@@ -1,0 +1,280 @@
+"""The ground of a session: its data, and how texts become models on their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError
+from pyspec.io import Dataset
+from pyspec.model import Measurement, Model, load_models, load_time_model
+from pyspec.model.build.inputs import own_inputs
+from pyspec.model.data.measurement import row_of
+from pyspec.model.data.windows import excluded, index_range
+from pyspec.model.yaml.positions import Spot, positions
+from pyspec.model.yaml.reader import Source
+from pyspec.model.yaml.sections import model_names
+from pyspec.workflow.project import File
+from pyspec.workflow.session.document import Document, Limits, Range
+
+Array = npt.NDArray[np.float64]
+
+
+class Ground:
+    """The data of a session, and how its texts become models: what no edit changes."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        #: Ranges that the file leaves out are limits, which an edit may take back; its mask stays.
+        self.whole: Measurement = replace(file._data.whole(), keep=file._data._keep)
+        data = self.whole.data
+        if data is None:
+            raise DataError(f"file {file.name!r} has no data; a session needs some")
+        self.data: npt.NDArray[Any] = np.asarray(data)
+        self.energy = frozen(file.energy)
+        self.time = frozen(file.time)
+        #: The folder in which a text names files, and those that it may read; None: any.
+        self.folder = Path()
+        self.folders: tuple[Path, ...] | None = None
+        #: The fields below ``data:`` of a job that reads these data; None: they are in no file.
+        self.origin: Mapping[str, Any] | None = None
+        #: The grounds of all files of the session, in their order.
+        self.files: tuple[Ground, ...] = (self,)
+        self._windows: dict[Any, Measurement] = {}
+
+    @property
+    def kind(self) -> str:
+        """ "series", "spectrum" or "trace"."""
+        if self.data.ndim == 2:
+            return "series"
+        return "trace" if self.energy is None else "spectrum"
+
+    @property
+    def last(self) -> str:
+        """The last axis of the data."""
+        return "time" if self.energy is None else "energy"
+
+    def axis(self, name: str) -> Array:
+        """An axis that the data have. Raises :class:`DataError` for another."""
+        axis = {"energy": self.energy, "time": self.time}.get(name)
+        if axis is None:
+            raise DataError(f"the data have no {name} axis; they are one {self.kind}")
+        return axis
+
+    def model(self, text: str, name: str) -> Model | None:
+        """The model of that name on the axes of the data; None where the text has none of it.
+
+        Raises :class:`ModelError` as the loader does.
+        """
+        source = self._source(text)
+        try:
+            if self.kind == "trace":
+                return self.placed(load_time_model(source, name))
+            return self.placed(load_models(source, name)[name])
+        except ModelError:
+            if name not in model_names(text):
+                return None
+            raise
+
+    def _source(self, text: str) -> Source:
+        return Source("<text>", text, folder=self.folder)
+
+    def check_cursor(self, cursor: tuple[int, int]) -> None:
+        """Raises :class:`DataError` for a row or a column that the data do not have."""
+        for what, axis, at in (("time", self.time, cursor[0]), ("energy", self.energy, cursor[1])):
+            size = 1 if axis is None else axis.size
+            if not 0 <= at < size:
+                raise DataError(f"{what}: {at} does not exist; give 0 to {size - 1}")
+
+    def check_paths(self, text: str) -> None:
+        """Raises :class:`ModelError` where a text reads files outside of the folders that may be
+        read; without `folders` all may."""
+        for key, spot, path in self._named(text) if self.folders is not None else ():
+            if not any(path.is_relative_to(one) for one in self.folders or ()):
+                raise ModelError(
+                    f"<text>:{spot.line}: {key}: {spot.word!r} lies outside of the folder "
+                    "that was opened; copy it beside the model file"
+                )
+
+    def allow(self, folder: Path, text: str) -> None:
+        """Lets texts read files of a folder, and of those whose files a text that was opened by
+        hand names; no others."""
+        named = [path.parent for _, _, path in self._named(text)] if text.strip() else []
+        self.folders = (folder.resolve(), *named)
+
+    def _named(self, text: str) -> Iterator[tuple[str, Spot, Path]]:
+        """The files that a text names: the word before each, where it stands, and its path."""
+        for key, value in positions(text).walk():
+            for spot in (value, *value.items) if key.word in ("include", "file") else ():
+                if spot.kind == "word":
+                    yield key.word, spot, (self.folder / spot.word).resolve()
+
+    def models(self, text: str, *, some: bool = False) -> dict[str, Model]:
+        """All models of a text that can be chosen: none where it holds laws that move parameters
+        alone, which are refused where there are to be `some`. Raises :class:`ModelError`."""
+        if not model_names(text):
+            return {}
+        source = self._source(text)
+        if self.kind != "trace":
+            try:
+                known = load_models(source)
+            except ModelError:
+                if some or any(map(partial(_loads, source), model_names(text))):
+                    raise
+                known = {}
+            return {name: self.placed(one) for name, one in known.items()}
+        return {name: self.placed(load_time_model(source, name)) for name in model_names(text)}
+
+    def placed(self, model: Model) -> Model:
+        """A model on the axes of the data, checked as a fit checks it."""
+        data = self.file._data
+        spectra = not model.is_time_model or any(
+            par.free is not None for par in model.parameters.values()
+        )
+        if self.energy is not None and spectra:
+            model.energy = self.energy  # one array for all models, by which plans are known
+        model.time = self.time
+        if data.aux_axis is not None and not model.is_time_model:
+            model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
+        if data.inputs:
+            model.set_axes(inputs=own_inputs(model, data.inputs))
+        model.labels, model.units = data.names["labels"], dict(data.units)
+        model.check()
+        return model
+
+    def measurement(self, document: Document) -> Measurement:
+        """The data with the window and without what is excluded. Raises :class:`DataError`."""
+        key = document.energy_limits, document.time_limits, document.excluded
+        found = self._windows.get(key)
+        if found is None:
+            if len(self._windows) > 50:
+                self._windows.clear()
+            found = self._windows[key] = self._windowed(*key)
+        return found
+
+    def _windowed(self, energy: Limits, time: Limits, out: tuple[Range, ...]) -> Measurement:
+        rows = columns = None
+        if self.energy is not None:
+            columns = index_range(self.energy, energy, "energy")
+        if self.time is not None and time is not None:
+            rows = index_range(self.time, time, "time")
+        if self.kind == "trace":
+            rows, columns = None, rows
+        keep = self.whole.keep
+        for name in ("energy", "time"):
+            ranges = [(low, high) for axis, low, high in out if axis == name]
+            hidden = excluded(self.axis(name), ranges, name) if ranges else None
+            if hidden is None:
+                continue
+            ends = columns if name == self.last else rows
+            if hidden[slice(None) if ends is None else slice(*ends)].all():
+                raise DataError("this leaves no point of the window; include a range again")
+            hidden = hidden if name == self.last else hidden[:, None]
+            kept = np.broadcast_to(~hidden, self.data.shape)
+            keep = kept.copy() if keep is None else keep & kept
+        return replace(self.whole, rows=rows, columns=columns, keep=keep)
+
+    def still(self, document: Document) -> Model:
+        """The chosen model at rest, for one spectrum."""
+        assert document.model is not None
+        found = document.model.at_rest()
+        found.time = None
+        return found
+
+    def at_row(self, document: Document) -> tuple[Model, Measurement]:
+        """The chosen model at rest, and the spectrum at the cursor."""
+        assert document.model is not None
+        series = self.measurement(document)
+        if self.data.ndim == 1:
+            return document.model, series
+        return self.still(document), row_of(series, document.cursor[0])
+
+
+def _loads(source: Source, name: str) -> bool:
+    """Whether a model of a text is none of laws alone, and can be loaded."""
+    try:
+        return bool(load_models(source, name))
+    except ModelError:
+        return False
+
+
+def frozen(axis: Array | None) -> Array | None:
+    """An axis that nobody writes to."""
+    if axis is None:
+        return None
+    own = np.array(axis, dtype=np.float64)
+    own.setflags(write=False)
+    return own
+
+
+def file_of(data: object, model: object) -> File:
+    """The data of a session as a file. Raises :class:`DataError` for what cannot be one."""
+    if isinstance(data, File):
+        return data
+    if isinstance(data, Dataset):
+        return File.from_dataset(data)
+    if isinstance(data, Measurement) and isinstance(model, Model):
+        return _file_of_measurement(data, model)
+    raise DataError(
+        "a session takes a File, what pyspec.read returns, or a Measurement and a model with "
+        f"axes, not {type(data).__name__}"
+    )
+
+
+def _file_of_measurement(given: Measurement, model: Model) -> File:
+    """A file of the same data, noise and window."""
+    mask = None if given.keep is None else ~given.keep
+    names: dict[str, Any] = {"labels": given.labels, "units": given.units}
+    names |= {"energy": model.energy, "time": model.time, "name": model.name}
+    file = File(data=given.data, mask=mask, **names)
+    if given.loss == "poisson":
+        file.set_noise("poisson", scale=given.loss_scale)
+    elif given.weight is not None:
+        file.set_noise("gaussian", sigma=1.0 / given.weight)
+    limits: dict[str, Any] = {}
+    for name, axis, window in (
+        ("energy_limits", model.energy, given.columns),
+        ("time_limits", model.time, given.rows),
+    ):
+        if axis is not None and window is not None:
+            part = axis[slice(*window)]
+            limits[name] = [float(part.min()), float(part.max())]
+    if limits:
+        file.set_fit_limits(**limits)
+    return file
+
+
+def limits_of(ground: Ground) -> tuple[Limits, Limits, tuple[Range, ...]]:
+    """(energy, time) limits and excluded ranges that a file has."""
+    data = ground.file._data
+    given = [(ground.last, *pair) for pair in data.excluded_ranges]
+    given += [("time", *pair) for pair in data.excluded_times]
+    out = list[Range]()
+    for name, low, high in given:  # a side that is open ends with the axis
+        ends = ground.axis(name).min(), ground.axis(name).max()
+        out.append((name, float(max(low, ends[0])), float(min(high, ends[1]))))
+    energy = _span(ground.energy, data.columns)
+    return energy, _span(ground.time, data.rows), tuple(out)
+
+
+def _span(axis: Array | None, window: tuple[int, int] | None) -> Limits:
+    if axis is None or window is None or tuple(window) == (0, axis.size):
+        return None
+    part = axis[slice(*window)]
+    return float(part.min()), float(part.max())
+
+
+def places(ground: Ground) -> tuple[int, int]:
+    """(row, column) to begin with: where the data change most."""
+    data = ground.data
+    if data.ndim != 2:
+        return 0, 0
+    filled = np.nan_to_num(np.asarray(data, dtype=np.float64))
+    change = np.abs(filled - np.median(filled, axis=0))
+    return int(np.argmax(change.sum(axis=1))), int(np.argmax(change.sum(axis=0)))

@@ -1,0 +1,348 @@
+"""A session: one model built by hand and eye, with its edits, its fits and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeAlias
+
+from pyspec.errors import DataError, FitError, ModelError, PyspecError
+from pyspec.fit import (
+    FitResult,
+    JointResult,
+    SliceResults,
+)
+from pyspec.io import Dataset
+from pyspec.model import Measurement, Model
+from pyspec.model.state import state_of
+from pyspec.model.yaml.reader import open_source
+from pyspec.workflow.fitting.several import own_values, refuse_unlike, seen_from
+from pyspec.workflow.project import File, Project
+from pyspec.workflow.session.document import Diff, Document, Other, Refusal, Step
+from pyspec.workflow.session.edits import Edit, Merge, Set, applied
+from pyspec.workflow.session.files import save
+from pyspec.workflow.session.fits import (
+    diagnosed,
+    fitted,
+    holding,
+    rounds,
+    shared_by,
+    slices_of,
+    with_result,
+)
+from pyspec.workflow.session.frame import Frame, chisqr_of, frame_of
+from pyspec.workflow.session.ground import Ground, file_of, limits_of, places
+from pyspec.workflow.session.state import opened
+
+#: What a session takes: data, and a model.
+Data: TypeAlias = "File | Dataset | Measurement"
+Given: TypeAlias = "Model | str | Path | None"
+
+#: What the step of a fit is called.
+LABELS = {"all": "fit", "spectrum": "fit one spectrum", "joint": "fit all files"}
+
+
+class Session:
+    """A model over data, edited step by step.
+
+    Parameters
+    ----------
+    data : a :class:`pyspec.File`, what :func:`pyspec.read` returns, or a
+        :class:`~pyspec.model.Measurement` with a model that has axes; or several of them, in a list
+        or a :class:`pyspec.Project`
+    model : a :class:`~pyspec.Model`, a path of a model file or its text; None begins without
+        components. Of several files a list may give each its own, of which those after the first
+        one say values
+    name : which model of the text; the first where it is left out
+
+    Every document is a text of models that the loader takes. Edits change the text in the places
+    that they mean, so that comments and order stay, and the loader reads it again. Of several files
+    the text has the values of the one that is shown; a parameter whose entry says "project" is
+    the same in all, see :mod:`pyspec.workflow.fitting.several`.
+    Raises :class:`ModelError` or :class:`DataError` where data or model cannot be used.
+    """
+
+    def __init__(
+        self,
+        data: Data | Project | Sequence[Data],
+        model: Given | Sequence[Given] = None,
+        name: str | None = None,
+    ) -> None:
+        several = data.files if isinstance(data, Project) else data
+        listed: list[Any] = list(several) if isinstance(several, (list, tuple)) else [several]
+        given: list[Any] = list(model) if isinstance(model, (list, tuple)) else [model]
+        given = given * len(listed) if len(given) == 1 else given
+        if not listed or len(given) != len(listed):
+            raise DataError("a session takes some data, and one model or one for each of them")
+        self.lock = RLock()
+        grounds = [Ground(file_of(*pair)) for pair in zip(listed, given, strict=True)]
+        self.grounds = tuple(grounds)
+        refuse_unlike(self.grounds)
+        texts = []
+        for ground, one in zip(grounds, given, strict=True):
+            own, ground.folder = _text_of(ground, one)
+            texts.append(own)
+        text = texts[0]
+        names = list(grounds[0].models(text)) if text.strip() else []
+        if name is not None and names and name not in names:
+            raise ModelError(f"there is no model {name!r}; there are {', '.join(names)}")
+        chosen = name or (names[0] if names else "model")
+        others = dict[int, Other]()
+        for number, (ground, own) in enumerate(zip(grounds, texts, strict=True)):
+            if number:
+                models = ground.models(own) if own.strip() else {}
+                values = {key: own_values(one) for key, one in models.items()}
+                others[number] = Other(*limits_of(ground), places(ground), values=values)
+            ground.files, ground.folder = self.grounds, grounds[0].folder
+        first = Document(
+            *limits_of(grounds[0]),
+            places(grounds[0]),
+            text=text,
+            name=chosen,
+            model=grounds[0].model(text, chosen),
+            others=others,
+        )
+        self.steps: list[Step] = [Step("begin", first)]
+        self.at = 0
+        self.version = 1
+        self._names: tuple[str, ...] | None = None
+        self.fitting = False
+
+    # the document
+
+    @property
+    def ground(self) -> Ground:
+        """The data of the file that is shown."""
+        return self.grounds[self.document.file]
+
+    @property
+    def document(self) -> Document:
+        """The document as it is now."""
+        return self.steps[self.at].document
+
+    @property
+    def model(self) -> Model | None:
+        """A copy of the model as it is now."""
+        model = self.document.model
+        return None if model is None else model.copy()
+
+    @property
+    def text(self) -> str:
+        """The model file as it is now."""
+        return self.document.text
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be chosen."""
+        if self._names is None:
+            self._names = tuple(self.ground.models(self.text))
+        known, name = self._names, self.document.name
+        return known if name in known else (*known, name)
+
+    def frame(self) -> Frame:
+        """The model on all points of the data, and its components at the cursor."""
+        return frame_of(self.ground, self.document)
+
+    def chisqr(self) -> float:
+        """χ² of the model as it stands, over the window."""
+        return chisqr_of(self.ground, self.document)
+
+    # edits
+
+    def edit(self, *edits: Edit, drag: bool = False) -> Diff | Refusal:
+        """Makes all of these edits as one step, or none.
+
+        Consecutive steps with `drag` become one. A refusal, which counts as False, says what is
+        wrong, and the document is as before.
+        """
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait", rule="a fit is running",
+                               remedy="stop it, or wait")  # fmt: skip
+            before = self.document
+            try:
+                merge = applied(self.ground, before, edits)
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            self._push(merge.label, merge.document, drag)
+            if not all(isinstance(edit, Set) for edit in edits):
+                self._names = None
+            return self._diff(before, merge)
+
+    def _diff(self, before: Document, merge: Merge) -> Diff:
+        old, new = before.model, merge.document.model
+        same = (old is None) == (new is None)
+        if old is not None and new is not None:
+            same = state_of(old)[0] == state_of(new)[0]
+        return Diff(before, merge.document, not same, merge.name)
+
+    def _push(self, label: str, document: Document, drag: bool = False) -> None:
+        top = self.steps[self.at]
+        if top.is_open and drag and self.at > 0:
+            self.at -= 1
+        elif top.is_open:
+            self.steps[self.at] = replace(top, is_open=False)
+        del self.steps[self.at + 1 :]
+        self.steps.append(Step(label, document, drag))
+        self.at += 1
+        self.version += 1
+
+    def settle(self) -> None:
+        """Ends a drag: the next one is a step of its own."""
+        with self.lock:
+            self.steps[self.at] = replace(self.steps[self.at], is_open=False)
+
+    def open(self, folder: Path) -> None:
+        """Takes what was shown when a session was saved to this folder, where it is still there,
+        and fits where it was fitted; no step of undo."""
+        known = opened(folder, self.ground, self.text)
+        if known is None:
+            return
+        document, is_fitted = known
+        if is_fitted:
+            what = "joint" if len(self.grounds) > 1 else "all"
+            result = diagnosed(fitted(self.ground, self.document, what))
+            found = with_result(self.ground, self.document, result)
+            if found.text.strip() == document.text.strip():
+                document = replace(found, cursor=document.cursor)
+        self._replace(document)
+
+    def restore(self, document: Document) -> None:
+        """Takes another document, such as one that was kept, as a step."""
+        with self.lock:
+            self._names = None
+            self._push("restored", replace(document, fits=self.document.fits, begun={}))
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes models.yaml, job.yaml and fit.py into a folder, which give the numbers of this
+        session; ``pyspec build FOLDER/job.yaml`` opens them. Returns the folder."""
+        return save(self.ground, self.document, folder)
+
+    def _replace(self, document: Document) -> None:
+        """Changes the document without a step."""
+        self.steps[self.at] = replace(self.steps[self.at], document=document)
+        self.version += 1
+
+    def look(self, *, time: int | None = None, energy: int | None = None) -> Document | Refusal:
+        """Moves the cursor to a row and a column, by number; no step of undo."""
+        with self.lock:
+            document = self.document
+            row, column = document.cursor
+            cursor = (row if time is None else time, column if energy is None else energy)
+            try:
+                self.ground.check_cursor(cursor)
+            except DataError as error:
+                return Refusal.of(error)
+            self._replace(replace(document, cursor=cursor))
+            return self.document
+
+    def choose(self, file: int | str) -> Document | Refusal:
+        """Shows another file, by its number or its name; no step of undo."""
+        names = [ground.file.name for ground in self.grounds]
+        number = names.index(file) if file in names else file
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            if not isinstance(number, int) or not 0 <= number < len(names):
+                return Refusal(f"there is no file {file!r}; there are {', '.join(names)}")
+            try:
+                self._replace(seen_from(self.ground, self.document, number))
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            return self.document
+
+    # history
+
+    def undo(self) -> bool:
+        """Goes one step back; False at the first."""
+        return self.goto(self.at - 1)
+
+    def redo(self) -> bool:
+        """Goes one step forward; False at the last."""
+        return self.goto(self.at + 1)
+
+    def goto(self, step: int) -> bool:
+        """Goes to a step of the history by its number; the cursor stays where it is."""
+        with self.lock:
+            if self.fitting or not 0 <= step < len(self.steps):
+                return False
+            before = self.document
+            self.steps[self.at] = replace(self.steps[self.at], is_open=False)
+            self.at, self._names = step, None
+            now = self.document
+            cursor = before.cursor if before.file == now.file else now.cursor
+            self._replace(replace(now, cursor=cursor))
+            return True
+
+    # fits
+
+    def refit(
+        self, seconds: float = 0.012, *, drag: bool = False, held: Collection[str] = ()
+    ) -> FitResult | Refusal:
+        """Fits the file that is shown from where the model stands, for `seconds` at most; the model
+        takes the values. What it shares with other files stays.
+
+        The next call goes on from there. It belongs to the step before it, as of a `drag`, in which
+        the parameters `held` stay where they are."""
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            document = self.document
+            try:
+                model = holding(document.model, {*held, *shared_by(self.ground, document)})
+                result = fitted(self.ground, replace(document, model=model), max_seconds=seconds)
+                assert isinstance(result, FitResult)
+                after = with_result(self.ground, document, result)
+            except (PyspecError, ValueError) as error:
+                return Refusal.of(error)
+            self.steps[self.at] = replace(self.steps[self.at], document=after, is_open=drag)
+            self.version += 1
+            return result
+
+    def fit(
+        self, what: str = "all", progress: Callable[[int, float, float], object] | None = None
+    ) -> FitResult | JointResult | SliceResults | Refusal:
+        """Fits the window ("all"), the spectrum at the cursor ("spectrum"), or each spectrum
+        ("slices") of the file that is shown, or the windows of all files ("joint"). The models take
+        the values but those of slices.
+
+        A fit of windows is repeated from its end until that comes again. `progress` is called as
+        (evaluations, χ², best); of slices as (done, total). It may raise
+        KeyboardInterrupt to end the fit with the best point.
+        """
+        with self.lock:
+            if self.fitting:
+                return Refusal("a fit is running; stop it, or wait")
+            document, self.fitting = self.document, True
+        try:
+            if document.model is None:
+                raise FitError("there is no model to fit; add a component first")
+            if what == "slices":
+                return slices_of(self.ground, document, progress)
+            if what not in ("all", "spectrum", "joint"):
+                raise FitError(f"what is {what!r}; give 'all', 'spectrum', 'slices' or 'joint'")
+            result, after = rounds(self.ground, document, what, progress)
+        except (PyspecError, ValueError) as error:
+            return Refusal.of(error)
+        finally:
+            self.fitting = False
+        with self.lock:
+            cursor = self.document.cursor
+            self._push(LABELS[what], replace(after, cursor=cursor))
+        return result
+
+
+def _text_of(ground: Ground, model: Given) -> tuple[str, Path]:
+    """The text of a model, and the folder in which it names files."""
+    models = ground.file.models
+    if model is None:
+        return "\n".join(one.to_yaml() for one in models.values()), Path()
+    if isinstance(model, Model):
+        return model.to_yaml(), Path()
+    if isinstance(model, str) and model in models:
+        return models[model].to_yaml(), Path()
+    if isinstance(model, str) and ("\n" in model or ": " in model):
+        return model, Path()
+    return open_source(Path(model)).text, Path(model).parent

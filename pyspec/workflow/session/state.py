@@ -1,0 +1,155 @@
+"""Where a session stands, as JSON: in the folder where it is saved, and in a cache as one goes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pyspec.io.atomic import write_text
+from pyspec.workflow.fitting.several import seen_from
+from pyspec.workflow.session.document import Document, Other
+from pyspec.workflow.session.ground import Ground
+
+#: What the fit of one spectrum of a series is called, which no job of the series repeats.
+ONE = "one spectrum"
+
+#: The file of a saved session that says what was shown.
+STATE = "session.json"
+
+
+def folders_of(folder: Path) -> list[Path] | None:
+    """The folders of the files of a saved session, one of them where it is one of a single file;
+    None for a folder that holds none."""
+    found = _read(folder / STATE)
+    if found is None:
+        return None
+    names = found.get("files", ["."])
+    return [folder / str(name) for name in names] if isinstance(names, list) else None
+
+
+def opened(folder: Path, ground: Ground, text: str) -> tuple[Document, bool] | None:
+    """(document, whether it stands at the end of a fit) of a saved session, where its models are
+    still those of the job; None where there is none."""
+    found = _read(folder / STATE)
+    begun = found.get("begun") if isinstance(found, dict) else None
+    document = None if found is None else _document(found.get("document"), ground)
+    if document is None or text not in (begun, document.text):
+        return None
+    return document, begun is not None
+
+
+def plain(document: Document) -> dict[str, Any]:
+    """A document as JSON holds it, without its fits."""
+    return {
+        "file": document.file,
+        "text": document.text,
+        "name": document.name,
+        "energy": document.energy_limits,
+        "time": document.time_limits,
+        "excluded": document.excluded,
+        "cursor": document.cursor,
+        "others": {str(number): _plain_other(one) for number, one in document.others.items()},
+    }
+
+
+def _plain_other(other: Other) -> dict[str, Any]:
+    return {
+        "values": other.values,
+        "energy": other.energy_limits,
+        "time": other.time_limits,
+        "excluded": other.excluded,
+        "cursor": other.cursor,
+    }
+
+
+def write_state(document: Document, label: str, path: Path) -> None:
+    """Writes where a session stands, so that it can be offered after a crash."""
+    known = {"when": datetime.now().isoformat(" ", "seconds"), "label": label}
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_text(path, json.dumps({**known, "document": plain(document)}))
+
+
+def read_state(path: Path, ground: Ground) -> tuple[str, str, Document] | None:
+    """(when, label, document) of a session that was not saved; None without one that fits these
+    data."""
+    found = _read(path)
+    document = None if found is None else _document(found.get("document"), ground)
+    if found is None or document is None:
+        return None
+    return str(found.get("when")), str(found.get("label")), document
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _document(given: Any, ground: Ground) -> Document | None:
+    """The document of which :func:`plain` made plain values; None for what is none."""
+    try:
+        file = int(given.get("file", 0))
+        others = {
+            int(number): Other(**_seen(one), values=_values(one["values"]))
+            for number, one in given.get("others", {}).items()
+        }
+        if sorted([file, *others]) != list(range(len(ground.files))):
+            return None
+        own = _seen(given)
+        document = Document(
+            **own, text=str(given["text"]), name=str(given["name"]), file=file, others=others
+        )
+        there = ground.files[file]
+        there.check_paths(document.text)
+        document = replace(document, model=there.model(document.text, document.name))
+        for number in range(len(ground.files)):
+            seen, there = seen_from(ground, document, number), ground.files[number]
+            there.measurement(seen)
+            there.check_cursor(seen.cursor)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return None
+    return document
+
+
+def _seen(given: Any) -> dict[str, Any]:
+    """What is of one file."""
+    row, column = map(int, given["cursor"])
+    return {
+        "energy_limits": _pair(given["energy"]),
+        "time_limits": _pair(given["time"]),
+        "excluded": tuple((str(axis), float(a), float(b)) for axis, a, b in given["excluded"]),
+        "cursor": (row, column),
+    }
+
+
+def _values(given: Any) -> dict[str, dict[str, float]]:
+    return {
+        str(model): {str(name): float(value) for name, value in values.items()}
+        for model, values in given.items()
+    }
+
+
+def _pair(limits: Any) -> tuple[float, float] | None:
+    if limits is None:
+        return None
+    low, high = limits
+    return float(low), float(high)
+
+
+def state_path(ground: Ground) -> Path:
+    """Where the state of a session of these data is kept: in the cache of the user."""
+    from hashlib import sha256
+
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    known = [str(Path(ground.file.path).resolve()), str(ground.data.shape)]
+    known += [
+        repr(one[[0, -1]].tolist()) for one in (ground.energy, ground.time) if one is not None
+    ]
+    name = sha256("\n".join(known).encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return Path(base) / "pyspec" / "build" / f"{name}.json"
