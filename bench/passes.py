@@ -27,7 +27,7 @@ from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
 from pyspec._library import DTYPES
 from pyspec._library.memory import WORDS
 from pyspec.executor import CompiledExecutor, make_plan, worst_difference
-from pyspec.executor.normal import FitParts
+from pyspec.executor.normal import fit_parts
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver
 from pyspec.ir import build_graph
 from pyspec.model import Model
@@ -102,7 +102,7 @@ def measure_fit(case: Case, rounds: int) -> dict[str, float] | None:
     executor = CompiledExecutor(make_plan(case.model), case.measurement)
     n = executor.plan.theta.size
     span = (DTYPES["pyspec_part"].names or ()).index("span")
-    with FitParts([executor], [np.arange(n)], n, None) as parts:
+    with fit_parts([executor], [np.arange(n)], n, None) as parts:
         places = (ctypes.c_int64 * WORDS["pyspec_part"]).from_address(parts.address)
         memory = places[span]
         if not memory:

@@ -20,16 +20,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from bench.cases import seed_case, seed_task
 from bench.measure import arguments_of, finish, print_rows
-from pyspec._library import LIBRARY, call_function, raise_status
-from pyspec._library.memory import address
+from pyspec._library import call_function
 from pyspec.executor import CompiledExecutor
-from pyspec.executor.normal import FORMS, Parts, prepared, triangle_size
-from pyspec.executor.team import team_of
+from pyspec.executor.normal import fit_parts
 
 
 class Rows:
@@ -38,17 +37,13 @@ class Rows:
     def __init__(
         self, executor: CompiledExecutor, theta: Any, stack: ExitStack, threads: int
     ) -> None:
-        frame = stack.enter_context(prepared(executor, None))
-        frame.theta[:] = theta
-        order = len(executor.opt_param_names) + 1
-        team = stack.enter_context(team_of([executor], threads))
-        self._parts = Parts([executor], [np.arange(order - 1)], order - 1, [frame], team)
-        self._triangle = np.zeros(triangle_size(order))
-        sums = FORMS["gram"], order, self._parts.team, address(self._triangle)
-        self._given = self._parts.address, self._parts.n, *sums
+        n = len(executor.opt_param_names)
+        with mock.patch.dict(os.environ, PYSPEC_NUM_THREADS=str(threads)):
+            given = fit_parts([executor], [np.arange(n)], n, None)
+            self._parts, self._theta = stack.enter_context(given), theta
 
     def __call__(self) -> None:
-        raise_status(LIBRARY.pyspec_sum_parts(*self._given), "rows")
+        self._parts.sum(self._theta, "gram")
 
 
 def with_threads(count: int, job: Callable[[], object]) -> None:

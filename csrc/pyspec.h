@@ -335,9 +335,6 @@ PYSPEC_API int pyspec_evaluate(const pyspec_call *call);
 /* out[rows of the window][abscissae of the window] = (data - model) * weight, 0 if keep is 0. */
 PYSPEC_API int pyspec_residual(const pyspec_call *call);
 
-/* pyspec_residual of n calls, one after the other: the files of a joint fit. */
-PYSPEC_API int pyspec_residual_all(const pyspec_call *const *calls, int64_t n_calls);
-
 /* out[n_traces][n_rows] = every parameter resolved over the row axis; NaN where no node resolves it. */
 PYSPEC_API int pyspec_traces(const pyspec_call *call);
 

@@ -82,14 +82,6 @@ int pyspec_residual(const pyspec_call *call)
     return run_spectra(call, 1);
 }
 
-int pyspec_residual_all(const pyspec_call *const *calls, int64_t n_calls)
-{
-    int status = calls || !n_calls ? STATUS_OK : STATUS_NULL_POINTER;
-    for (int64_t k = 0; !status && k < n_calls; k++)
-        status = pyspec_residual(calls[k]);
-    return status;
-}
-
 int pyspec_traces(const pyspec_call *call)
 {
     run state, *r = &state;

@@ -28,7 +28,6 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_prepare": (ctypes.c_int, [_PTR, _I64]),
     "pyspec_evaluate": (ctypes.c_int, [_PTR]),
     "pyspec_residual": (ctypes.c_int, [_PTR]),
-    "pyspec_residual_all": (ctypes.c_int, [_PTR, _I64]),
     "pyspec_traces": (ctypes.c_int, [_PTR]),
     "pyspec_jacobian": (ctypes.c_int, [_PTR]),
     "pyspec_jacobian_work_size": (_I64, [_PTR, _PTR]),

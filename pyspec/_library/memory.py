@@ -33,6 +33,24 @@ def address_in(memory: bytearray) -> int:
     return addressof(_first_byte(memory))
 
 
+#: Bytes at whose multiples work memory begins.
+ALIGNED = 64
+
+
+def aligned(n_bytes: int) -> npt.NDArray[np.float64]:
+    """Doubles that start on a 64-byte boundary, whatever they hold: C reads none of its work memory
+    before it has written there."""
+    return aligned_at(n_bytes)[0]
+
+
+def aligned_at(n_bytes: int) -> tuple[npt.NDArray[np.float64], int]:
+    """The same, and their address."""
+    raw = np.empty(n_bytes // 8 + 8)
+    begin = address(raw)
+    skip = -begin % ALIGNED
+    return raw[skip // 8 : skip // 8 + n_bytes // 8], begin + skip
+
+
 def doubles_at(place: int, n: int) -> npt.NDArray[np.float64]:
     """A copy of n numbers of the library's."""
     return np.array((c_double * n).from_address(place))

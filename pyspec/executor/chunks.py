@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from pyspec.errors import DataError
 from pyspec.executor.compiled import CompiledExecutor, as_read
 from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, all_nodes, join, take
-from pyspec.executor.normal import Sums, prepared
+from pyspec.executor.normal import Sums
 from pyspec.executor.span import Reading
 from pyspec.executor.store import Job
 from pyspec.model.data.lazy_weights import Beside, rows_of
@@ -76,9 +76,10 @@ def chunk_nodes(
             return Sums(reading.size, reading.size, "data")
         return Sums(n_free, n_free, form, in_strips=strips)
 
-    joined = _Joined(sums())
+    # Joined where they follow each other: there is always room for their nodes.
+    total, apart, due = sums(), list[Nodes](), -1
     with ExitStack() as stack:
-        first, *others = [stack.enter_context(prepared(executor, fixed)) for _ in range(threads)]
+        first, *others = [stack.enter_context(executor.prepared(fixed)) for _ in range(threads)]
         for frame in (first, *others):
             stack.callback(frame.problem.__setitem__, ..., frame.problem.copy())
             stack.callback(frame.call.__setitem__, ..., frame.call.copy())
@@ -100,9 +101,12 @@ def chunk_nodes(
         summers = [_Summer(executor, frame, sums(), reading) for frame in (first, *others)]
         # Whatever happens, no thread sums in a frame that has been given back.
         found = stack.enter_context(closing(_side_by_side(summers, chunks)))
-        for nodes in found:
-            joined.add(nodes)
-    return joined.nodes()
+        for begin, end, nodes in found:
+            if due not in (-1, begin):
+                apart.append(take(total))
+            due = end
+            join(total, nodes)
+    return all_nodes([*apart, take(total)])
 
 
 class _Summer:
@@ -132,35 +136,11 @@ class _Summer:
             status = LIBRARY.pyspec_read(*given, address(self._struct), begin, end)
         del kept
         raise_status(status, executor.plan.name)
-        return _Summed(begin, end, take(self.sums))
+        return begin, end, take(self.sums)
 
 
-class _Summed(NamedTuple):
-    """The sums of rows begin to end - 1."""
-
-    begin: int
-    end: int
-    nodes: Nodes
-
-
-class _Joined:
-    """Sums of rows, joined where they follow each other: there is always room for their nodes."""
-
-    def __init__(self, total: Sums) -> None:
-        self._total = total
-        self._apart: list[Nodes] = []
-        self._due: int | None = None
-
-    def add(self, more: _Summed) -> None:
-        """Takes the sums of some rows, in their order."""
-        if self._due not in (None, more.begin):
-            self._apart.append(take(self._total))
-        self._due = more.end
-        join(self._total, more.nodes)
-
-    def nodes(self) -> Nodes:
-        """Of all rows."""
-        return all_nodes([*self._apart, take(self._total)])
+#: The first row, the row behind the last, and the sums of these rows.
+_Summed: TypeAlias = tuple[int, int, Nodes]
 
 
 def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[_Summed]:

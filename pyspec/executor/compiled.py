@@ -6,7 +6,7 @@ two structs that point to them) from a pool, so one executor may serve several t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from math import prod
@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import address, doubles, record
-from pyspec.errors import DataError, PlanError, shortened
+from pyspec._library.memory import address, aligned_at, doubles, record
+from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.normal import FORMS, FitParts, OpenPart, Parts, part_of, prepared, sum_rows
+from pyspec.executor.normal import FORMS, OpenPart, Parts, Sums, fit_parts
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -31,6 +31,7 @@ from pyspec.executor.protocol import (
     each_by_itself,
 )
 from pyspec.executor.summed import SumSlopes
+from pyspec.executor.team import team_of
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
@@ -94,17 +95,18 @@ class CompiledExecutor(PlanExecutor):
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
-        has_sums = bool(plan.external_names) and bool(summed_components(plan))
-        self._sums = SumSlopes(plan, CompiledExecutor) if has_sums else None
+        self._sums: SumSlopes | None = None
+        if self.helper is not None and summed_components(plan):
+            self._sums = SumSlopes(self.helper, CompiledExecutor)
         self._size = prod(self.window.shape)
-        self._frames: list[Frame] = [Frame(self)]
+        self._frames: list[Frame] = [self._frame()]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return CompiledExecutor, (self.plan, self.measurement)
 
     def _describe_problem(self) -> npt.NDArray[np.void]:
         window = self.window
-        fields: dict[str, Any] = {
+        fields: dict[str, float] = {
             **self.pinned.fields,
             "row_begin": window.row_begin,
             "row_end": window.row_end,
@@ -150,9 +152,27 @@ class CompiledExecutor(PlanExecutor):
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(self)
-        frame.make_room(self, slopes)
+            frame = self._frame()
+        frame.make_room(slopes)
         return frame
+
+    def _frame(self) -> Frame:
+        helper = self.helper
+        external = None if helper is None else helper.external(self.plan.theta)
+        return Frame(self.plan, self.packed, self.problem, external)
+
+    @contextmanager
+    def prepared(self, fixed: Values) -> Iterator[Frame]:
+        """A frame with room for derivatives and with these fixed values, inside of the `with`
+        block."""
+        plan, frame = self.plan, self.take_frame(slopes=True)
+        try:
+            if fixed is not None:
+                frame.fixed[:] = plan.values(fixed, "fixed")
+            yield frame
+        finally:
+            frame.fixed[:] = plan.fixed
+            self.return_frame(frame)
 
     def rest(self) -> None:
         """Frees the work memory; the next call makes it again."""
@@ -164,7 +184,7 @@ class CompiledExecutor(PlanExecutor):
 
     def _call(
         self,
-        entry: Any,
+        entry: Callable[[int], int],
         theta: Values,
         fixed: Values,
         out: Array,
@@ -196,11 +216,6 @@ class CompiledExecutor(PlanExecutor):
         else:
             check_out(out, self._size)
         return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
-
-    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array:
-        """As :meth:`run`, with other traces and components in place of those that Python gives."""
-        out = doubles(self._size, self._points)
-        return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out, external)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self.measurement.data is None:
@@ -262,7 +277,13 @@ class CompiledExecutor(PlanExecutor):
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         if self._sums:
-            self._sums.add(self, columns, theta, fixed)
+            given = self.plan.values(theta, "free")
+
+            def run_with(external: tuple[Array, Array]) -> Array:
+                room = doubles(self._size, self._points)
+                return self._call(LIBRARY.pyspec_evaluate, given, fixed, room, external)
+
+            self._sums.add(columns, self.window, run_with, given, fixed)
         return columns
 
     def normal(
@@ -271,7 +292,6 @@ class CompiledExecutor(PlanExecutor):
         fixed: Values = None,
         form: str = "gram",
         *,
-        chunks: Sequence[tuple[int, int]] | None = None,
         threads: int = 1,
         in_strips: bool = False,
     ) -> Array:
@@ -282,10 +302,9 @@ class CompiledExecutor(PlanExecutor):
         form : "gram" for the Gram matrix of ``[J r]``, J being minus the derivative of the
             residual; "factor" for its Cholesky factor, by orthogonal transformations; "fisher"
             for the Gram matrix with the expected curvature of the loss; "value" for chi² alone
-        chunks : ranges of rows that follow each other and make up the window
-        threads : threads that share the rows, whatever the chunks; the bits depend on neither
+        threads : threads that share the rows; no bit depends on how many
         in_strips : whether to sum in ways that whole strips of rows allow, as fits do; the last
-            digits differ from those of the general walk. Not with chunks
+            digits differ from those of the general walk
 
         Returns the rows of an upper triangle of order n_free + 1 (see
         :func:`pyspec.executor.normal.unpack`), or chi² alone, (1,), for "value".
@@ -294,9 +313,13 @@ class CompiledExecutor(PlanExecutor):
             raise DataError("sums of residuals need data; give the measurement some")
         if form not in FORMS:
             raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
+        n_free, helper = len(self.opt_param_names), self.helper
         given = self.plan.values(theta, "free")
-        ranges = None if chunks is None else self._checked(list(chunks))
-        return sum_rows(self, given, fixed, form, ranges, threads, in_strips)
+        with self.prepared(fixed) as frame, team_of([self], threads) as team:
+            if helper is not None:
+                frame.fill_external(*helper.external(given, fixed))
+            part = self._part(frame, n_free, in_strips)
+            return Parts([part], [np.arange(n_free)], n_free, team, self.plan.name).sum(given, form)
 
     def is_apart(self, form: str) -> bool:
         """Whether a fit in memory sums over shapes and times apart."""
@@ -310,18 +333,6 @@ class CompiledExecutor(PlanExecutor):
         is_plain = self.weight is None and self.keep is None and self.measurement.loss == "squares"
         walks = int(self.packed.header["separable"]) < 0
         return self.is_apart(form) or (form == "gram" and walks and is_plain)
-
-    def _checked(self, chunks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Ranges of rows that make up the window. Raises :class:`PlanError` for others."""
-        due = self.window.row_begin
-        for begin, end in chunks:
-            due = end if begin == due < end else -1
-        if due != self.window.row_end:
-            raise PlanError(
-                f"chunks must follow each other from row {self.window.row_begin} to "
-                f"{self.window.row_end}, not {shortened(chunks)}"
-            )
-        return chunks
 
     @property
     def shared_size(self) -> int:
@@ -337,8 +348,22 @@ class CompiledExecutor(PlanExecutor):
     @contextmanager
     def open_part(self, fixed: Values, n_total: int, n_threads: int) -> Iterator[OpenPart]:
         """A part of a fit in C, which holds a frame until it is closed."""
-        with prepared(self, fixed) as frame:
-            yield part_of(self, frame, n_total, in_strips=True)
+        with self.prepared(fixed) as frame:
+            yield self._part(frame, n_total, in_strips=True)
+
+    def _part(self, frame: Frame, n_total: int, in_strips: bool) -> OpenPart:
+        """The part of one of its frames. In strips it has memory by which a fit need not read the
+        data in every evaluation (csrc/separable/span.c)."""
+        n_theta, kept = frame.theta.size, None
+        sums = Sums(n_theta, n_total, in_strips=in_strips)
+        fields = {"call": frame.address, "theta": frame.theta_address, "normal": sums.address}
+        fields["n_theta"] = n_theta
+        if in_strips:
+            size = LIBRARY.pyspec_span_size(self.packed.address, address(frame.problem))
+            if size:
+                kept, fields["span"] = aligned_at(size)
+                fields["span_size"] = size
+        return OpenPart(fields, frame.theta, sums, self.shared_size, kept)
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """This executor as the C loop of a fit uses it. Raises :class:`PlanError` where Python has
@@ -346,7 +371,7 @@ class CompiledExecutor(PlanExecutor):
         if not self.capabilities.in_c:
             raise PlanError(f"{self.plan.name}: registered functions need Python between steps")
         n_free = len(self.opt_param_names)
-        return FitParts([self], [np.arange(n_free)], n_free, fixed)
+        return fit_parts([self], [np.arange(n_free)], n_free, fixed)
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit whose loop runs in Python."""

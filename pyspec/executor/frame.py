@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
-from pyspec._library.memory import WORDS, address, fill, view
+from pyspec._library.memory import ALIGNED, WORDS, address, aligned_at, fill, view
 from pyspec.executor.protocol import Array
-from pyspec.plan import check
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
+from pyspec.plan import PackedPlan, ScheduledPlan, check
 
 #: Words of the structures that a frame begins with: the problem, the call.
 _PROBLEM, _CALL = WORDS["pyspec_problem"], WORDS["pyspec_call"]
@@ -26,29 +21,18 @@ _OUT, _N_OUT, _WORK, _PREPARED = (
     for name in ("out", "n_out", "work", "prepared")
 )
 
-#: Bytes at whose multiples work memory begins.
-ALIGNED = 64
-
-
-def aligned(n_bytes: int) -> Array:
-    """Doubles that start on a 64-byte boundary, whatever they hold: C reads none of its work memory
-    before it has written there."""
-    return aligned_at(n_bytes)[0]
-
-
-def aligned_at(n_bytes: int) -> tuple[Array, int]:
-    """The same, and their address."""
-    raw = np.empty(n_bytes // 8 + 8)
-    begin = address(raw)
-    skip = -begin % ALIGNED
-    return raw[skip // 8 : skip // 8 + n_bytes // 8], begin + skip
-
 
 class Frame:
-    """The memory of one call."""
+    """The memory of one call that evaluates `plan`. `packed` and `problem` are the plan and the
+    ``pyspec_problem`` as C reads them, `external` what functions in Python give at its values."""
 
-    def __init__(self, executor: CompiledExecutor) -> None:
-        plan = executor.plan
+    def __init__(
+        self,
+        plan: ScheduledPlan,
+        packed: PackedPlan,
+        problem: npt.NDArray[np.void],
+        external: tuple[Array, Array] | None,
+    ) -> None:
         # One piece of memory: the problem, the call, theta, the fixed values.
         begin, n_theta = _PROBLEM + _CALL, plan.theta.size
         self._words = np.empty(begin + n_theta + plan.fixed.size, np.int64)
@@ -56,21 +40,19 @@ class Frame:
         values = self._words.view(np.float64)
         self.theta, self.fixed = values[begin : begin + n_theta], values[begin + n_theta :]
         self.theta[:], self.fixed[:] = plan.theta, plan.fixed
-        self._words[:_PROBLEM] = np.frombuffer(executor.problem, np.int64)
+        self._words[:_PROBLEM] = np.frombuffer(problem, np.int64)
         self.theta_address = place + 8 * begin
         self.external: tuple[Array, Array] | None = None
-        if executor.helper is not None:
-            traces, spectra = executor.helper.external(plan.theta)
-            self.external = np.ascontiguousarray(traces), np.ascontiguousarray(spectra)
-            problem = self.problem
-            problem["external"] = address(self.external[0])
-            problem["spectra"] = address(self.external[1])
-            problem["n_external"] = len(traces) + len(spectra)
+        if external is not None:
+            traces, spectra = map(np.ascontiguousarray, external)
+            self.external, own = (traces, spectra), self.problem
+            own["external"], own["spectra"] = address(traces), address(spectra)
+            own["n_external"] = len(traces) + len(spectra)
         self._words[_FIXED] = self.theta_address + 8 * n_theta
-        self._problem = place
-        check(executor.packed, plan.name, place)
+        self._packed, self._problem = packed, place
+        check(packed, plan.name, place)
         given = {
-            "plan": executor.packed.address,
+            "plan": packed.address,
             "problem": place,
             "theta": self.theta_address,
             "isa": CONSTANTS[f"ISA_{ISA}"],
@@ -79,7 +61,6 @@ class Frame:
         self.address = place + 8 * _PROBLEM
         self._room: Array | None = None
         self._has_slopes = False
-        self._target: Array | None = None
 
     @property
     def problem(self) -> npt.NDArray[np.void]:
@@ -93,10 +74,8 @@ class Frame:
 
     def send_to(self, out: Array) -> None:
         """Makes `out` the output of the next call."""
-        if out is not self._target:
-            self._words[_OUT] = address(out)
-            self._words[_N_OUT] = out.size
-            self._target = out
+        self._words[_OUT] = address(out)
+        self._words[_N_OUT] = out.size
 
     def fill_external(self, traces: Array, spectra: Array) -> None:
         """Hands over what registered functions gave."""
@@ -104,12 +83,12 @@ class Frame:
         self.external[0][...] = traces
         self.external[1][...] = spectra
 
-    def make_room(self, executor: CompiledExecutor, slopes: bool) -> None:
+    def make_room(self, slopes: bool) -> None:
         """Work memory, and memory for what is the same for all rows, before the first call; more of
         both before the first that asks for slopes."""
         if self._room is not None and self._has_slopes >= slopes:
             return
-        plan, problem = executor.packed.address, self._problem
+        plan, problem = self._packed.address, self._problem
         work_size = LIBRARY.pyspec_jacobian_work_size if slopes else LIBRARY.pyspec_work_size
         what = CONSTANTS["PREPARE_SLOPES"] if slopes else 0
         size = work_size(plan, problem)
@@ -121,7 +100,3 @@ class Frame:
         self._has_slopes = slopes
         self._words[_WORK : _WORK + 2] = place, size
         self._words[_PREPARED : _PREPARED + 2] = place + begin, prepared_size
-
-    def forget(self) -> None:
-        """Lets go of an output that the caller owns."""
-        self._target = None

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import PlanError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.linear.executor import LinearExecutor
 from pyspec.executor.linear.stacked import Stack, shares_amplitudes
-from pyspec.executor.normal import FitParts, Opens, Parts, pack_triangle, unpack
+from pyspec.executor.normal import Opens, Parts, fit_parts, pack_triangle, unpack
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import (
     Array,
@@ -32,13 +31,6 @@ from pyspec.executor.protocol import (
 from pyspec.model.theta import values_of
 
 Ints = npt.NDArray[np.int64]
-
-
-def _opens(executor: Executor) -> Opens:
-    """An executor that the loop in C evaluates. Raises :class:`PlanError`."""
-    if isinstance(executor, (CompiledExecutor, LinearExecutor)) and executor.capabilities.in_c:
-        return executor
-    raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
 
 
 def _summing(executor: Executor) -> Executor:
@@ -73,7 +65,6 @@ class PartsExecutor:
             self._blocks = list(zip(self.executors, problem.gather, strict=True))
         else:
             self._blocks = [(self.stack, np.arange(len(problem.names)))]
-        self._sizes: list[int] | None = None
 
     def __repr__(self) -> str:
         return f"<PartsExecutor: {len(self.opt_param_names)} free parameters, {self.executors!r}>"
@@ -110,31 +101,12 @@ class PartsExecutor:
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """The residuals of all parts, one after the other."""
-        given, parts = self.theta_of(theta), self._blocks
-        if self._sizes is None:
-            self._sizes = [executor.residual(given[gather]).size for executor, gather in parts]
+        given = self.theta_of(theta)
+        found = np.concatenate([one.residual(given[gather]) for one, gather in self._blocks])
         if out is None:
-            out = np.empty(sum(self._sizes))
-        else:
-            check_out(out, sum(self._sizes))
-        compiled: list[tuple[CompiledExecutor, Any]] = []
-        begin = 0
-        for (executor, gather), size in zip(parts, self._sizes, strict=True):
-            part = out[begin : begin + size]
-            begin += size
-            if isinstance(executor, CompiledExecutor) and executor.helper is None:
-                frame = executor.take_frame()
-                frame.theta[:] = given[gather]
-                frame.send_to(part)
-                compiled.append((executor, frame))
-            else:
-                part[:] = executor.residual(given[gather])
-        addresses = np.array([frame.address for _, frame in compiled], dtype=np.uintp)
-        status = LIBRARY.pyspec_residual_all(addresses.ctypes.data, addresses.size)
-        for executor, frame in compiled:
-            frame.forget()
-            executor.return_frame(frame)
-        raise_status(status, "joint residual")
+            return found
+        check_out(out, found.size)
+        out[:] = found
         return out
 
     @cached_property
@@ -209,10 +181,13 @@ class PartsExecutor:
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """All parts as the C loop of a fit uses them."""
-        opens = [_opens(executor) for executor, _ in self._blocks]
-        return FitParts(
-            opens, [gather for _, gather in self._blocks], len(self.problem.names), None
-        )
+        opens: list[Opens] = []
+        for executor, _ in self._blocks:
+            one = _summing(executor)
+            assert isinstance(one, (CompiledExecutor, LinearExecutor))
+            opens.append(one)
+        gathers = [gather for _, gather in self._blocks]
+        return fit_parts(opens, gathers, len(self.problem.names), None)
 
     def theta_of(self, theta: Values) -> Array:
         """(n,) values given by name, in order, or not at all."""

@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
-from pyspec._library.memory import WORDS, address, fill
+from pyspec._library.memory import ALIGNED, WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
-from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.protocol import Executor
 from pyspec.executor.team import Team, at_work

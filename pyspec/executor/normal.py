@@ -11,18 +11,15 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill, view
-from pyspec.executor.frame import Frame, aligned_at
+from pyspec.executor.protocol import Values
 from pyspec.executor.team import Shared, Team, choose_threads, team_of
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -121,56 +118,6 @@ class Sums:
         return self._memory[self._parts[1] : self._parts[2]].view(np.int64).reshape(-1, 2)
 
 
-def sum_rows(
-    executor: CompiledExecutor,
-    theta: Array,
-    fixed: Any,
-    form: str,
-    chunks: Sequence[tuple[int, int]] | None,
-    threads: int,
-    in_strips: bool = False,
-) -> Array:
-    """The triangle over all rows of the window: by threads, or chunk by chunk; chunks must follow
-    each other."""
-    n_free = len(executor.opt_param_names)
-    order = 1 if form == "value" else n_free + 1
-    triangle = np.zeros(triangle_size(order))
-    name = executor.plan.name
-    with prepared(executor, fixed) as frame, team_of([executor], threads) as team:
-        frame.theta[:] = theta
-        if executor.helper is not None:
-            frame.fill_external(*executor.helper.external(theta, fixed))
-        if team is not None or chunks is None:
-            one = part_of(executor, frame, n_free, in_strips)
-            parts = Parts([one], [np.arange(n_free)], n_free, team)
-            given = parts.address, parts.n, FORMS[form], order, parts.team, address(triangle)
-            raise_status(LIBRARY.pyspec_sum_parts(*given), name)
-            return triangle
-        total = Sums(n_free, n_free, form)
-        what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
-        raise_status(LIBRARY.pyspec_prepare(frame.address, what), name)
-        for begin, end in chunks:
-            status = LIBRARY.pyspec_accumulate(frame.address, total.address, begin, end)
-            raise_status(status, name)
-        status = LIBRARY.pyspec_collect(total.address, None, order, address(triangle))
-        raise_status(status, name)
-        return triangle
-
-
-@contextmanager
-def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Frame]:
-    """A frame with room for derivatives and with these fixed values."""
-    plan = executor.plan
-    frame = executor.take_frame(slopes=True)
-    try:
-        if fixed is not None:
-            frame.fixed[:] = plan.values(fixed, "fixed")
-        yield frame
-    finally:
-        frame.fixed[:] = plan.fixed
-        executor.return_frame(frame)
-
-
 class OpenPart(NamedTuple):
     """One executor as C evaluates it while a fit runs.
 
@@ -187,22 +134,7 @@ class OpenPart(NamedTuple):
     theta: Array
     sums: Sums
     size: int
-    kept: Any = None
-
-
-def part_of(executor: CompiledExecutor, frame: Frame, n_total: int, in_strips: bool) -> OpenPart:
-    """That of a compiled executor in one of its frames. In strips it has memory by which a fit need
-    not read the data in every evaluation (csrc/separable/span.c)."""
-    n_theta, kept = frame.theta.size, None
-    sums = Sums(n_theta, n_total, in_strips=in_strips)
-    fields = {"call": frame.address, "theta": frame.theta_address, "normal": sums.address}
-    fields["n_theta"] = n_theta
-    if in_strips:
-        size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
-        if size:
-            kept, fields["span"] = aligned_at(size)
-            fields["span_size"] = size
-    return OpenPart(fields, frame.theta, sums, executor.shared_size, kept)
+    kept: object = None
 
 
 class Parts:
@@ -214,9 +146,10 @@ class Parts:
         gathers: Sequence[Ints],
         n_total: int,
         team: Team | None = None,
+        label: str = "fit",
     ) -> None:
         self.n = len(opened)
-        self._kept = opened, team
+        self._kept, self._label = (opened, team), label
         self._places = [(one.theta, gather) for one, gather in zip(opened, gathers, strict=True)]
         self._n_total = n_total
         self.sums = [one.sums for one in opened]
@@ -240,7 +173,7 @@ class Parts:
         order = 1 if form == "value" else self._n_total + 1
         triangle = np.zeros(triangle_size(order))
         given = self.address, self.n, FORMS[form], order, self.team, address(triangle)
-        raise_status(LIBRARY.pyspec_sum_parts(*given), "fit")
+        raise_status(LIBRARY.pyspec_sum_parts(*given), self._label)
         return triangle
 
 
@@ -248,30 +181,19 @@ class Opens(Shared, Protocol):
     """An executor that a fit in C evaluates."""
 
     def open_part(
-        self, fixed: Any, n_total: int, n_threads: int
+        self, fixed: Values, n_total: int, n_threads: int
     ) -> AbstractContextManager[OpenPart]: ...
 
 
-class FitParts(AbstractContextManager[Parts]):
-    """The parts of a fit, which hold memory of each executor as long as it runs."""
-
-    def __init__(
-        self, executors: Sequence[Opens], gathers: Sequence[Ints], n_total: int, fixed: Any
-    ) -> None:
-        self._executors, self._gathers, self._n_total = executors, gathers, n_total
-        self._fixed, self._open = fixed, ExitStack()
-
-    def __enter__(self) -> Parts:
-        executors, n_total = self._executors, self._n_total
-        n_threads = choose_threads(executors)
-        with ExitStack() as stack:
-            opened = [
-                stack.enter_context(one.open_part(self._fixed, n_total, n_threads))
-                for one in executors
-            ]
-            team = stack.enter_context(team_of(executors, n_threads))
-            self._open = stack.pop_all()
-            return Parts(opened, self._gathers, n_total, team)
-
-    def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)
+@contextmanager
+def fit_parts(
+    executors: Sequence[Opens], gathers: Sequence[Ints], n_total: int, fixed: Values
+) -> Iterator[Parts]:
+    """The parts of a fit, inside of the `with` block, which hold memory of each executor."""
+    n_threads = choose_threads(executors)
+    with ExitStack() as stack:
+        opened = [
+            stack.enter_context(one.open_part(fixed, n_total, n_threads)) for one in executors
+        ]
+        team = stack.enter_context(team_of(executors, n_threads))
+        yield Parts(opened, gathers, n_total, team)

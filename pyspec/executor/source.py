@@ -83,7 +83,7 @@ class SourceExecutor(CompiledExecutor):
         )
         self.source = veiled(source, self.keep)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return SourceExecutor, (self.plan, self._given)
 
     def is_apart(self, form: str) -> bool:
@@ -106,7 +106,7 @@ class SourceExecutor(CompiledExecutor):
         return whole.residual(theta, fixed, out)
 
     def normal(
-        self, theta: Values, fixed: Values = None, form: str = "gram", **options: Any
+        self, theta: Values, fixed: Values = None, form: str = "gram", **options: object
     ) -> Array:
         """The sums of a fit in memory, bit for bit, in one pass over the blocks."""
         if options:

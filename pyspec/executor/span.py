@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import address, doubles_at, record
-from pyspec.executor.frame import Frame, aligned
+from pyspec._library.memory import address, aligned, doubles_at, record
+from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, collect_data
-from pyspec.executor.normal import FORMS, prepared, triangle_size
+from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.protocol import Array, Values
 
 if TYPE_CHECKING:
@@ -162,14 +162,13 @@ def span_of(
 ) -> Iterator[Span | None]:
     """The span of a fit, inside of the `with` block; None where there is no such way. `isa` is the
     build of the kernels, by default that of this process."""
-    problem: Any = executor.problem
     size = 0
     if executor.is_apart("gram"):
-        size = int(LIBRARY.pyspec_span_size(executor.packed.address, address(problem)))
+        size = int(LIBRARY.pyspec_span_size(executor.packed.address, address(executor.problem)))
     if not size:
         yield None
         return
-    with prepared(executor, fixed) as frame:
+    with executor.prepared(fixed) as frame:
         own = frame.call["isa"].copy()
         try:
             yield Span(executor, frame, size, isa)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ class Job:
     """What to sum of one file: a triangle, or what a `reading` says."""
 
     file: int
-    theta: Any
+    theta: Array
     fixed: Values
     form: str
     strips: bool

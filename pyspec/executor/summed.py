@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyspec._library import OPS
+from pyspec.executor.base import Window
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.protocol import Array, Values
+from pyspec.executor.protocol import Array, Executor, Values
 from pyspec.passes import Pace
 from pyspec.plan import ScheduledPlan
 from pyspec.plan.columns import dependence, summed_components
 from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
 
 #: The largest change over the largest value of the spectrum in such a difference, which then loses
 #: nothing but the rounding of the change.
@@ -31,31 +28,37 @@ FAR = 1024.0
 
 
 class SumSlopes:
-    """What the sums of a plan add to the derivatives of the model. `make` makes an executor of a
-    plan."""
+    """What the sums of a plan add to the derivatives of the model. `helper` runs it in NumPy,
+    `make` makes an executor of another plan."""
 
     def __init__(
-        self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], CompiledExecutor]
+        self, helper: InterpretedExecutor, make: Callable[[ScheduledPlan], Executor]
     ) -> None:
-        self.plan, self._make = plan, make
+        self.plan, self._helper, self._make = helper.plan, helper, make
+        plan = self.plan
         external = np.flatnonzero(plan.op_kinds <= EXTERNAL).tolist()
         #: Each component with its place among those that Python fills.
         self.components = [(index, external.index(index)) for index in summed_components(plan)]
         ops = [plan.op(kind) for kind in plan.op_kinds.tolist() if kind != ADD_SLOT]
         self.is_read = any(op.spectrum_fed for op in ops)
-        self._traces: dict[tuple[int, int], CompiledExecutor] = {}
+        self._traces: dict[tuple[int, int], Executor] = {}
 
-    def add(self, executor: CompiledExecutor, columns: Array, theta: Values, fixed: Values) -> None:
-        """Adds to (n_free, n) derivatives of the model over the window, in place."""
-        plan, helper = self.plan, executor.helper
-        assert helper is not None
-        given = plan.values(theta, "free")
-        external = helper.external(given, fixed)
-        base = executor.run_with(external, given, fixed) if self.is_read else None
-        for k, changed in self._changes(helper, given, fixed).items():
+    def add(
+        self,
+        columns: Array,
+        window: Window,
+        run_with: Callable[[tuple[Array, Array]], Array],
+        theta: Array,
+        fixed: Values,
+    ) -> None:
+        """Adds to (n_free, n) derivatives of the model over the window, in place; `run_with` gives
+        the model, flat, with other traces and components in place of those of Python."""
+        external = self._helper.external(theta, fixed)
+        base = run_with(external) if self.is_read else None
+        for k, changed in self._changes(theta, fixed).items():
             if base is None:
                 full = np.sum(list(changed.values()), axis=0)
-                columns[k] += executor.window.crop(full.reshape(plan.shape)).ravel()
+                columns[k] += window.crop(full.reshape(self.plan.shape)).ravel()
                 continue
             direction = np.zeros_like(external[1])
             for place, change in changed.items():
@@ -64,14 +67,12 @@ class SumSlopes:
             if largest == 0.0:
                 continue
             step = 2.0 ** np.ceil(np.log2(FAR * max(np.abs(base).max() / largest, 1e-300)))
-            there = executor.run_with((external[0], external[1] + step * direction), given, fixed)
+            there = run_with((external[0], external[1] + step * direction))
             columns[k] += (there - base) / step
 
-    def _changes(
-        self, helper: InterpretedExecutor, theta: Array, fixed: Values
-    ) -> dict[int, dict[int, Array]]:
+    def _changes(self, theta: Array, fixed: Values) -> dict[int, dict[int, Array]]:
         """For each free parameter, by its place, what it changes in each component."""
-        plan = self.plan
+        plan, helper = self.plan, self._helper
         traces = helper.traces(theta, fixed)
         found: dict[int, dict[int, Array]] = {}
         for index, place in self.components:

@@ -19,10 +19,9 @@ import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.environment import reader
-from pyspec._library.memory import address, fill
+from pyspec._library.memory import address, aligned, fill
 from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError
-from pyspec.executor.frame import aligned
 
 #: Points times columns of an evaluation below which one thread is as fast: about 0.4 ms.
 SMALL = 300_000

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,9 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.part import FitPart
+from pyspec.fit.problem import FitProblem
 from pyspec.model.data.source import source_of
-
-if TYPE_CHECKING:
-    from pyspec.fit.part import FitPart
 
 Array = npt.NDArray[np.float64]
 
@@ -66,7 +65,7 @@ def deviations(redchi: float, n_free: float) -> float:
 
 
 def far_from_expected(
-    problem: Any,
+    problem: FitProblem,
     values: Mapping[str, float],
     redchi: float,
     n_free: float,
@@ -100,7 +99,7 @@ class Expected(NamedTuple):
     n_points: int
 
 
-def refuse_nothing(problem: Any) -> None:
+def refuse_nothing(problem: FitProblem) -> None:
     """Raises :class:`FitError` for counts that are all 0."""
     if problem.data_square == 0.0:
         raise FitError(
@@ -109,7 +108,7 @@ def refuse_nothing(problem: Any) -> None:
         )
 
 
-def expected_of(problem: Any, theta: Array) -> Expected | None:
+def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
     """What is expected of χ² of counts, or of other data with known noise; None for data by
     reference, and where the model expects no counts at all."""
     mean = variance = 0.0
@@ -140,7 +139,7 @@ def negative(problem: FitPart, theta: Array) -> list[Finding]:
     return [Finding(Kind.NEGATIVE_COUNTS, (), {"count": count, "points": model.size})]
 
 
-def at_zero(problem: Any, theta: Array) -> list[str]:
+def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     """A sentence where a model of counts ends at 0 where there are none: there its likelihood has a
     kink, as at a bound that nobody gave."""
     if not problem.is_poisson or problem.n_linear:

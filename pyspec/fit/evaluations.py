@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
 from numbers import Integral, Real
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, Executor, PartsExecutor
+from pyspec.executor import Executor, PartsExecutor
 from pyspec.executor.source import SourceExecutor
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Silent, StopFit
@@ -36,8 +36,8 @@ def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
 
 def _is_above_0(given: Any, kind: Any) -> bool:
     """Numbers of NumPy count; True, which Python takes for 1, does not."""
-    is_number = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
-    return is_number and bool(given > 0)
+    is_flag = isinstance(given, (bool, np.bool_))
+    return isinstance(given, kind) and not is_flag and bool(given > 0)
 
 
 @lru_cache(maxsize=64)
@@ -76,10 +76,10 @@ class Evaluations:
         self.best = np.inf
         self.best_theta: Array = _nowhere(n_free)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"count": self.count, "best": self.best, "best_theta": self.best_theta}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     def limit(
@@ -116,17 +116,13 @@ class Evaluations:
         return True
 
 
-def told_of_rows(
-    executor: Executor, progress: Silent, hold: Hold
-) -> AbstractContextManager[None] | None:
+def told_of_rows(executor: Executor, progress: Silent, hold: Hold) -> AbstractContextManager[None]:
     """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
-    together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. None for data in
-    memory, of which there is nothing to tell."""
-    if type(executor) is CompiledExecutor:  # thousands of slices: no time for more
-        return None
+    together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. Of data in memory there is
+    nothing to tell."""
     files = executor.executors if isinstance(executor, PartsExecutor) else (executor,)
     read = [one for one in files if isinstance(one, SourceExecutor)]
-    return _told(read, progress, hold) if read else None
+    return _told(read, progress, hold) if read else nullcontext()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.results.joint import JointResult
 from pyspec.fit.results.result import FitResult
-from pyspec.fit.solve.methods import RANDOM, checked_how
+from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_starts
 from pyspec.ir import GraphIR, model_of
 from pyspec.model import Measurement, Model
@@ -68,11 +68,9 @@ def fit_joint(
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
     noise = [one for _, one in pairs if one.weight is not None]  # of some only: refused below
-    how = checked_how(label, in_turn, options, *limits, noise or [one for _, one in pairs])
-    chosen = "compiled" if backend is None else backend_name(backend)
     n_starts, seed = check_starts(n_starts, seed)
-    if not RANDOM.isdisjoint(how.methods):
-        how = how._replace(options={"seed": seed, **how.options})
+    how = checked_how(label, in_turn, options, *limits, noise or [one for _, one in pairs], seed)
+    chosen = "compiled" if backend is None else backend_name(backend)
     names = () if names is None else names
     if isinstance(names, str) or len(names) not in (0, len(pairs)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(pairs)} files")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from pyspec.fit.solve.covariance import fisher_weight, jacobian
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.fit.solve.search import Search
 from pyspec.fit.solve.settled import Settled
+
+if TYPE_CHECKING:
+    import lmfit
 
 Array = npt.NDArray[np.float64]
 Bounds = Sequence[tuple[float, float]]
@@ -42,8 +45,8 @@ class Objective:
     """
 
     progress: Silent = Silent()
-    _params: Any = None
-    _gather: Sequence[Any] = ()
+    _params: lmfit.Parameters = None
+    _gather: Sequence[lmfit.Parameter] = ()
     #: Columns that stay the same.
     _kept: Mapping[int, Array] = MappingProxyType({})
 
@@ -52,10 +55,10 @@ class Objective:
         self.evaluations = Evaluations(len(problem.names))
         self.sizes = sizes or [1.0] * len(problem.names)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in _OF_A_RUN}
 
-    def __call__(self, params: Any) -> Array:
+    def __call__(self, params: lmfit.Parameters) -> Array:
         """The residual (data - model) * weight over the window, flat; for lmfit."""
         if params is not self._params:
             self._params = params

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -29,28 +29,28 @@ class MethodOptions(TypedDict, total=False):
     epsfcn: float
     maxfev: int
     factor: float
-    diag: Any
+    diag: object
     loss: str
     f_scale: float
-    x_scale: Any
+    x_scale: object
     tr_solver: str
-    diff_step: Any
+    diff_step: object
     # scipy.optimize.minimize, and what searches without derivatives
     tol: float
-    options: dict[str, Any]
+    options: dict[str, object]
     strategy: str
     maxiter: int
     popsize: int
-    mutation: Any
+    mutation: object
     recombination: float
-    init: Any
+    init: object
     polish: bool
     updating: str
     niter: int
     T: float
     stepsize: float
     Ns: int
-    keep: Any
+    keep: object
     totaliter: int
     maxfun: int
     # emcee
@@ -59,16 +59,16 @@ class MethodOptions(TypedDict, total=False):
     burn: int
     thin: int
     ntemps: int
-    pos: Any
+    pos: object
     reuse_sampler: bool
     float_behavior: str
     is_weighted: bool
-    run_mcmc_kwargs: dict[str, Any]
+    run_mcmc_kwargs: dict[str, object]
     # :data:`OF_INTERVALS`
-    try_ci: Any
-    ci_sigmas: Any
-    mc_settings: Any
-    jac_fun: Any
+    try_ci: object
+    ci_sigmas: object
+    mc_settings: object
+    jac_fun: object
 
 
 class FitOptions(MethodOptions, total=False):
@@ -81,7 +81,7 @@ class FitOptions(MethodOptions, total=False):
     fit_alg_1: str | None
     fit_alg_2: str | None
     scale_covar: bool | None
-    seeds: Any
+    seeds: Mapping[str, float] | None
     max_seconds: float | None
     jacobian_without: Collection[str]
     n_starts: int
@@ -91,7 +91,7 @@ class FitOptions(MethodOptions, total=False):
 class SharedOptions(FitOptions, total=False):
     """Those, and who shares the work."""
 
-    client: Any
+    client: object
     n_workers: int | None
     chunks: int | None
 
@@ -127,7 +127,7 @@ _MEANT = {
 }
 
 
-def check_options(label: str, options: Mapping[str, Any]) -> None:
+def check_options(label: str, options: Mapping[str, object]) -> None:
     """Raises :class:`FitError` for the misspelt name of an argument of fits, or one that other fits
     take, which would go to the method as an option."""
     for name in options:

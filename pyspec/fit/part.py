@@ -11,12 +11,7 @@ import numpy.typing as npt
 
 from pyspec.executor import Executor, Part, executor_of
 from pyspec.executor.laid import Arrays, FitLayout, lay_out, layout_of
-from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite
-from pyspec.fit.findings.bounds import at_the_bound
-from pyspec.fit.findings.caution import cautions
-from pyspec.fit.findings.finding import Finding
-from pyspec.fit.findings.finished import doubts
 from pyspec.fit.refusals import check_registered
 from pyspec.model import Measurement, Par
 from pyspec.model.build.check import refuse_idle
@@ -44,10 +39,7 @@ class Together(Protocol):
 
     @property
     def executor(self) -> Executor:
-        """The executor that runs them together."""
-
-    def make_executors(self) -> None:
-        """Makes that, and those of all files."""
+        """The executor that runs them together; it is made, and those of all files."""
 
 
 class FitPart:
@@ -96,10 +88,10 @@ class FitPart:
         else:
             self.data_checksum = checksum_of(self.measurement)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self._executor = None
         self.__dict__.update(state)
 
@@ -121,9 +113,8 @@ class FitPart:
         all."""
         if self._executor is None:
             if self.shares is None:
-                self.make_executor()
-            else:
-                self.shares.make_executors()
+                return self.make_executor()
+            assert self.shares.executor is not None
             assert self._executor is not None
         return self._executor
 
@@ -288,21 +279,6 @@ class FitPart:
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""
         return chisqr_of(self.executor, theta, self.fixed)
-
-    def cautions(self, values: Mapping[str, float]) -> list[Finding]:
-        """What may mislead at these values."""
-        return cautions(self, values)
-
-    def doubts(
-        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[Finding]:
-        """What to doubt in a finished fit; `sides` are the bounds that parameters ended at,
-        `chisqr` that of the fit, if it is known."""
-        return doubts(self, theta, values, sides, chisqr) + negative(self, theta)
-
-    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> Finding:
-        """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
-        return at_the_bound(name, self.model, side, limit, *gain)
 
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Executor, Part, PartsExecutor, Problem
+from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.executor.team import threads_for
 from pyspec.fit.files import Files
@@ -104,7 +105,7 @@ class FitProblem(Files):
             )
         return made
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_executor"}
 
     @property
@@ -152,17 +153,17 @@ class FitProblem(Files):
         if self.only is not None:
             return self.only.executor
         if self._executor is None:
-            self.make_executors()
-            assert self._executor is not None
+            assert self.shared is not None
+            executors = [file._executor or file.make_executor() for file in self.files]
+            self._executor = made = PartsExecutor(self.shared, executors)
+            if made.stack is not None and self.settled is not None:
+                made.stack.theta = self.settled
         return self._executor
 
-    def make_executors(self) -> None:
-        """Those of all files, and the one that runs them together."""
-        assert self.shared is not None
-        executors = [file._executor or file.make_executor() for file in self.files]
-        self._executor = made = PartsExecutor(self.shared, executors)
-        if made.stack is not None and self.settled is not None:
-            made.stack.theta = self.settled
+    @property
+    def _laid(self) -> tuple[FitLayout, Arrays] | None:
+        """How the structures of C are laid out, where an earlier fit has shown that."""
+        return None if self.only is None else self.only.laid
 
     def use(self, executor: Executor | None) -> None:
         """Takes another executor; None: it is made again when it is needed."""
@@ -208,32 +209,28 @@ class FitProblem(Files):
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        if self.only is not None and self.only.laid is not None:
+        if self._laid is not None:
             return True
         return self.executor.capabilities.in_c and not (self.without and self.switched_off)
 
     @property
     def in_memory(self) -> bool:
         """Whether the loop in C evaluates by itself."""
-        if self.only is not None and self.only.laid is not None:
-            return True
-        return self.in_c and self.executor.capabilities.in_parts
+        return self._laid is not None or (self.in_c and self.executor.capabilities.in_parts)
 
     @property
     def is_plain(self) -> bool:
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
-        file = self.only
-        return file is not None and file.laid is not None and not file.compiled.jumps
+        return self._laid is not None and not self.compiled.jumps
 
     @contextmanager
     def in_parts(self) -> Iterator[PartsInMemory]:
         """What C evaluates, inside of the `with` block."""
-        laid = None if self.only is None else self.only.laid
-        if laid is None:
+        if self._laid is None:
             with self.executor.parts(self.fixed) as parts:
                 yield parts
             return
-        layout, arrays = laid
+        layout, arrays = self._laid
         n_threads, own = threads_for(layout.size), layout.take(arrays)
         try:
             with nullcontext() if n_threads == 1 else layout.shared(own, n_threads):
@@ -259,8 +256,6 @@ class FitProblem(Files):
     @property
     def n_linear(self) -> int:
         """Amplitudes that are solved for beside the parameters; shared ones count once."""
-        if self.only is not None:
-            return self.only.n_linear
         if self.files[0].shares is None:
             return sum(file.n_linear for file in self.files)
         whole = self.executor
@@ -270,8 +265,6 @@ class FitProblem(Files):
 
     def n_linear_at(self, theta: Array) -> int:
         """The same, but for those that the data do not determine at `theta`."""
-        if self.only is not None:
-            return self.only.n_linear_at(theta)
         if self.files[0].shares is not None:
             return self.n_linear
         pairs = zip(self.files, self.gathers, strict=True)

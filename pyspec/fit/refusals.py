@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,12 +40,13 @@ def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
 
 
 def _called(
-    component: Component, model: Model, x: Array, given: Sequence[Any], how: str = ""
-) -> Any:
+    component: Component, model: Model, x: Array, given: Sequence[npt.ArrayLike], how: str = ""
+) -> npt.ArrayLike:
     """What a function gives at x. Raises :class:`ModelError` with the place of the component."""
     try:
         with np.errstate(all="ignore"):
-            return function_of(component.op, model.inputs)(x, *given)
+            found: npt.ArrayLike = function_of(component.op, model.inputs)(x, *given)
+            return found
     except ModelError as error:
         raise ModelError(f"{component.where}: {component.name}: {error}") from None
     except Exception as error:  # a function of the user's may raise anything
@@ -55,7 +55,7 @@ def _called(
         ) from error
 
 
-def _check_shape(found: Any, component: Component, x: Array) -> None:
+def _check_shape(found: npt.ArrayLike, component: Component, x: Array) -> None:
     shape = np.shape(found)
     if shape not in ((), x.shape):
         raise _refusal(

@@ -16,25 +16,17 @@ from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
-from pyspec.fit.evaluations import check_limits
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Given
 from pyspec.fit.many.fit import ManyBatch
 from pyspec.fit.on_cluster import on_workers, shared
-from pyspec.fit.options import MethodOptions, StagedOptions, check_options, need_pair
+from pyspec.fit.options import MethodOptions, StagedOptions, need_pair
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
-from pyspec.fit.solve.methods import (
-    NATIVE,
-    RANDOM,
-    How,
-    check_scale,
-    fit_stages,
-    without_intervals,
-)
+from pyspec.fit.solve.methods import NATIVE, checked_how
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import check_seeds, check_starts, with_fixed
 from pyspec.ir import GraphIR, model_of
@@ -132,31 +124,21 @@ def fit_model(
     own = model.model if isinstance(model, CompiledModel) else model
     if type(own) is not Model or type(measurement) is not Measurement:
         need_pair("fit_model", own, measurement)
-    if options:
-        check_options(own.name, options)
-    if max_nfev is not None or max_seconds is not None:
-        check_limits(max_nfev, max_seconds)
-    methods: tuple[str, ...] = (NATIVE,)
-    if method not in (None, NATIVE) or (fit_alg_1, fit_alg_2, stages) != (None, None, 1):
-        methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
-    if scale_covar is not None:
-        check_scale(own.name, methods, scale_covar, (measurement,))
-    given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts != 1:
         n_starts, seed = check_starts(n_starts, seed)
+    in_turn = method, stages, fit_alg_1, fit_alg_2
+    limits = max_nfev, max_seconds, scale_covar
+    how = checked_how(own.name, in_turn, options, *limits, (measurement,), seed)
     if n_workers is not None:
         check_workers(own.name, client, n_workers)
     if seeds:
         check_seeds(own, seeds)
-    if not RANDOM.isdisjoint(methods):
-        given = {"seed": seed, **given}
-    how = How(methods, given, max_nfev, max_seconds, scale_covar)
     given_data = measurement
     if chunks is not None:
         refuse_shared(own.name, client, n_workers)
         measurement = in_chunks(measurement, chunks)
     if type(measurement.data) is not np.ndarray:
-        _check_source(own, measurement, methods)
+        _check_source(own, measurement, how.methods)
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     if rows_on is not None:
@@ -189,7 +171,7 @@ def fit_model(
         if rows_on is None:
             result = whole()
         else:
-            with shared(problem, rows_on, methods) as spent:
+            with shared(problem, rows_on, how.methods) as spent:
                 result = whole()
         result.spent = spent
         return hold.mark(result)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import meant, whole
 from pyspec.errors import CallError, FitError, shortened
@@ -68,7 +69,7 @@ class Start:
     agrees: bool = False
 
 
-def check_starts(n_starts: Any, seed: Any) -> tuple[int, int]:
+def check_starts(n_starts: object, seed: object) -> tuple[int, int]:
     """Both as they are counted with. Raises :class:`FitError` unless these are whole numbers, from
     1 and from 0 on."""
     return whole("n_starts", n_starts, 1, FitError), whole("seed", seed, 0, FitError)
@@ -120,7 +121,7 @@ def listed_seeds(
     return found
 
 
-def check_numbers(label: str, seeds: Mapping[str, Any]) -> None:
+def check_numbers(label: str, seeds: Mapping[str, npt.ArrayLike]) -> None:
     """Raises :class:`FitError` for a start value that is no number: a text, a flag, an array."""
     for name, value in seeds.items():
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lmfit
 import numpy as np
@@ -21,6 +21,9 @@ import numpy.typing as npt
 
 from pyspec.fit.ending import information_criteria
 from pyspec.fit.parameters import FitParameters
+
+if TYPE_CHECKING:
+    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -37,7 +40,7 @@ class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
         self._val = min(max(self._val, self.min), self.max)
         self.setup_bounds()
 
-    def __getstate__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[object, ...]:
         return (self.unit, *super().__getstate__())
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -90,10 +93,10 @@ class Follower(lmfit.Parameter):  # type: ignore[misc]
         return self.user_data if self._expr is None and not self._vary else self._expr
 
     @expr.setter
-    def expr(self, text: Any) -> None:
+    def expr(self, text: str | None) -> None:
         lmfit.Parameter.expr.fset(self, text)
 
-    def __getstate__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[object, ...]:
         state = super().__getstate__()
         return (*state[:3], self._expr, *state[4:])
 
@@ -107,7 +110,7 @@ class Follower(lmfit.Parameter):  # type: ignore[misc]
 class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
     """lmfit.Parameters whose copies keep the units."""
 
-    def __deepcopy__(self, memo: Any) -> UnitParameters:
+    def __deepcopy__(self, memo: dict[int, object]) -> UnitParameters:
         copied = type(self)()
         own = self._asteval.symtable
         symbols = self._asteval.user_defined_symbols()
@@ -126,7 +129,7 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return str(plain.dumps(**options))
 
 
-def lmfit_parameters(params: FitParameters, result: Any = None) -> UnitParameters:
+def lmfit_parameters(params: FitParameters, result: FitResult | None = None) -> UnitParameters:
     """The same parameters as objects of lmfit, with what a result says of them. Fixed ones have no
     bounds there: lmfit would clip a value to them without a word."""
     made = UnitParameters()
@@ -142,7 +145,7 @@ def lmfit_parameters(params: FitParameters, result: Any = None) -> UnitParameter
     return made
 
 
-def _complete(made: Any, result: Any) -> None:
+def _complete(made: lmfit.Parameters, result: FitResult) -> None:
     """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
     that follow others."""
     params, texts, correl = result._params, result._expressions, result.correl
@@ -156,7 +159,7 @@ def _complete(made: Any, result: Any) -> None:
             par.correl = dict(correl[name])
 
 
-def complete(outcome: Any, result: Any) -> None:
+def complete(outcome: lmfit.minimizer.MinimizerResult, result: FitResult) -> None:
     """Writes what is known into the outcome of a method of lmfit: all evaluations of the fit, its
     statistics, covariance and parameters."""
     ending, names = result.ending, list(outcome.var_names)
@@ -180,7 +183,7 @@ class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
         self._residual: Array | None = None
         self._problem, self._theta = result.problem, result.theta
         self.method = result.method.rsplit(" then ", 1)[-1]
-        self.var_names, self.call_kws = list(params.limits), dict[str, Any]()
+        self.var_names, self.call_kws = list(params.limits), dict[str, object]()
         self.params = lmfit_parameters(params)
         self.init_vals = [params.began[name] for name in self.var_names]
         self.init_values = dict(zip(self.var_names, self.init_vals, strict=True))

@@ -172,43 +172,6 @@ static void powers_of_zero_have_slopes(void)
     free(plan);
 }
 
-/* Two problems of their own sizes; the first that cannot run ends the call with its status. */
-static void several_residuals_are_one_call(void)
-{
-    pyspec_plan *plan = gauss_plan();
-    grid g[2];
-    pyspec_call calls[2];
-    const pyspec_call *both[2] = {&calls[0], &calls[1]};
-    double data[60] = {0}, out[2][60];
-    for (int k = 0; k < 2; k++) {
-        make_grid(&g[k], plan, 4 + k, 12 - k);
-        g[k].problem.data = data;
-        calls[k] = make_call(plan, &g[k].problem, theta, 0);
-        calls[k].out = out[k];
-        calls[k].n_out = 60;
-    }
-    CHECK_INT(pyspec_residual_all(both, 2), STATUS_OK);
-    for (int k = 0; k < 2; k++) {
-        int status;
-        double *alone = run_entry(RUN_RESIDUAL, plan, &g[k].problem, theta, &status);
-        CHECK(all_same(out[k], alone, (4 + k) * (12 - k)));
-        free(alone);
-    }
-    CHECK_INT(pyspec_residual_all(both, 0), STATUS_OK);
-    CHECK_INT(pyspec_residual_all(NULL, 0), STATUS_OK);
-    CHECK_INT(pyspec_residual_all(NULL, 1), STATUS_NULL_POINTER);
-    both[1] = NULL;
-    CHECK_INT(pyspec_residual_all(both, 2), STATUS_NULL_POINTER);
-    both[1] = &calls[1];
-    calls[0].n_out = 1;
-    CHECK_INT(pyspec_residual_all(both, 2), STATUS_OUTPUT);
-    for (int k = 0; k < 2; k++) {
-        free_call(&calls[k]);
-        free_grid(&g[k]);
-    }
-    free(plan);
-}
-
 static void describes_itself(void)
 {
     CHECK_INT(pyspec_abi(), PYSPEC_ABI);
@@ -253,7 +216,6 @@ int main(void)
     RUN(derivatives_refuse_what_is_missing);
     RUN(a_function_refuses_bad_arguments);
     RUN(powers_of_zero_have_slopes);
-    RUN(several_residuals_are_one_call);
     RUN(describes_itself);
     RUN(leaves_the_floating_point_environment);
     return REPORT;

@@ -24,7 +24,7 @@ from pyspec.executor import (
     worst_difference,
 )
 from pyspec.executor.chunks import Chunk
-from pyspec.executor.normal import FORMS, unpack
+from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
 from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
@@ -150,28 +150,6 @@ def test_sums_ask_for_data_and_a_known_form() -> None:
         assert out.tobytes() == expected.tobytes()
     with pytest.raises(PlanError, match=r"form must be one of .*gram.*, not 'gramm'"):
         executor.normal(None, None, "gramm")
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_sums_in_chunks_of_rows_have_the_bits_of_all(form: str) -> None:
-    model, measurement = CASES["weights and a mask"]()[0]
-    executor: Any = make_executor(model, measurement)
-    n = len(np.asarray(measurement.data))
-    chunks = [(0, 5), (5, 6), (6, n)]
-    expected = executor.normal(None, None, form).tobytes()
-    assert executor.normal(None, None, form, chunks=chunks).tobytes() == expected
-
-
-@pytest.mark.parametrize("chunks", [[], [(0, 5)], [(0, 3), (7, 36)], [(5, 36), (0, 5)], [(0, 99)]])
-def test_chunks_that_leave_out_rows_are_no_sum(chunks: list[tuple[int, int]]) -> None:
-    """Rows between them were left out without a word."""
-    model, measurement = CASES["a series"]()[0]
-    data = np.asarray(measurement.data)
-    executor: Any = make_executor(model, measurement)
-    with pytest.raises(
-        PlanError, match=rf"chunks must follow each other from row 0 to {len(data)}, "
-    ):
-        executor.normal(None, chunks=chunks)
 
 
 def test_chunks_outside_of_the_window_are_left_out_and_fit_or_not() -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from support.zoo import ENERGY, TIME, make_model
 
-import pyspec.executor.compiled
-import pyspec.executor.joint
-from pyspec._library import LIBRARY
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import PartsExecutor, Problem, make_executor, make_joint_executor
 from pyspec.model import Measurement, Model
@@ -61,24 +56,6 @@ def test_residuals_are_those_of_the_files(backend: str) -> None:
     shapes = [spectrum.shape for spectrum in joint.run_parts(theta)]
     assert shapes == [(48, 161), (27, 90), (9, 40)]
     assert joint.run(theta).size == expected.size
-
-
-def test_one_c_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    joint = make_joint_executor(files())
-    theta = joint.problem.start
-    expected = joint.residual(theta)
-    calls: list[str] = []
-
-    class Counted:
-        def __getattr__(self, name: str) -> Any:
-            calls.append(name)
-            return getattr(LIBRARY, name)
-
-    monkeypatch.setattr(pyspec.executor.joint, "LIBRARY", Counted())
-    monkeypatch.setattr(pyspec.executor.compiled, "LIBRARY", Counted())
-    for count in (1, 2, 3):
-        np.testing.assert_array_equal(joint.residual(theta), expected)
-        assert calls == ["pyspec_residual_all"] * count
 
 
 def test_another_executor_in_one_file_slows_down_no_other() -> None:

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from pyspec.executor.linear.design import Design
-from pyspec.executor.linear.projection import Projected, Projection
+from pyspec.executor.linear.projection import Projection, Solved
 
 Array = npt.NDArray[np.float64]
 
@@ -43,8 +43,8 @@ class Case:
     def data(self, heights: Array) -> Array:
         return np.asarray(heights @ self.basis[:, 0] + self.noise + self.offset)
 
-    def project(self, data: Array, *kept: npt.NDArray[np.bool_] | None, what: str) -> Projected:
-        return Projection(data, None, *kept).at(self.design, self.n_theta, what)
+    def project(self, data: Array, *kept: npt.NDArray[np.bool_] | None, what: str) -> Solved:
+        return Projection(data, None, *kept).at(np.zeros(self.n_theta), self.design, what)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -106,7 +106,7 @@ def test_a_combination_takes_part_where_a_bound_takes_another_away(
     slopes = np.zeros((0, 1, 50))
     design = Design(basis, slopes, nothing, nothing, nothing, np.zeros((1, 0)), np.zeros((0, 1, 1)))
     positive = np.array(bounded)
-    found = Projection(data, None, None, positive).at(design, 1, what).amplitudes
+    found = Projection(data, None, None, positive).at(np.zeros(1), design, what).amplitudes
     least = np.where(positive, 0.0, -np.inf)
     assert (found >= least).all()
     for own, given in zip(found, data, strict=True):

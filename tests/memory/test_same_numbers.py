@@ -12,10 +12,9 @@ from fuzz.definitions import random_text
 from support.random_models import generate
 
 from pyspec._library import CONSTANTS, LIBRARY
-from pyspec._library.memory import address
+from pyspec._library.memory import address, aligned
 from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor
-from pyspec.executor.frame import aligned
 from pyspec.formula import Definition, define
 from pyspec.formula.program.encode import encode
 from pyspec.ir import build_graph

@@ -1,6 +1,5 @@
 """Models with amplitudes that are free at each energy or each time, solved for at every step."""
 
 from pyspec.executor.linear.executor import LinearExecutor
-from pyspec.executor.linear.projection import Projected
 
-__all__ = ["LinearExecutor", "Projected"]
+__all__ = ["LinearExecutor"]

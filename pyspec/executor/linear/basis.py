@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library.memory import address, aligned, record
 from pyspec.errors import ModelError
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.frame import Frame, aligned
+from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model

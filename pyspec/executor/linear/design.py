@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,20 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError
 from pyspec.executor.linear.basis import Basis, InC, bases_of, in_plans
-from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.model import Measurement
+from pyspec.model.build.check import free_names, resolution_order
 from pyspec.model.build.free import allowed, free_parameters
 from pyspec.model.data.windows import slice_of
+from pyspec.model.tree import ENERGY
 from pyspec.plan import CompiledModel
 from pyspec.plan.basis import REST, is_pointwise, rest_plans
+from pyspec.plan.following import Following
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+#: A value, a number or (n_energy,), and its slopes by places in theta.
+Valued: TypeAlias = tuple[Any, dict[int, Any]]
 
 #: Basis functions that a model may have.
 MOST = int(CONSTANTS["LINEAR_MOST"])
@@ -105,8 +110,7 @@ class Designer:
         energy, time = model.energy[columns], model.time[rows]
         #: The axes of groups and of the points of each.
         self.along, self.x = (energy, time) if self.axis == "energy" else (time, energy)
-        self._values = ParameterValues(parameters, self.along if self.axis == "energy" else None)
-        self.names = tuple(self._values.place)
+        self.names = free_names(parameters)
         self._measurement = measurement
         self._make_room([self.source(np.arange(len(self.names)), np.arange(len(self.free)))])
         kept = [allowed(par.free, self.along) for par in self.free.values() if par.free]
@@ -152,9 +156,22 @@ class Designer:
             found |= {names[k]: value for k, value in zip(one.of, values, strict=True)}
         return found
 
-    def values_at(self, theta: Array, fixed: Mapping[str, float], names: Iterable[str]) -> Known:
-        """Parameters by name, with their slopes by places in theta."""
-        return self._values.at(theta, fixed, self._values.needed(names))
+    def values_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Valued]:
+        """Name → the value of a parameter, with its slopes by places in theta."""
+        parameters = self.model.parameters
+        known: dict[str, Any] = {name: np.float64(par.value) for name, par in parameters.items()}
+        known |= {**fixed, **dict(zip(self.names, theta, strict=True))}
+        if self.axis == "energy":
+            known[ENERGY] = self.along
+        following = Following.of(parameters, [par.name for par in resolution_order(parameters)])
+        place = {name: k for k, name in enumerate(self.names)}
+        found: dict[str, Valued] = {name: (value, {}) for name, value in known.items()}
+        found |= {name: (known[name], {k: 1.0}) for name, k in place.items()}
+        values, gradients = following.columns(known), following.gradients(known)
+        for name, by_leaf in gradients.items():
+            slopes = {place[leaf]: slope for leaf, slope in by_leaf.items() if leaf in place}
+            found[name] = values[name], slopes
+        return found
 
     def _make_room(self, sources: Sequence[Source]) -> None:
         """Memory for the basis functions, the rest, and all their derivatives; zeros where a source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor.linear.design import Design, Designer
-from pyspec.executor.linear.projection import Projected, Projection
-from pyspec.executor.normal import FitParts, OpenPart, Sums
+from pyspec.executor.linear.projection import Projection, Solved
+from pyspec.executor.normal import OpenPart, Sums, fit_parts
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
@@ -30,20 +30,6 @@ from pyspec.plan import CompiledModel, compile_model
 
 if TYPE_CHECKING:
     from pyspec.executor.linear.stacked import Stack
-
-
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """Everything at one theta: basis functions, and amplitudes with what they leave."""
-
-    theta: Array
-    design: Design
-    projected: Projected
-
-    @property
-    def model(self) -> Array:
-        """(n_groups, n_x) the model in units of the data."""
-        return self.design.model(self.projected.amplitudes)
 
 
 class LinearExecutor:
@@ -86,7 +72,7 @@ class LinearExecutor:
         #: Where files share amplitudes: who solves for those of all, and which file this is.
         self.of_stack: tuple[Stack, int] | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a linear executor is made again, not pickled")
 
     @property
@@ -154,7 +140,7 @@ class LinearExecutor:
     def undetermined(self, theta: Values, fixed: Values = None) -> dict[str, int]:
         """Amplitudes that are combinations of others → at how many energies, or times, with data;
         those that are held at 0, by a range or a bound, are not meant."""
-        solved = self.solve(theta, fixed).projected
+        solved = self.solve(theta, fixed)
         lost = ~solved.determined & self._solvable()
         if self.designer.positive is not None:
             lost &= ~self.designer.positive
@@ -167,7 +153,7 @@ class LinearExecutor:
         if positive is None:
             return 0, 0
         bounded = self._solvable() & positive
-        at_zero = bounded & (self.solve(theta, fixed).projected.amplitudes == 0.0)
+        at_zero = bounded & (self.solve(theta, fixed).amplitudes == 0.0)
         return int(np.count_nonzero(at_zero)), int(np.count_nonzero(bounded))
 
     @property
@@ -203,17 +189,22 @@ class LinearExecutor:
         if self._last is not None and self._last[0] == question:
             return self._last[1]
         self._last = None  # its arrays are those of the next design
-        design = self.designer.at(given, values)
-        projected = projection.at(design, given.size, what, full)
-        solved = Solved(given, design, projected)
+        solved = projection.at(given, self.designer.at(given, values), what, full)
         if what == "gram" and not self._n_open:
             self._last = question, solved
         return solved
 
-    def follow(self, theta: Values, fixed: Values = None) -> tuple[Any, Array, Array]:
+    def follow(
+        self, theta: Values, fixed: Values = None
+    ) -> tuple[npt.NDArray[np.bool_], Array, Array]:
         """How amplitudes follow theta, see :meth:`Projection.follow`."""
         with self.lock:
             solved = self.solve(theta, fixed)
+            if self.of_stack is not None:
+                stack, index = self.of_stack
+                on, inverse, slopes = stack.follow(solved.theta)
+                own = stack.designer.places[index]
+                return on[:, own], inverse[:, own[:, np.newaxis], own], slopes[:, own]
             assert self._projection is not None
             return self._projection.follow(solved.design, solved.theta.size)
 
@@ -253,7 +244,7 @@ class LinearExecutor:
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where masked."""
-        found = self.solve(theta, fixed, "rows").projected.residual
+        found = self.solve(theta, fixed, "rows").residual
         assert found is not None
         flat = self.groups_of(found).ravel()
         if out is None:
@@ -263,7 +254,7 @@ class LinearExecutor:
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """(n_free, n) derivatives of the residual; the amplitudes follow."""
-        found = self.solve(theta, fixed, "rows", full=True).projected.jacobian
+        found = self.solve(theta, fixed, "rows", full=True).jacobian
         assert found is not None
         return np.array([self.groups_of(column).ravel() for column in found])
 
@@ -272,8 +263,8 @@ class LinearExecutor:
         inverse is the covariance of theta with free amplitudes. Forms as of
         :meth:`pyspec.executor.CompiledExecutor.normal`."""
         if form == "value":
-            return self.solve(theta, fixed).projected.triangle[-1:]
-        return self.solve(theta, fixed, form).projected.triangle
+            return self.solve(theta, fixed).triangle[-1:]
+        return self.solve(theta, fixed, form).triangle
 
     @property
     def shared_size(self) -> int:
@@ -329,7 +320,7 @@ class LinearExecutor:
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
         """This executor as the C loop of a fit uses it."""
-        return FitParts(
+        return fit_parts(
             [self], [np.arange(len(self.opt_param_names))], len(self.opt_param_names), fixed
         )
 

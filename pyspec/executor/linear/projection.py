@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
-from pyspec._library.memory import address, record
-from pyspec.executor.frame import aligned
+from pyspec._library.memory import address, aligned, record
 from pyspec.executor.linear.design import Design
 from pyspec.executor.normal import FORMS, triangle_size
 
@@ -24,11 +23,12 @@ LANES = int(CONSTANTS["LANES"])
 
 
 @dataclass(frozen=True, eq=False)
-class Projected:
-    """What remains of a fit once the amplitudes are solved for.
+class Solved:
+    """The amplitudes at one theta, and what remains once they are solved for.
 
     Attributes
     ----------
+    design : the basis functions at `theta`
     amplitudes : (n_groups, n_basis)
     determined : (n_groups, n_basis) False where an amplitude is held at 0, by its range, by its
         bound, or because the data do not determine it
@@ -37,11 +37,18 @@ class Projected:
     jacobian : (n_theta, n_groups, n_x) derivatives of the residual, or None
     """
 
+    theta: Array
+    design: Design
     amplitudes: Array
     determined: npt.NDArray[np.bool_]
     triangle: Array
-    residual: Array | None
-    jacobian: Array | None
+    residual: Array | None = None
+    jacobian: Array | None = None
+
+    @property
+    def model(self) -> Array:
+        """(n_groups, n_x) the model in units of the data."""
+        return self.design.model(self.amplitudes)
 
 
 def tiled(values: Array) -> Array:
@@ -105,11 +112,11 @@ class Projection:
         """Frees work memory; the next call makes it again."""
         self.work = aligned(0)
 
-    def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
+    def at(self, theta: Array, design: Design, what: str = "gram", full: bool = False) -> Solved:
         """The projection for these basis functions. `what` is the form of the triangle, or "rows",
         for residuals and derivatives too, of counts those of the deviance. `full` takes J of
         Golub and Pereyra in place of that of Kaufman."""
-        residual = jacobian = None
+        n_theta, residual, jacobian = theta.size, None, None
         if what == "rows":
             residual = np.empty_like(self._data)
             jacobian = np.empty((n_theta, *self._data.shape))
@@ -123,7 +130,9 @@ class Projection:
         }
         struct, amplitudes, determined = self.describe(design, n_theta, given)
         raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
-        return Projected(
+        return Solved(
+            theta,
+            design,
             amplitudes,
             determined.astype(bool),
             triangle,

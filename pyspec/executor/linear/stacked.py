@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, ModelError
 from pyspec.executor.linear.design import MOST, Design, Designer, Source
-from pyspec.executor.linear.executor import LinearExecutor, Solved
-from pyspec.executor.linear.projection import Projected
+from pyspec.executor.linear.executor import LinearExecutor
+from pyspec.executor.linear.projection import Solved
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import Array, Executor, Values
 from pyspec.model import Model, Par
@@ -222,15 +222,13 @@ class Stack(LinearExecutor):
         whole = self.theta.copy()
         whole[designer.gather[index]] = theta
         solved = self.solve(whole, None, what, full)
-        places, rows, found = designer.places[index], designer.rows[index], solved.projected
+        places, rows = designer.places[index], designer.rows[index]
         return Solved(
             whole,
             designer.of_file(index),
-            Projected(
-                found.amplitudes[:, places],
-                found.determined[:, places],
-                found.triangle,
-                None if found.residual is None else found.residual[:, rows],
-                None if found.jacobian is None else found.jacobian[:, :, rows],
-            ),
+            solved.amplitudes[:, places],
+            solved.determined[:, places],
+            solved.triangle,
+            None if solved.residual is None else solved.residual[:, rows],
+            None if solved.jacobian is None else solved.jacobian[:, :, rows],
         )

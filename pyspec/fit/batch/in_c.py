@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library.memory import ALIGNED, address, record
 from pyspec.errors import PyspecError
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.frame import ALIGNED
 from pyspec.executor.laid import Arrays, FitLayout, Laid
 from pyspec.executor.team import Team, at_work, threads_for
 from pyspec.fit.batch.cases import Stack

@@ -111,7 +111,7 @@ def _closest(rates: Any) -> tuple[float, complex, complex]:
 def _values(
     names: Sequence[str], designer: Designer, theta: Array, fixed: Values | None
 ) -> dict[str, Array]:
-    at = designer.values_at(theta, fixed or {}, names)
+    at = designer.values_at(theta, fixed or {})
     return {name: np.asarray(at[name][0]) for name in names}
 
 

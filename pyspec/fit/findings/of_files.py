@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.counts import negative
+from pyspec.fit.findings.bounds import at_the_bound
+from pyspec.fit.findings.caution import cautions
+from pyspec.fit.findings.coincide import coinciding
 from pyspec.fit.findings.finding import Finding, unique
+from pyspec.fit.findings.finished import doubts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.followers import local
+from pyspec.fit.linear.part import FreePart
+from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
@@ -20,8 +27,8 @@ Array = npt.NDArray[np.float64]
 def cautions_of(problem: FitProblem, values: Mapping[str, float]) -> list[Finding]:
     """What may mislead at these values."""
     if problem.only is not None:
-        return problem.only.cautions(values)
-    own = [file.cautions(local(values, full)) for file, full in problem.named_files]
+        return cautions(problem.only, values)
+    own = [cautions(file, local(values, full)) for file, full in problem.named_files]
     return [*_apart(problem), *problem.spanning.nowhere, *_by_file(own, problem.full)]
 
 
@@ -31,12 +38,30 @@ def doubts_of(
     """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
     ended at."""
     if problem.only is not None:
-        return problem.only.doubts(theta, values, sides, chisqr)
+        return _doubts(problem.only, theta, values, sides, chisqr)
     found = [
-        file.doubts(at, local(values, full), local(sides, full))
+        _doubts(file, at, local(values, full), local(sides, full), None)
         for (file, at), full in zip(problem.files_at(theta), problem.full, strict=True)
     ]
     return _by_file(found, problem.full)
+
+
+def _doubts(
+    file: FitPart, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None
+) -> list[Finding]:
+    """Those of one file; its `chisqr` is computed where it is None and needed."""
+    found = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
+    if not isinstance(file, FreePart):
+        return found
+    designer = file.linear.designer
+    with np.errstate(all="ignore"):
+        lost = file.linear.undetermined(theta, file.fixed)
+        found += coinciding(designer, theta, file.fixed)
+    axis = {"energy": "energies", "time": "times"}[designer.axis]
+    return found + [
+        Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
+        for name, count in lost.items()
+    ]
 
 
 def at_the_bound_of(
@@ -45,7 +70,7 @@ def at_the_bound_of(
     """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
     known = ((file, own) for file, full in problem.named_files for own in full if full[own] == name)
     file, own = next(known)
-    return replace(file.at_the_bound(own, side, limit, *gain), places=(name,))
+    return replace(at_the_bound(own, file.model, side, limit, *gain), places=(name,))
 
 
 def _by_file(

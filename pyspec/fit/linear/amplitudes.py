@@ -11,7 +11,7 @@ the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError, suggest
-from pyspec.executor import PartsExecutor
-from pyspec.executor.linear.executor import Solved
+from pyspec.executor.linear.projection import Solved
 from pyspec.fit.ending import Ending
 from pyspec.fit.linear.gaps import unknown
 from pyspec.fit.linear.part import FreePart
@@ -88,7 +87,7 @@ class Amplitudes(Suggesting):
             )
         return self.values[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.values)
 
     def __len__(self) -> int:
@@ -199,9 +198,10 @@ class Solution(NamedTuple):
 
 def solution_of(problem: FreePart, ending: Ending) -> Solution:
     """That of a fit of a `problem`."""
-    solved = problem.linear.solve(ending.theta, problem.fixed)
-    followed = follow(problem, solved, ending.variance)
-    return Solution(solved, followed, *ending.determined())
+    given = ending.theta, problem.fixed
+    determined, inverse, slopes = problem.linear.follow(*given)
+    followed = Followed(determined, ending.variance * inverse, slopes)
+    return Solution(problem.linear.solve(*given), followed, *ending.determined())
 
 
 def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
@@ -213,7 +213,7 @@ def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
 def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     executor = problem.linear
     solution = solved, followed, covariance, away = solution_of(problem, ending)
-    found, determined = solved.projected.amplitudes, solved.projected.determined
+    found, determined = solved.amplitudes, solved.determined
     names = list(executor.designer.free)
     hidden = _moved(followed, away)
     spread = _covariances(followed, covariance)
@@ -252,7 +252,7 @@ def _kinetics(
     for scheme, states in schemes_in(designer.model.components):
         free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
         pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
-        at = designer.values_at(theta, problem.fixed or {}, pars.values())
+        at = designer.values_at(theta, problem.fixed or {})
         place = [names.index(name) for name in free.values()]
         slopes = {one: np.zeros(solved.theta.size) for one in scheme.parameters}
         for one in scheme.parameters:
@@ -267,7 +267,7 @@ def _kinetics(
             {one: float(np.mean(at[pars[one]][0])) for one in scheme.parameters},
             slopes,
             designer.along,
-            solved.projected.amplitudes[:, place],
+            solved.amplitudes[:, place],
             spread[:, place][:, :, place],
             mixed[:, place],
             covariance,
@@ -275,20 +275,6 @@ def _kinetics(
             np.any(gaps[:, place], axis=1),
         )
     return found
-
-
-def follow(problem: FreePart, solved: Solved, variance: float) -> Followed:
-    """How the amplitudes follow theta; those that files share, with the data of all."""
-    joint = problem.shares
-    if joint is None:
-        on, inverse, slopes = problem.linear.follow(solved.theta, problem.fixed)
-        return Followed(on, variance * inverse, slopes)
-    assert isinstance(joint.executor, PartsExecutor)
-    stack = joint.executor.stack
-    assert stack is not None
-    on, inverse, slopes = stack.follow(solved.theta)
-    own = stack.designer.places[joint.files.index(problem)]
-    return Followed(on[:, own], variance * inverse[:, own[:, np.newaxis], own], slopes[:, own])
 
 
 def _moved(followed: Followed, away: Array) -> npt.NDArray[np.bool_]:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import Executor, LinearExecutor, Part
-from pyspec.fit.findings.coincide import coinciding
-from pyspec.fit.findings.finding import Finding
-from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.linear.time_zero import beside
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.same_data import need_same
@@ -101,19 +97,6 @@ class FreePart(FitPart):
         rows = slice_of(measured.rows)
         everywhere[rows, slice_of(measured.columns)] = found
         return everywhere
-
-    def doubts(
-        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
-    ) -> list[Finding]:
-        found = super().doubts(theta, values, sides, chisqr)
-        with np.errstate(all="ignore"):
-            lost = self.linear.undetermined(theta, self.fixed)
-            found += coinciding(self.linear.designer, theta, self.fixed)
-        axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
-        return found + [
-            Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
-            for name, count in lost.items()
-        ]
 
     def explain(self, theta: Array) -> str:
         if self.dispersed:

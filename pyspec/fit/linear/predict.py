@@ -53,7 +53,7 @@ def _predicted(problem: FreePart, ending: Ending, given: npt.ArrayLike | None) -
         if given is None
         else (executor.elsewhere(ending.theta, problem.fixed, given))
     )
-    amplitudes = solved.projected.amplitudes
+    amplitudes = solved.amplitudes
     error = _errors(design, amplitudes, followed, covariance)
     along = executor.designer.along
     axes = (along, x) if executor.designer.axis == "energy" else (x, along)

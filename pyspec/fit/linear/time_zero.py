@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor.linear.design import Designer
-from pyspec.executor.linear.values import Known
+from pyspec.executor.linear.design import Designer, Valued
 from pyspec.model import Component
 
 Array = npt.NDArray[np.float64]
@@ -43,7 +42,7 @@ def beside(
     if artifact is None:
         return []
     onsets = list(dict.fromkeys(own["t0"] for _, own, _ in laws if "t0" in own))
-    at = designer.values_at(theta, fixed or {}, [*onsets, artifact["SD"]])
+    at = designer.values_at(theta, fixed or {})
     width = np.ravel(at[artifact["SD"]][0])
     n = max(width.size, *(np.size(at[name][0]) for name in onsets))
     moved = _slopes(at, onsets, n, theta.size)
@@ -57,7 +56,7 @@ def beside(
     return [start for start in found if (start != theta).any()]
 
 
-def _slopes(at: Known, names: Sequence[str], n_energy: int, n_theta: int) -> Array:
+def _slopes(at: Mapping[str, Valued], names: Sequence[str], n_energy: int, n_theta: int) -> Array:
     """(n_names, n_energy, n_theta) those of parameters."""
     slopes = np.zeros((len(names), n_energy, n_theta))
     for k, name in enumerate(names):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,10 +50,17 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     if problem.followers is not NONE:
         params.value |= problem.followers.values(params.value)
     is_finite = math.isfinite(ending.chisqr)
-    is_optimum = ending.distance <= _needed(run)
+    last = run.methods[-1]
+    # How near the optimum a success must be; a tolerance that was asked for may be wider.
+    needed = max(NEAR, run.tolerance) if last in EXACT_DERIVATIVES else NEAR_WITHOUT_DERIVATIVES
+    is_optimum = ending.distance <= needed
     ended, is_found = run.end[0] in ("converged", "exact"), False
     if outcome is not None:
-        ended, is_found = outcome.success, _is_found(run, ending)
+        ended = outcome.success
+        # A method of lmfit that ended in doubt, as those do whose differences lose their digits,
+        # may be at the optimum: exact derivatives tell how far that is.
+        in_doubt = not (ended or getattr(outcome, "aborted", False) or run.stopped)
+        is_found = in_doubt and last != SAMPLER and is_finite and ending.distance <= NEAR
     has_ended = (ended or is_found) and not run.stopped and is_finite
     sides = {problem.names[k]: side for k, side in ending.sides.items()}
     findings, warned = _findings(run, ending, sides)
@@ -167,7 +173,8 @@ def _looked_at(
                 fisher = None
                 if problem.is_poisson:
                     fisher = objective.slopes(at, bounds, list(range(n)))
-            factor, downhill = _packed(whole), whole[:, :-1].T @ whole[:, -1]
+            factor, downhill = pack_triangle(whole), whole[:, :-1].T @ whole[:, -1]
+            factor.flags.writeable = False
         run.nfev = max(run.nfev, objective.evaluations.count)
         root = whole[:, :-1] if fisher is None else fisher
         if math.isfinite(chisqr) and run.methods[-1] != SAMPLER:
@@ -233,13 +240,7 @@ def _looked_at(
     return ending, verdict
 
 
-def _packed(factor: Array) -> Array:
-    packed = pack_triangle(factor)
-    packed.flags.writeable = False
-    return packed
-
-
-def _side(run: Run, intervals: Mapping[int, Any]) -> Any:
+def _side(run: Run, intervals: Mapping[int, tuple[float, float]]) -> npt.NDArray[np.int64]:
     """(n,) the bounds that parameters ended at. The native solver reaches them to the last bit, the
     transformations of lmfit do not."""
     lower, upper = run.problem.bounds_of(run.params)
@@ -252,26 +253,6 @@ def _side(run: Run, intervals: Mapping[int, Any]) -> Any:
     side = side.astype(np.int64)
     side[list(intervals)] = 0
     return side
-
-
-# success
-
-
-def _needed(run: Run) -> float:
-    """How near the optimum a success must be; a tolerance that was asked for may be wider."""
-    if run.methods[-1] not in EXACT_DERIVATIVES:
-        return NEAR_WITHOUT_DERIVATIVES
-    return max(NEAR, run.tolerance)
-
-
-def _is_found(run: Run, ending: Ending) -> bool:
-    """Whether a method of lmfit that ended in doubt, as those do whose differences lose their
-    digits, is at the optimum: exact derivatives tell how far that is from where it ended."""
-    outcome = run.outcome
-    if run.stopped or run.methods[-1] == SAMPLER:
-        return False
-    in_doubt = not outcome.success and not getattr(outcome, "aborted", False)
-    return in_doubt and math.isfinite(ending.chisqr) and ending.distance <= NEAR
 
 
 # what is said
@@ -328,10 +309,17 @@ def _message(
     ended = run.stopped or (ending.text if run.outcome is None else str(run.outcome.message))
     ended = ended.strip()
     empty = [problem.names[k] for k in ending.lost]
+    # A method may have ended with words to the contrary; where it did not claim a success, they
+    # stand first.
+    seems = f"This is no optimum: it seems {ending.distance:.2g} standard errors away"
+    if is_optimum:
+        seems = f"The optimum is {ending.distance:.1g} standard errors away"
     if is_optimum and (empty or not is_found):
         parts = [ended]
+    elif has_ended:
+        parts = [f"{seems}, where the method ended with '{ended.rstrip('.')}'"]
     else:
-        parts = _said_at(ended, ending.distance, is_optimum, believed=has_ended)
+        parts = [ended, seems]
     if not is_optimum:
         parts += at_zero(problem, ending.theta)
     parts.append(bounds_said(sides))
@@ -360,15 +348,3 @@ def _message(
             "the bounds"
         )
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
-
-
-def _said_at(ended: str, distance: float, is_optimum: bool, *, believed: bool) -> list[str]:
-    """What is said of a fit so many standard errors from the optimum whose method `ended` with
-    words to the contrary; where it did not claim a success, they stand first."""
-    if is_optimum:
-        seems = f"The optimum is {distance:.1g} standard errors away"
-    else:
-        seems = f"This is no optimum: it seems {distance:.2g} standard errors away"
-    if not believed:
-        return [ended, seems]
-    return [f"{seems}, where the method ended with '{ended.rstrip('.')}'"]

@@ -234,7 +234,7 @@ class Descent:
         parameters go back to their `start`, and heights are eliminated."""
         if found.end not in ENDED or not found.is_weak:
             return found
-        linear, is_counts = self._heights(), self.problem.is_poisson
+        linear, is_counts = self.linear(), self.problem.is_poisson
         left = self.objective.evaluations.left()
         better = self._better_start(np.clip(start, *bounds), bounds, linear) if is_counts else None
         reduces = BACK if self.eliminates else WAYS
@@ -262,7 +262,7 @@ class Descent:
         look.run()
         return look.found
 
-    def _heights(self) -> list[int]:
+    def linear(self) -> list[int]:
         """Places of the parameters that the model is linear in, unless it has free amplitudes,
         which are eliminated in every fit."""
         problem = self.problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def fit_stages(
 ELIMINATE = "eliminate"
 
 
-def checked_linear(linear: str) -> str:
+def checked_linear(linear: object) -> str:
     """Raises :class:`FitError` unless it is "eliminate"."""
     if not isinstance(linear, str) or linear != ELIMINATE:
         hint = suggest(str(linear), [ELIMINATE]) or f"; it may be {ELIMINATE!r}, or left out"
@@ -126,7 +126,7 @@ def checked_linear(linear: str) -> str:
     return linear
 
 
-def check_linear(label: str, methods: Sequence[str], options: Mapping[str, Any]) -> None:
+def check_linear(label: str, methods: Sequence[str], options: Mapping[str, object]) -> None:
     """Raises :class:`FitError` unless `linear` is "eliminate", or not given, and the last method
     knows it."""
     linear = options.get("linear")
@@ -144,7 +144,9 @@ def check_linear(label: str, methods: Sequence[str], options: Mapping[str, Any])
         )
 
 
-def without_intervals(options: Mapping[str, Any], *, are_kept: bool = False) -> dict[str, Any]:
+def without_intervals(
+    options: Mapping[str, object], *, are_kept: bool = False
+) -> dict[str, object]:
     """Options without those of intervals and samples, which are no part of a fit; scripts that
     switch them off are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where
     they are asked for, unless the fit is kept and has them later."""
@@ -169,7 +171,7 @@ class How(NamedTuple):
     and `scale_covar` of :func:`pyspec.fit.fit_model`."""
 
     methods: tuple[str, ...]
-    options: dict[str, Any]
+    options: dict[str, object]
     max_nfev: int | None = None
     max_seconds: float | None = None
     scale_covar: bool | None = None
@@ -178,20 +180,23 @@ class How(NamedTuple):
 def checked_how(
     label: str,
     stages: tuple[str | None, int, str | None, str | None],
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     max_nfev: int | None,
     max_seconds: float | None,
     scale_covar: bool | None,
     measurements: Iterable[Measurement],
+    seed: int | None = None,
 ) -> How:
     """How a fit runs, by its arguments; `stages` are those of :func:`fit_stages`. Raises
     :class:`FitError` for what they cannot be, and where they do not suit the measurements."""
     check_options(label, options)
     check_limits(max_nfev, max_seconds)
-    own = without_intervals(options)
+    own = without_intervals(options) if options else {}
     methods = fit_stages(*stages)
     if scale_covar is not None:
         check_scale(label, methods, scale_covar, measurements)
+    if seed is not None and not RANDOM.isdisjoint(methods):
+        own = {"seed": seed, **own}
     return How(methods, own, max_nfev, max_seconds, scale_covar)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
 from struct import Struct
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +69,7 @@ _FILL_END, _READ_END = Struct("=3q2d6Q").pack_into, Struct("=16xq2d").unpack_fro
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
-def native_options(label: str, options: dict[str, Any]) -> tuple[float, bool]:
+def native_options(label: str, options: dict[str, object]) -> tuple[float, bool]:
     """What the native solver takes: the tolerance, and whether linear parameters are eliminated.
     Raises :class:`FitError` for others."""
     given = dict(options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from pyspec.fit.objective import Objective
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
 
+if TYPE_CHECKING:
+    import lmfit
+    from lmfit.minimizer import MinimizerResult
+
 #: Walkers start this near to the start of the fit, in units of each parameter.
 SPREAD = 1e-4
 
@@ -23,8 +27,8 @@ WALKERS = 100
 
 
 def sample(
-    minimizer: Any, objective: Objective, options: dict[str, Any]
-) -> tuple[Any, list[Finding]]:
+    minimizer: lmfit.Minimizer, objective: Objective, options: dict[str, Any]
+) -> tuple[MinimizerResult, list[Finding]]:
     """What lmfit's emcee returns, with a message and the covariance of the chain, and what there is
     to be careful of.
 
@@ -55,7 +59,9 @@ def sample(
     return outcome, [*too_short(outcome.chain, named, int(given.get("burn", 0)), thin)]
 
 
-def walkers(objective: Objective, params: Any, n: int, seed: Any) -> npt.NDArray[np.float64]:
+def walkers(
+    objective: Objective, params: lmfit.Parameters, n: int, seed: object
+) -> npt.NDArray[np.float64]:
     """(n, n_free) places around the start, inside of the bounds. lmfit scales them by the values,
     so that all walkers of a parameter that starts at 0 would start at one place."""
     names = [name for name in params if params[name].vary]

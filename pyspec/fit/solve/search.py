@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ def _work_of(n: int) -> int:
     return int(LIBRARY.pyspec_search_work_size(n))
 
 
-def memory_of(n: int, linear: Sequence[int], **fields: Any) -> tuple[bytearray, int]:
+def memory_of(n: int, linear: Sequence[int], **fields: int) -> tuple[bytearray, int]:
     """The structure of a search over n parameters with its work memory, and its address."""
     marks = bytearray(8 * -(-n // 8))
     for k in linear:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,10 @@ from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, n
 from pyspec.fit.solve.other_optima import ENDED
 from pyspec.fit.solve.sample import sample
 
+if TYPE_CHECKING:
+    import lmfit
+    from lmfit.minimizer import MinimizerResult
+
 Array = npt.NDArray[np.float64]
 
 
@@ -40,19 +45,16 @@ TIGHT = 1e-10
 OF_MINPACK = {"ftol": 1e-14, "xtol": 1e-14}
 
 
-def _is_tight(options: dict[str, Any]) -> bool:
-    given = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
-    return any(value is not None and float(value) < TIGHT for value in given)
-
-
-def _message(outcome: Any, method: str) -> str:
+def _message(outcome: MinimizerResult, method: str) -> str:
     """How a method of lmfit ended: some say it in a list, under another name, or not at all."""
     said = getattr(outcome, "message", None) or getattr(outcome, "ampgo_msg", None)
     lines = said if isinstance(said, (list, tuple)) else [said or f"{method} ended"]
     return "; ".join(map(str, lines))
 
 
-def minimizer_of(objective: Objective, params: Any, scale_covar: bool) -> Any:
+def minimizer_of(
+    objective: Objective, params: lmfit.Parameters, scale_covar: bool
+) -> lmfit.Minimizer:
     """An lmfit.Minimizer that begins with these lmfit.Parameters."""
     import lmfit
 
@@ -82,7 +84,7 @@ class Run:
         problem: FitProblem,
         start: tuple[FitParameters, tuple[str, ...]],
         methods: tuple[str, ...],
-        options: Mapping[str, Any],
+        options: Mapping[str, object],
         scale_covar: bool,
         n_points: int,
     ) -> None:
@@ -101,8 +103,8 @@ class Run:
 
     #: The lmfit.Minimizer that runs methods of lmfit, and what the last of them returned; None of
     #: the solver in C.
-    minimizer: Any = None
-    outcome: Any = None
+    minimizer: lmfit.Minimizer = None
+    outcome: MinimizerResult = None
     solver: NativeSolver | None = None
     #: The solver of a fit that C has made already.
     ended: NativeSolver | None = None
@@ -161,7 +163,7 @@ class Run:
 
     def _stages(self, progress: Silent, hold: Hold) -> None:
         """All stages, the last one with the options."""
-        rows = told_of_rows(self.problem.executor, progress, hold) or nullcontext()
+        rows = told_of_rows(self.problem.executor, progress, hold)
         # lmfit changes NumPy's error state for a while; an exception must not leave it so.
         options = {name: one for name, one in self.options.items() if name != "seed"}
         seed = self.options.get("seed", 0)
@@ -183,7 +185,9 @@ class Run:
             options = {**OF_MINPACK, **options}
         params = lmfit_parameters(self.params)
         minimizer = self.minimizer = minimizer_of(self.objective, params, self.scale_covar)
-        if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
+        tight = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
+        is_tight = any(isinstance(one, Real) and one < TIGHT for one in tight)
+        if method == "leastsq" and "Dfun" not in options and (self.problem.in_c or is_tight):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         drawn = _seeded(options.pop("seed")) if method == GLOBAL else nullcontext()
         account = self.objective.evaluations
@@ -212,7 +216,7 @@ class Run:
         self.outcome.message = _message(self.outcome, method)
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
-    def _native(self, options: dict[str, Any]) -> None:
+    def _native(self, options: dict[str, object]) -> None:
         """The solver in C. However it ends, the best point is that of `solver`."""
         problem = self.problem
         self.tolerance, eliminates = TOLERANCE, False
@@ -220,7 +224,10 @@ class Run:
             self.tolerance, eliminates = native_options(problem.label, options)
         descent = Descent(self.objective, self.n_points - problem.n_linear, self.tolerance)
         try:
-            self.solver = descent.run(self.params, self._linear() if eliminates else ())
+            linear = descent.linear() if eliminates else []
+            if eliminates and not linear and not problem.n_linear:
+                self.findings.append(Finding(Kind.NOTHING_LINEAR))
+            self.solver = descent.run(self.params, linear)
         except (StopFit, KeyboardInterrupt, ClusterError):
             self.solver = descent.best
             raise
@@ -270,16 +277,6 @@ class Run:
         self._end_at(solver.theta)
         self.end, self.outcome = solver.ended, None
 
-    def _linear(self) -> list[int]:
-        """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
-        no others are."""
-        problem = self.problem
-        if problem.n_linear:
-            return []
-        if not problem.linear_names:
-            self.findings.append(Finding(Kind.NOTHING_LINEAR))
-        return [problem.names.index(name) for name in problem.linear_names]
-
     def _finish_native(self, solver: NativeSolver) -> None:
         problem, (end, chisqr, distance) = self.problem, solver.ended
         if end == "not_finite":
@@ -298,17 +295,14 @@ class Run:
         self.theta.flags.writeable = False
         self.params.value.update(zip(self.problem.names, theta.tolist(), strict=True))
 
-    def _take_over(self, params: Any) -> None:
+    def _take_over(self, params: lmfit.Parameters) -> None:
         """The values that a method of lmfit found."""
         for name, par in params.items():
             self.params.value[name] = float(par.value)
         self.theta = self.problem.theta_of(self.params.value)
         self.theta.flags.writeable = False
 
-    def _has_derivatives(self, options: dict[str, Any]) -> bool:
-        return self.problem.in_c or _is_tight(options)
-
-    def _derivatives(self, params: Any) -> Array:
+    def _derivatives(self, params: lmfit.Parameters) -> Array:
         """(n_free, n_points) derivatives of the residual, for MINPACK."""
         problem = self.problem
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
@@ -319,7 +313,7 @@ class Run:
             self.objective.refuse(theta)
         return found[order]
 
-    def _to_best(self, outcome: Any) -> None:
+    def _to_best(self, outcome: MinimizerResult) -> None:
         """Moves the outcome of a method of lmfit to the best point so far."""
         account = self.objective.evaluations
         for name, value in zip(self.problem.names, account.best_theta.tolist(), strict=True):

@@ -201,7 +201,7 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
     executor = problem.linear
     if executor.by_energy != by_energy or executor.designer.along.size * x.size > MOST:
         return None
-    amplitudes = executor.solve(result.theta, problem.fixed).projected.amplitudes
+    amplitudes = executor.solve(result.theta, problem.fixed).amplitudes
     design, _ = executor.elsewhere(result.theta, problem.fixed, x)
     own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
     value = np.einsum("gk,kgx->gx", amplitudes[groups], design.basis[:, own])

@@ -113,12 +113,12 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
     whole, by_energy = np.full(ground.data.shape, np.nan), designer.axis == "energy"
     with executor.lock:
         solved = executor.solve(theta)
-        amplitudes = np.array(solved.projected.amplitudes)
+        amplitudes = np.array(solved.amplitudes)
         basis = np.array(solved.design.basis)
         inside = np.array(solved.model)
         parts = designer.rest_at(theta, fixed)
         names = dispersed(model.parameters)
-        known = designer.values_at(theta, fixed, names)
+        known = designer.values_at(theta, fixed)
     whole[rows, columns] = inside.T if by_energy else inside
     owners = {par.name: one.name for one in model.components for par in one.parameters}
     for k, name in enumerate(designer.free):
