@@ -92,7 +92,7 @@ class Counting:
 def watch_calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Calls of the library from here on, while every evaluation from Python is refused."""
     counting = Counting()
-    for module in ("fit.solve.native", "executor.normal", "executor.compiled", "executor.joint"):
+    for module in ("fit.solve.native", "executor.normal", "executor.compiled"):
         monkeypatch.setattr(f"pyspec.{module}.LIBRARY", counting)
     monkeypatch.setattr("pyspec.fit.solve.native.PATIENCE", 1e9)
 
