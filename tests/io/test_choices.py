@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,83 +42,6 @@ def test_an_axis_that_the_data_have_not(tmp_path: Path) -> None:
         read(tmp_path / "a.npy", energy=ENERGY, time=TIME)
 
 
-def test_sorting_takes_the_errors_along(tmp_path: Path) -> None:
-    path = write(tmp_path, "energy,I,sigma\n3,1,0.1\n1,2,0.2\n2,4,0.4\n")
-    found = read(path, errors="sigma", sort=True)
-    np.testing.assert_array_equal(found.energy, [1, 2, 3])
-    np.testing.assert_array_equal(found.data, [2, 4, 1])
-    np.testing.assert_array_equal(found.errors, [0.2, 0.4, 0.1])
-    path = write(tmp_path, "energy,I,sigma\n3,1,0.1\n1,2,0.3\n1,4,0.4\n")
-    found = read(path, errors="sigma", sort=True)
-    np.testing.assert_array_equal(found.energy, [3, 1])  # no step rises
-    np.testing.assert_array_equal(found.data, [1, 3])
-    np.testing.assert_allclose(found.errors, [0.1, 0.25], rtol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (
-            "x,0,1\n1,2,3\n2,3,4\n",
-            {"layout": "matrix", "columns": 1},
-            "columns= is for layout='col",
-        ),
-        ("1 2\n3 4\n", {"layout": "data", "columns": 1}, "columns= is for layout='columns', not"),
-        ("E,a,b\n1,2,3\n2,3,4\n", {"columns": 7}, "no column 7; it has 0: E, 1: a, 2: b"),
-        ("E,a,b\n1,2,3\n2,3,4\n", {"columns": "c"}, "no column 'c'; it has 0: E, 1: a, 2: b"),
-    ],
-)
-def test_columns_that_are_not_there(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(DataError, match=message):
-        read(write(tmp_path, text), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": []}, r"columns= is a name or number, or a list of them, not \[\]"),
-        ({"columns": ["a", 2.5]}, r"or a list of them, not \['a', 2.5\]"),
-        ({"units": 5}, "units= is words by axis, such as .*, not 5"),
-    ],
-)
-def test_what_a_keyword_cannot_be(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    """Of an empty list of columns it was said that a list is asked for, not a list."""
-    with pytest.raises(DataError, match=message):
-        read(write(tmp_path, "1,2\n2,3\n"), **options)
-
-
-def test_columns_by_number_and_by_a_name_without_its_unit(tmp_path: Path) -> None:
-    path = write(tmp_path, "Energy (eV),counts,I0 (A)\n1,2,3\n2,3,4\n")
-    np.testing.assert_array_equal(read(path, columns=2).data, [3, 4])
-    np.testing.assert_array_equal(read(path, columns="i0").data, [3, 4])
-
-
-@pytest.mark.parametrize("separator", [",", " "])
-def test_the_first_name_above_a_matrix_is_that_of_its_first_column(
-    tmp_path: Path, separator: str
-) -> None:
-    text = "wl a b c\n0.5 1 1.5\n400 1 2 3\n401 4 5 6\n".replace(" ", separator)
-    found = read(write(tmp_path, text))
-    assert found.labels["energy"] == "wl"
-    np.testing.assert_array_equal(found.time, [0.5, 1, 1.5])
-    np.testing.assert_array_equal(found.data, [[1, 4], [2, 5], [3, 6]])
-
-
-def test_a_header_may_have_empty_rows(tmp_path: Path) -> None:
-    found = read(write(tmp_path, "E;I\n;\n1;2\n2;3\n"))
-    assert found.labels == {"energy": "E", "data": "I"}
-    np.testing.assert_array_equal(found.data, [2, 3])
-
-
-def test_a_style_that_no_line_has_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path, "a b\nc d\n")
-    with pytest.raises(DataError, match="with the delimiter ';' and decimal ','; leave that out"):
-        read(path, delimiter=";", decimal=",")
-    assert read(write(tmp_path, "1;2,5\n2;3,5\n"), decimal=",").data.tolist() == [2.5, 3.5]
-
-
 def test_a_home_that_is_not_there_is_no_path() -> None:
     with pytest.raises(DataError, match=r"~nobody0/a\.csv: is no path of a file"):
         read("~nobody0/a.csv")
@@ -127,11 +49,6 @@ def test_a_home_that_is_not_there_is_no_path() -> None:
 
 def test_megaelectronvolts_are_no_millielectronvolts() -> None:
     assert (show_unit(" MeV "), show_unit("meV")) == ("MeV", "meV")
-
-
-def test_what_is_no_unit_makes_no_axis(tmp_path: Path) -> None:
-    path = write(tmp_path, "E,1 b,2 b,3 b\n400,1,2,3\n401,4,5,6\n")
-    np.testing.assert_array_equal(read(path, columns="2 b").data, [2, 5])
 
 
 def test_two_axes_of_one_name_are_told_apart(tmp_path: Path) -> None:

@@ -2,45 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 from pyspec import read
-from pyspec.errors import DataError
 from pyspec.io.units import guess_kind, split_unit
 from pyspec.plot.elements.labels import axis_label
-
-ENERGY = np.arange(80, 85, 0.25)
-PEAK = np.round(100 * np.exp(-((ENERGY - 82) ** 2)) + 10, 3)
-
-
-def written(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")  # type: ignore
-    return path
-
-
-def test_two_rows_are_an_axis_and_values(tmp_path: Path) -> None:
-    # They were 19 spectra of two points.
-    for turn in (slice(None), slice(None, None, -1)):
-        found = read(written(tmp_path / "a.csv", ENERGY[turn], PEAK[turn]))
-        assert found.dims == ("energy",)
-        np.testing.assert_array_equal(found.energy, ENERGY[turn])
-        np.testing.assert_array_equal(found.data, PEAK[turn])
-        assert any("the first row is the axis" in note for note in found.notes)
-    found = read(tmp_path / "a.csv", layout="columns")
-    assert found.data.shape == (19, 2)
-    found = read(written(tmp_path / "b.csv", [80, 1, 2], [81, 3, 4]))  # few columns
-    np.testing.assert_array_equal(found.energy, [80, 81])
-
-
-def test_one_row_is_one_spectrum_without_an_axis(tmp_path: Path) -> None:
-    # It was 19 spectra of one point, at an energy that was its first count.
-    path = written(tmp_path / "a.csv", PEAK)
-    with pytest.raises(DataError, match=r"the data \(20\) have no energy axis"):
-        read(path)
-    np.testing.assert_array_equal(read(path, energy=ENERGY).data, PEAK)
-    head = written(tmp_path / "b.csv", ["energy", "a", "b"], [80, 3, 4])
-    assert read(head).data.shape == (2, 1)
 
 
 def test_units_of_names() -> None:
@@ -92,14 +56,6 @@ def test_a_row_of_units_is_that_of_data_too(tmp_path: Path) -> None:
     assert dict(found.units) == {"energy": "eV", "data": "counts/s"}
     assert axis_label(found, "data") == "intensity (counts/s)"
     assert axis_label(found, "energy") == "binding energy (eV)"
-
-
-def test_a_section_names_no_columns(tmp_path: Path) -> None:
-    # The axes of a picture were called "[Region" and "1]".
-    (tmp_path / "a.txt").write_text("[Region 1]\nName=C1s\n[Data]\n291  5\n290  6\n289  7\n")
-    assert not read(tmp_path / "a.txt").labels
-    (tmp_path / "b.txt").write_text("E [eV]  I [cps]\n291  5\n290  6\n289  7\n")
-    assert dict(read(tmp_path / "b.txt").units) == {"energy": "eV", "data": "cps"}
 
 
 def test_energies_of_a_photon_energy_in_ev_are_in_ev(tmp_path: Path) -> None:

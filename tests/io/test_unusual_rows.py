@@ -36,20 +36,6 @@ def test_a_delay_that_was_measured_twice_is_named(tmp_path: Path, times: list[fl
     assert np.allclose(found.data[at], DATA[twice].mean(axis=0), rtol=1e-14)
 
 
-@pytest.mark.parametrize("corner", ["0", "", "nan"])
-@pytest.mark.parametrize("width", [3, 4, 5])
-@pytest.mark.parametrize("times", [[-1, 0, 1, 2, 3], [1, 2, 3, 4, 5]])
-def test_a_matrix_may_have_few_columns(
-    tmp_path: Path, corner: str, width: int, times: list[float]
-) -> None:
-    """Times of 1, 2, … below a corner of 0 were read as the energies 0, 1, 2, … of columns."""
-    found = read(matrix(tmp_path, times, width, corner))
-    assert found.dims == ("time", "energy")
-    assert found.time.tolist() == times
-    assert found.energy.tolist() == ENERGY[:width].tolist()
-    assert np.array_equal(found.data, DATA[:, :width])
-
-
 def test_columns_that_begin_at_zero_stay_columns(tmp_path: Path) -> None:
     for rows in (
         np.arange(20.0).reshape(4, 5),
@@ -65,37 +51,6 @@ def test_columns_that_begin_at_zero_stay_columns(tmp_path: Path) -> None:
         read(written(tmp_path, "0,80,3\n0,81,4\n0,82,5\n1,80,6\n1,81,7\n"))
 
 
-def test_rows_of_separators_at_the_end_are_left_out(tmp_path: Path) -> None:
-    """The energy was missing, or the axes."""
-    found = read(written(tmp_path, "energy,counts,\n80,1,\n81,2,\n82,3,\n,,\n,,\n"))
-    assert (found.energy.tolist(), found.data.tolist()) == ([80, 81, 82], [1, 2, 3])
-    assert "2 rows without a value at the end are left out" in found.notes
-    found = read(matrix(tmp_path, [-1, 0, 1, 2, 3], end="," * 9 + "\n"))
-    assert np.array_equal(found.data, DATA)
-    # One in the middle is a gap.
-    with pytest.raises(DataError, match=r"table.csv:3: the energy is missing"):
-        read(written(tmp_path, "energy,counts\n80,1\n,\n82,3\n"))
-    # Where the rows are counted, the last one is one of them.
-    found = read(written(tmp_path, "1,2,3\n4,5,6\n,,\n"), time=[0, 1, 2], energy=[1, 2, 3])
-    assert found.shape == (3, 3)
-
-
-@pytest.mark.parametrize("separator", [",", "\t", ";"])
-def test_rows_that_are_named_are_columns(tmp_path: Path, separator: str) -> None:
-    """No line held numbers only, so the table could not be read."""
-    text = "sample,80,81,82,83\nAu 4f,1,2,3,4\nB,2,3,4,5\nC,3,4,5,6.5\n".replace(",", separator)
-    found = read(written(tmp_path, text))
-    assert found.dims == ("column", "energy")
-    assert found.labels["column"] == "Au 4f, B, C"
-    assert found.energy.tolist() == [80, 81, 82, 83]
-    assert found.data.tolist() == [[1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6.5]]
-    found = read(written(tmp_path, "energy,80,81,82,83\ncounts,1,2,3,4\n"))
-    assert (found.dims, found.units["data"]) == (("energy",), "counts")
-    assert found.data.tolist() == [1, 2, 3, 4]
-    with pytest.raises(DataError, match=r"no line holds|no time and no energy axis"):
-        read(written(tmp_path, "sample,80,84,82,83\nA,1,2,3,4\nB,2,3,4,5\n"))  # no axis
-
-
 @pytest.mark.slow
 def test_a_long_row_with_a_remark_is_read_at_once(tmp_path: Path) -> None:
     """Each of its digits was tried as the last one: a row of 10,000 values took two minutes,
@@ -104,20 +59,6 @@ def test_a_long_row_with_a_remark_is_read_at_once(tmp_path: Path) -> None:
     assert read(written(tmp_path, f"{rows[0]}\n{rows[1]} # spike\n{rows[2]}\n")).shape[1] == 99_999
     with pytest.raises(DataError, match=r":2: the row has 100003 values"):
         read(written(tmp_path, f"{rows[0]}\n{rows[1]} nan # spike\n{rows[2]}\n{rows[3]}\n"))
-
-
-def test_a_remark_on_the_first_row_is_not_a_header(tmp_path: Path) -> None:
-    """The first row of data was lost without a word."""
-    for text in ("energy,counts\n80,1,spike\n81,2\n82,3\n", "80 1 spike\n81 2\n82.5 3\n"):
-        with pytest.raises(DataError, match=r"table.csv:[12]: 'spike' is behind the numbers"):
-            read(written(tmp_path, text))
-    for above in ("12 points in all", "2024 05 12 sample"):  # these are none
-        found = read(written(tmp_path, f"{above}\n80 1\n81 2\n82 3\n"))
-        assert found.data.tolist() == [1, 2, 3]
-    for first, second in (("a spike", ""), ("", "a spike"), ("a spike", "one more")):
-        text = f"energy,counts,remark\n80,1,{first}\n81,2,{second}\n82,3,\n"
-        found = read(written(tmp_path, text))
-        assert (found.energy.tolist(), found.data.tolist()) == ([80, 81, 82], [1, 2, 3])
 
 
 def test_delays_in_the_order_of_a_scan_are_a_row_of_axis(tmp_path: Path) -> None:
