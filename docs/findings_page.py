@@ -186,10 +186,6 @@ WHEN = {
         "starts of the same χ² ended at other values",
         "give bounds that do not overlap, or an expression",
     ),
-    Kind.CYCLE_ON_SAMPLE: (
-        "samples lie on a boundary between sub-cycles",
-        "shift the time axis by a fraction of a step",
-    ),
     Kind.SHARED_AND_OWN: (
         "one file of a joint fit shares a parameter that another has for itself",
         "write 'project' in both models, or in neither",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspec.build.pictures import picture
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.results.statistics import criteria_of
+from pyspec.fit.results.ended import criteria_of
 from pyspec.formula import rows
 from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model

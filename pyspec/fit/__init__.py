@@ -6,6 +6,7 @@ from pyspec.fit.findings.kinds import Kind, Severity
 from pyspec.fit.joint_fit import fit_joint
 from pyspec.fit.many.fit import bootstrap, fit_many
 from pyspec.fit.many.results import ManyFits, OneFit
+from pyspec.fit.results.ended import Start
 from pyspec.fit.results.joint import JointResult
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
@@ -13,7 +14,6 @@ from pyspec.fit.single import fit_model, fit_trace
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import canonical_method, known_methods
-from pyspec.fit.starts import Start
 from pyspec.fit.uncertainty.samples import MC, MCMCResult
 
 __all__ = [

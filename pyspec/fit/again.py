@@ -14,9 +14,9 @@ from pyspec.errors import CallError, DataError, ModelWarning, several, shortened
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.joint_fit import fit_joint
+from pyspec.fit.results.ended import title_of
 from pyspec.fit.results.joint import JointResult
 from pyspec.fit.results.result import FitResult
-from pyspec.fit.results.statistics import title_of
 from pyspec.fit.single import fit_model
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceResults
@@ -148,7 +148,8 @@ def refit_joint(
     single = isinstance(fits, FitResult) and not isinstance(fits, JointResult)
     parts: list[Any] = [fits] if single else list(fits)
     if all(isinstance(one, (FitResult, SliceResults)) for one in parts):
-        parts = _last_joint([one for one in parts if getattr(one, "_of_many", False)]) or parts
+        joined = [one for one in parts if isinstance(one, FitResult) and one._is_joint_member]
+        parts = _last_joint(joined) or parts
     other = next((one for one in parts if not isinstance(one, FitResult)), None)
     if other is not None:
         raise CallError(
@@ -213,7 +214,7 @@ def _moved(result: FitResult, again: FitResult) -> list[str]:
 def _caution_alone(before: FitResult, result: FitResult) -> None:
     """Says of a file that was fitted together with others which shared parameters this file now has
     for itself, and how to fit all of them again."""
-    if not before._of_many:
+    if not before._is_joint_member:
         return
     parameters = result.problem.model.parameters
     shared = [name for name in result.free_names if parameters[name].scope == "project"]

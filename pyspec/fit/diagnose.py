@@ -10,7 +10,8 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
-from pyspec.fit.findings.finished import MIXED, no_mixing
+from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import scheme_of
 from pyspec.functions import holds, outside
 from pyspec.model import Model
@@ -20,6 +21,9 @@ from pyspec.plan.scheduled import ADD_SLOT
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+#: A mixing of a line this far outside of 0 to 1 is none.
+MIXED = 0.5
 
 
 def explain_nonfinite(model: Model, theta: Array) -> str:
@@ -147,6 +151,11 @@ def _mixings(model: Model, plan: ScheduledPlan, traces: Array) -> str:
         if not -MIXED <= float(value.min()) <= float(value.max()) <= 1.0 + MIXED:
             return str(no_mixing(name, float(value[np.argmax(np.abs(value))])))
     return ""
+
+
+def no_mixing(name: str, value: float) -> Finding:
+    """A mixing that is none, such as the percents of CasaXPS."""
+    return Finding(Kind.MIXING_NOT_A_SHARE, (name,), {"value": value})
 
 
 def _spectrum(plan: ScheduledPlan, spectrum: Array) -> str:

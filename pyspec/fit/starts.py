@@ -16,6 +16,7 @@ from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.results.ended import Start
 from pyspec.fit.results.result import FitResult
 from pyspec.model import Model
 from pyspec.model.parts import groups_of_laws
@@ -47,26 +48,6 @@ OSCILLATING = ("sinFun", "dampedSinFun", "sinDivX")
 
 #: Multiples of the golden section, without their whole parts, are spread evenly at any number.
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
-
-
-@dataclass(frozen=True)
-class Start:
-    """How the fit from one start ended.
-
-    Attributes
-    ----------
-    start, values : name → start value and final value of the free parameters; `values` is empty
-        where the fit failed
-    chisqr, success, message : of that fit; NaN, False and the error where it failed
-    agrees : whether its chi² is that of the best
-    """
-
-    start: Mapping[str, float]
-    values: Mapping[str, float]
-    chisqr: float
-    success: bool
-    message: str
-    agrees: bool = False
 
 
 def check_starts(n_starts: object, seed: object) -> tuple[int, int]:

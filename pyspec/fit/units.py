@@ -21,9 +21,7 @@ import numpy.typing as npt
 
 from pyspec.fit.ending import information_criteria
 from pyspec.fit.parameters import FitParameters
-
-if TYPE_CHECKING:
-    from pyspec.fit.results.result import FitResult
+from pyspec.fit.results.ended import EndedFit
 
 Array = npt.NDArray[np.float64]
 
@@ -129,7 +127,7 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return str(plain.dumps(**options))
 
 
-def lmfit_parameters(params: FitParameters, result: FitResult | None = None) -> UnitParameters:
+def lmfit_parameters(params: FitParameters, result: EndedFit | None = None) -> UnitParameters:
     """The same parameters as objects of lmfit, with what a result says of them. Fixed ones have no
     bounds there: lmfit would clip a value to them without a word."""
     made = UnitParameters()
@@ -145,7 +143,7 @@ def lmfit_parameters(params: FitParameters, result: FitResult | None = None) -> 
     return made
 
 
-def _complete(made: lmfit.Parameters, result: FitResult) -> None:
+def _complete(made: lmfit.Parameters, result: EndedFit) -> None:
     """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
     that follow others."""
     params, texts, correl = result._params, result._expressions, result.correl
@@ -159,7 +157,7 @@ def _complete(made: lmfit.Parameters, result: FitResult) -> None:
             par.correl = dict(correl[name])
 
 
-def complete(outcome: lmfit.minimizer.MinimizerResult, result: FitResult) -> None:
+def complete(outcome: lmfit.minimizer.MinimizerResult, result: EndedFit) -> None:
     """Writes what is known into the outcome of a method of lmfit: all evaluations of the fit, its
     statistics, covariance and parameters."""
     ending, names = result.ending, list(outcome.var_names)
@@ -177,7 +175,7 @@ def complete(outcome: lmfit.minimizer.MinimizerResult, result: FitResult) -> Non
 class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
     """What a fit found as lmfit has it; the residual is computed when it is asked for."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: EndedFit) -> None:
         super().__init__()
         params, (end, distance) = result._params, result.ending.end
         self._residual: Array | None = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.fit import FitResult
 from pyspec.fit.results.coarse import CoarseFit, drawn, masked_points
-from pyspec.fit.results.statistics import state_of
+from pyspec.fit.results.ended import state_of
 
 
 def literal(name: str) -> str:

@@ -194,7 +194,7 @@ def test_what_needs_all_data_at_once_is_refused(
     pytest.importorskip("h5py")
     for room in (
         "model.data.source",
-        "fit.by_reference",
+        "fit.results.by_reference",
         "io.archive.fits",
         "io.sources.arrays",
         "io.archive.addresses",
@@ -233,7 +233,7 @@ def test_an_archive_knows_where_data_stand_and_what_they_were(
 ) -> None:
     for room in (
         "model.data.source",
-        "fit.by_reference",
+        "fit.results.by_reference",
         "io.archive.fits",
         "io.sources.arrays",
         "io.archive.addresses",

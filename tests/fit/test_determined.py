@@ -9,7 +9,7 @@ import pytest
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.results.statistics import state_of
+from pyspec.fit.results.ended import state_of
 from pyspec.fit.solve.determined import Point, described, judge
 from pyspec.model import Measurement, load_model
 from tests.support.findings import kinds

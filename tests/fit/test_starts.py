@@ -14,8 +14,9 @@ from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.results.ended import Start
 from pyspec.fit.solve.methods import How
-from pyspec.fit.starts import Ended, Start
+from pyspec.fit.starts import Ended
 from pyspec.model import Measurement, Model
 from tests.support.findings import kinds
 

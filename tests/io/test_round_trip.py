@@ -130,7 +130,7 @@ def test_a_file_of_a_joint_fit_is_the_same_again(tmp_path: Path) -> None:
     joint = fit_joint(parts, names=["a", "b"]).diagnose()
     save_fit(tmp_path / "a.h5", joint)
     other = load_fit(tmp_path / "a.h5", file="b")
-    assert other._of_many
+    assert other._is_joint_member
     for name in ("values", "stderr", "statistics", "findings", "chisqr", "fit", "message"):
         same(getattr(joint[1], name), getattr(other, name), name)
     assert str(joint[1]) == str(other)

@@ -103,7 +103,6 @@ def test_oscillating_doublet_on_simulated_data() -> None:
 
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 @pytest.mark.parametrize(("name", "folder", "wanted", "redchi", "windows"), MOVING)
-@pytest.mark.filterwarnings("ignore:.*boundary between sub-cycles")
 def test_moving_peaks_on_measured_data(
     shared: Path,
     name: str,

@@ -170,19 +170,14 @@ def test_joint_counts(tmp_path: Path) -> None:
 # sub-cycles, profiles, warnings
 
 
-def test_sub_cycles_and_their_boundaries(tmp_path: Path) -> None:
+def test_sub_cycles(tmp_path: Path) -> None:
     project = Project(folder(tmp_path, "True"), show_output=False)
     file = File(project, **simulated(0, 40, 36))
     file.load_model("m.yaml", "peak")
     where = "peak", "Gauss_01_x0", "laws.yaml", ["none", "decay", "none"]
     file.add_time_dependence(*where, frequency=0.05)
     assert file.models["peak"].parameters["Gauss_01_x0"].dynamics.n_subcycles == 2
-    with pytest.warns(ModelWarning, match="3 sample.* boundary between sub-cycles.* time 10"):
-        file.fit_2d("peak", max_nfev=3)
-    off = File(project, **{**simulated(0, 40, 36), "time": simulated(0, 40, 36)["time"] + 0.1})
-    off.load_model("m.yaml", "peak")
-    off.add_time_dependence(*where, frequency=0.05)
-    off.fit_2d("peak", max_nfev=3)  # no warning
+    file.fit_2d("peak", max_nfev=3)
 
 
 def test_a_narrow_convolution_warns(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.progress import Silent, Steps
+from pyspec.fit.results.ended import state_of
 from pyspec.fit.results.result import FitResult
-from pyspec.fit.results.statistics import state_of
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import NATIVE, How, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options

@@ -19,11 +19,12 @@ from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
+from pyspec.fit.results.ended import Start
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.starts import Ended, Start, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
 
 if TYPE_CHECKING:
     from pyspec.fit.batch.batch import Batch

@@ -1,12 +1,11 @@
 """What may mislead in a fit that runs: kernels too narrow for the samples, signals that an end of
-the axis cuts off below a kernel, samples that lie on a boundary between sub-cycles."""
+the axis cuts off below a kernel."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +14,10 @@ from pyspec.calls import stack_outside
 from pyspec.errors import ModelWarning
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.part import FitPart
 from pyspec.formula import Definition, width_of
 from pyspec.functions.quadrature import reach_of
-from pyspec.model import Component, Dynamics, Model
+from pyspec.model import Component, Model
 from pyspec.model.build.inputs import function_of
 
 Array = npt.NDArray[np.float64]
@@ -29,14 +29,10 @@ MIN_STEPS = 2.0
 #: range: an error of a trace of 200 points is hardly ever smaller.
 CUT_OFF = 0.005
 
-#: A sample nearer to a boundary than this, in units of the length of a sub-cycle, is on it.
-NEAR = 1e-6
 
-
-def cautions(problem: Any, values: Mapping[str, float]) -> list[Finding]:
-    """Findings about convolutions narrower than two time steps, about signals that an end of the
-    axis cuts off below one, and about samples on sub-cycle boundaries, at these values of the
-    parameters."""
+def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
+    """Findings about convolutions narrower than two time steps, and about signals that an end of
+    the axis cuts off below one, at these values of the parameters."""
     model, outline, parameters = problem.model, problem.outline, problem.parameters
     time = model.time
     if time is None or time.size < 2:
@@ -55,8 +51,6 @@ def cautions(problem: Any, values: Mapping[str, float]) -> list[Finding]:
             largest = _largest_step(time)
             if not _all_wide(outline.widths[name], values, largest):
                 found += _kernels(dynamics.components, values, time, largest)
-            if dynamics.n_subcycles > 0:
-                found += _boundaries(dynamics, problem.axis("time"))
     return found
 
 
@@ -157,23 +151,6 @@ def _step(
         return float(steps.min())
     places = np.clip(np.searchsorted(time, onsets, side="right") - 1, 0, steps.size - 1)
     return float(steps[places].max())
-
-
-def _boundaries(dynamics: Dynamics, seen: Array) -> list[Finding]:
-    """The finding about samples seen on the boundaries of sub-cycles."""
-    if dynamics.n_subcycles < 1 or dynamics.frequency <= 0:
-        return []
-    length = 1.0 / (dynamics.frequency * dynamics.n_subcycles)
-    cycles = seen / length
-    cycles -= np.round(cycles)
-    # The start at exactly 0 is no matter of rounding.
-    near = (np.abs(cycles, out=cycles) < NEAR) & (seen > 0.0)
-    count = int(near.sum())
-    if not count:
-        return []
-    first = float(seen[int(np.argmax(near))])
-    numbers = {"count": count, "time": first}
-    return [Finding(Kind.CYCLE_ON_SAMPLE, (dynamics.target,), numbers)]
 
 
 def warn(label: str, sentences: Iterable[object]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,6 +162,40 @@ def lines_of(said: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> 
     if len(said) > len(shown):
         lines.append(f"{len(said) - len(shown)} more in findings")
     return lines
+
+
+class Told:
+    """How a print shows what a fit, or fits of slices, found out."""
+
+    #: How hints are written: keywords of Python, or fields of a job.
+    wording: Callable[[str], str] = staticmethod(str)
+    #: What a script calls the one that has them.
+    _called = "result"
+
+    @property
+    def findings(self) -> Sequence[Finding | Counted]:
+        """What was found out."""
+        raise NotImplementedError
+
+    @property
+    def level(self) -> int:
+        """How far findings were looked for."""
+        raise NotImplementedError
+
+    def _said(self) -> list[tuple[Severity, str]]:
+        """The findings as people read them."""
+        return [(one.severity, str(one)) for one in self.findings]
+
+    def finding_lines(self, most: int | None = SHOWN) -> list[str]:
+        """What a print shows of the findings: all that failed, and `most` others; None shows all,
+        notes too."""
+        shown = list(map(self.wording, lines_of(self._said(), most)))
+        unseen = f"Nobody has looked at the residual yet: {self._called}.diagnose() does"
+        return shown if self.level else [*shown, unseen]
+
+    def _plain_findings(self) -> list[dict[str, Any]]:
+        """The findings as JSON can hold them."""
+        return [{**one.to_dict(), "text": self.wording(str(one))} for one in self.findings]
 
 
 def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Finding, ...]:

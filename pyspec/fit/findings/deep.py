@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, groupby
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +32,7 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.objective import Objective
+from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent
@@ -71,7 +71,7 @@ NEAR, MOST = 0.05, 40
 MOST_WORK = 2e6
 
 
-def exchanged(result: Any, objective: Objective) -> list[Finding]:
+def exchanged(result: EndedFit, objective: Objective) -> list[Finding]:
     """Rates whose order is not that of their start values, though the data allow both; none of
     several starts, which are compared with one another."""
     found: list[Finding] = []
@@ -87,7 +87,7 @@ def exchanged(result: Any, objective: Objective) -> list[Finding]:
     return unique(found)
 
 
-def _is_exchanged(result: Any, objective: Objective, one: str, other: str) -> bool:
+def _is_exchanged(result: EndedFit, objective: Objective, one: str, other: str) -> bool:
     """Whether two rates have another order than at the start, and chi² is the same where they are
     exchanged, within their bounds."""
     problem, start = result.problem, result.start
@@ -104,7 +104,7 @@ def _is_exchanged(result: Any, objective: Objective, one: str, other: str) -> bo
     return bool(abs(there - here) <= SAME * here) and bool(np.isfinite(there))
 
 
-def biased(result: Any, objective: Objective) -> list[Finding]:
+def biased(result: EndedFit, objective: Objective) -> list[Finding]:
     """The finding where `min: 0` holds amplitudes at 0 and moved parameters that all share; none of
     counts, which are positive, and of data by reference or many points."""
     problem, errors = result.problem, result.stderr
@@ -138,7 +138,7 @@ def biased(result: Any, objective: Objective) -> list[Finding]:
     return [Finding(Kind.BIASED_BY_SIGN, names, numbers)]
 
 
-def skewed(result: Any, objective: Objective) -> list[Finding]:
+def skewed(result: EndedFit, objective: Objective) -> list[Finding]:
     """A finding on the free parameters of a fit of which χ² rises by too little, of a joint fit on
     those of each file; none of data by reference, of models that need Python or many points, and
     where χ² is rounding."""
@@ -168,7 +168,7 @@ def skewed(result: Any, objective: Objective) -> list[Finding]:
 class _Rises:
     """How χ² rises from the best point of a fit, as a share of what a parabola has."""
 
-    def __init__(self, result: Any, objective: Objective) -> None:
+    def __init__(self, result: EndedFit, objective: Objective) -> None:
         self.objective = objective
         self.problem, self.theta = result.problem, result.theta
         covariance, self.unit = result.ending.known, result.ending.variance

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.part import FitPart
 from pyspec.fit.results.components import spectrum_components
 from pyspec.model import Measurement
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.data.source import source_of
+from pyspec.model.data.windows import slice_of
 
 #: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
 #: highest value, that is one.
@@ -24,10 +25,13 @@ END, RISE = 0.05, 0.02
 SURE, FEWEST = 5.0, 5
 
 
-def backwards(problem: Any, values: Mapping[str, float], sides: Mapping[str, str]) -> list[Finding]:
+def backwards(
+    problem: FitPart, values: Mapping[str, float], sides: Mapping[str, str]
+) -> list[Finding]:
     """Findings on Shirley and Tougaard backgrounds that ended at 0 or below, or whose axis says
     of itself that it runs against the losses."""
     model, measurement, outline = problem.model, problem.measurement, problem.outline
+    assert model.energy is not None
     against = losses_last(measurement.labels, model.energy)
     if against is not None:
         return [
@@ -51,7 +55,7 @@ def backwards(problem: Any, values: Mapping[str, float], sides: Mapping[str, str
         least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
     if not rise > least:
         return []
-    end = float(problem.axis("energy")[-1])
+    end = float(model.energy[slice_of(measurement.columns)][-1])
     return [
         Finding(Kind.BACKWARD_AXIS, (name,), {"value": values[name], "end": end}) for name in names
     ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.part import FitPart
 from pyspec.fit.results.by_reference import fit_of
+from pyspec.fit.results.ended import EndedFit
 from pyspec.model import Component, Par
 from pyspec.model.parts import groups_of_laws
 
@@ -27,8 +28,8 @@ class FileEnd:
 
     def __init__(
         self,
-        result: Any,
-        problem: Any,
+        result: EndedFit,
+        problem: FitPart,
         names: Mapping[str, str],
         numbers: tuple[Mapping[str, float], Mapping[str, float | None]],
     ) -> None:
@@ -38,7 +39,7 @@ class FileEnd:
         self.errors = {own: errors[name] for own, name in names.items() if name in errors}
 
     @classmethod
-    def all_of(cls, result: Any) -> list[FileEnd]:
+    def all_of(cls, result: EndedFit) -> list[FileEnd]:
         """Those of a fit."""
         numbers = result.values, result.stderr  # made anew at each look
         files = result.problem.named_files

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.fit.findings.kinds import GRADES, HIDES, HIDES_SAME, Kind, Severity
+from pyspec.fit.findings.kinds import GRADES, HIDES, HIDES_SAME, Kind, Numbers, Severity
 from pyspec.fit.findings.text import sentence
 
 
@@ -27,7 +27,7 @@ class Finding:
 
     kind: Kind
     places: tuple[str, ...] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
     part: int | None = None
 
     @property

@@ -9,22 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
+from pyspec.fit.diagnose import MIXED, no_mixing
 from pyspec.fit.findings.direction import backwards
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.noise import counts, roots
+from pyspec.fit.part import FitPart
 
 Array = npt.NDArray[np.float64]
-
-#: A mixing of a line this far outside of 0 to 1 is none.
-MIXED = 0.5
 
 #: The unit that models may be in, a thousand times that of the axis, which may have none.
 THOUSANDFOLD = {"": "eV", "meV": "eV", "eV": "keV"}
 
 
 def doubts(
-    problem: Any,
+    problem: FitPart,
     theta: Array,
     values: Mapping[str, float],
     sides: Mapping[str, str],
@@ -60,11 +59,6 @@ def doubts(
     return found + look(measurement, len(problem.names), known)
 
 
-def no_mixing(name: str, value: float) -> Finding:
-    """A mixing that is none, such as the percents of CasaXPS."""
-    return Finding(Kind.MIXING_NOT_A_SHARE, (name,), {"value": value})
-
-
 def _outside(
     component: str, place: str, value: float, ends: tuple[float, float], unit: str
 ) -> Finding:
@@ -76,7 +70,7 @@ def _outside(
     return Finding(Kind.OUTSIDE_AXIS, (component, place), {"axis": "energy", **numbers})
 
 
-def _onsets(problem: Any, values: Mapping[str, float]) -> list[Finding]:
+def _onsets(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     """Free onsets at times that the data do not have."""
     seen = problem.axis("time")
     if seen is None:
@@ -92,7 +86,7 @@ def _onsets(problem: Any, values: Mapping[str, float]) -> list[Finding]:
     return found
 
 
-def _without_constant(problem: Any, values: Mapping[str, float]) -> list[Finding]:
+def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     """A trace that is far from 0 at all times, before the first onset too, by laws that are 0
     there: as a parameter of slices is, whose law was written for its motion alone."""
     measurement, times = problem.measurement, problem.axis("time")

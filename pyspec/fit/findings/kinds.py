@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
 from typing import Any
 
+#: What was measured, by name: numbers, texts, and tuples of them.
+Numbers = Mapping[str, Any]
+
 
 class Severity(IntEnum):
     """How serious a finding is; the most serious ones are shown first."""
@@ -77,7 +80,6 @@ class Kind(Enum):
     SHORT_CHAIN = Severity.ERRORS, 0
     STUCK_WALKERS = Severity.ERRORS, 0
     PARTS_EXCHANGED = Severity.NOTE, 0
-    CYCLE_ON_SAMPLE = Severity.NOTE, 0
     SHARED_AND_OWN = Severity.NOTE, 0
     SAME_TWICE = Severity.NOTE, 0
     SPANS_NOWHERE = Severity.NOTE, 0
@@ -98,22 +100,22 @@ CHANCE = {
 LARGE = 3.0
 
 
-def _of_misfit(n: Mapping[str, Any]) -> Severity:
+def _of_misfit(n: Numbers) -> Severity:
     return Severity.WRONG if n["redchi"] >= LARGE * n["expected"] else Severity.ERRORS
 
 
-def _of_bound(n: Mapping[str, Any]) -> Severity:
+def _of_bound(n: Numbers) -> Severity:
     if n["gain"] < n["variance"]:
         return Severity.NOTE
     return Severity.WRONG if n["gain"] > 9.0 * n["variance"] else Severity.ERRORS
 
 
-def _of_noise(n: Mapping[str, Any]) -> Severity:
+def _of_noise(n: Numbers) -> Severity:
     return Severity.ERRORS if n["most"] >= 2.0 * n["least"] else Severity.NOTE
 
 
 #: Kinds that are more or less serious by their numbers.
-GRADES: dict[Kind, Callable[[Mapping[str, Any]], Severity]] = {
+GRADES: dict[Kind, Callable[[Numbers], Severity]] = {
     Kind.MISFIT: _of_misfit,
     Kind.AT_BOUND: _of_bound,
     Kind.NOISE_VARIES: _of_noise,

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ import numpy.typing as npt
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.results.ended import EndedFit
 from pyspec.formula import scheme_of
 
 Array = npt.NDArray[np.float64]
@@ -170,7 +170,7 @@ def _is_unseen(time: Array, sigma: float, onset: float, error: float, is_known: 
     return part * sigma * math.sqrt(2.0 * math.pi / here) <= PARTLY * error
 
 
-def bent_followers(result: Any) -> Iterator[Finding]:
+def bent_followers(result: EndedFit) -> Iterator[Finding]:
     """Quantities by expressions that change by another amount than their standard errors have it,
     where all parameters go two of them along."""
     problem, best, errors = result.problem, result.values, result.stderr

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,7 @@ from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.components import alone
+from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
 from pyspec.model import Component
 from pyspec.model.build.inputs import function_of
@@ -106,34 +106,34 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
                 heights[line.name], away[line.name] = height, size
     if not heights:
         return
-    root = {line: next(iter(file.ends_of([parameters[one]]))) for line, one in heights.items()}
+    root = {name: next(iter(file.ends_of([parameters[one]]))) for name, one in heights.items()}
     known, precision = _precision(file.result)
     is_one_of_many, told = len(file.result.problem.files) > 1, set[str]()
-    faint = {line: height for line, height in heights.items() if away[line] < FAINT}
-    for line, own in _shapes(file, faint).items() if faint else ():
-        of_line = [known.index(names[n]) for n in (root[line], *own) if names[n] in known]
-        if own and names[root[line]] in known:
+    faint = {name: height for name, height in heights.items() if away[name] < FAINT}
+    for name, own in _shapes(file, faint).items() if faint else ():
+        of_line = [known.index(names[n]) for n in (root[name], *own) if names[n] in known]
+        if own and names[root[name]] in known:
             # The part of the error of the height that is left where all but its line is held:
             # little where it overlaps another line.
             part = _inverse(precision[np.ix_(of_line, of_line)])[0, 0]
-            if away[line] < FAINT * np.sqrt(max(part, 0.0)):
-                told.add(heights[line])
-                places = names[heights[line]], *(names[n] for n in own)
-                yield Finding(Kind.FAINT_LINE, places, {"away": away[line]})
-    for line, shape in _shapes(file, heights).items() if len(told) < len(heights) else ():
-        own, at = [names[n] for n in shape if errors[n]], root[line]
+            if away[name] < FAINT * np.sqrt(max(part, 0.0)):
+                told.add(heights[name])
+                places = names[heights[name]], *(names[n] for n in own)
+                yield Finding(Kind.FAINT_LINE, places, {"away": away[name]})
+    for name, shape in _shapes(file, heights).items() if len(told) < len(heights) else ():
+        own, at = [names[n] for n in shape if errors[n]], root[name]
         is_shared = is_one_of_many and parameters[at].scope == "project"
-        if len(own) < 2 or heights[line] in told or is_shared or names[at] not in known:
+        if len(own) < 2 or heights[name] in told or is_shared or names[at] not in known:
             continue
         # By how many variances of a point χ² rises where the height is 0 and all others stay: a
         # parabola, since the model is linear in it.
         k, error = known.index(names[at]), errors[at] or np.nan
         rise = float((file.values[at] / error) ** 2 * precision[k, k])
         if rise < WEAK**2:
-            yield Finding(Kind.WEAK_LINE, (line, *own), {"rise": rise})
+            yield Finding(Kind.WEAK_LINE, (name, *own), {"rise": rise})
 
 
-def _precision(result: Any) -> tuple[list[str], Array]:
+def _precision(result: EndedFit) -> tuple[list[str], Array]:
     """The free parameters that have an error, and the inverse of their correlations."""
     ending = result.ending
     own = [k for k in ending.places.tolist() if ending.covariance[k, k] > 0.0]
@@ -188,6 +188,7 @@ def unseen_lines(file: FileEnd) -> Iterator[Finding]:
     if problem.n_linear or source_of(given.data) is not None or not (narrow := _narrow(file)):
         return
     model, result = problem.model, file.result
+    assert model.energy is not None
     sigma, scale = given.sigma(file.fit), result.ending.variance if result._scale_covar else 1.0
     noise = np.sqrt(scale) * (1.0 if sigma is None else sigma)
     for root, lines in narrow.items():
@@ -235,6 +236,7 @@ def _width(file: FileEnd, line: Component, at: float) -> float:
     """Over how many steps of energy a line is higher than half of its height, two at most, or inf
     where that is not known."""
     energy, inputs = file.problem.model.energy, file.problem.model.inputs
+    assert energy is not None
     if line.op.external or not energy.min() < at < energy.max():
         return np.inf
     step = _step(energy, at)

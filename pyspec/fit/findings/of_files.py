@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,11 @@ def cautions_of(problem: FitProblem, values: Mapping[str, float]) -> list[Findin
 
 
 def doubts_of(
-    problem: FitProblem, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float
+    problem: FitProblem,
+    theta: Array,
+    values: Mapping[str, float],
+    sides: Mapping[str, str],
+    chisqr: float,
 ) -> list[Finding]:
     """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
     ended at."""
@@ -47,17 +50,20 @@ def doubts_of(
 
 
 def _doubts(
-    file: FitPart, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None
+    file: FitPart,
+    theta: Array,
+    values: Mapping[str, float],
+    sides: Mapping[str, str],
+    chisqr: float | None,
 ) -> list[Finding]:
-    """Those of one file; its `chisqr` is computed where it is None and needed."""
+    """Those of one file; `chisqr` is None where it is not known yet."""
     found = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
     if not isinstance(file, FreePart):
         return found
-    designer = file.linear.designer
     with np.errstate(all="ignore"):
         lost = file.linear.undetermined(theta, file.fixed)
-        found += coinciding(designer, theta, file.fixed)
-    axis = {"energy": "energies", "time": "times"}[designer.axis]
+        found += coinciding(file.linear.designer, theta, file.fixed)
+    axis = {"energy": "energies", "time": "times"}[file.linear.designer.axis]
     return found + [
         Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
         for name, count in lost.items()

@@ -31,7 +31,9 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.part import FitPart
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.by_reference import fit_of
+from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand, need_fitted
 
 Array = npt.NDArray[np.float64]
@@ -187,7 +189,7 @@ class Residual:
         return [(name, axis, k) for name, axis, k in known if axis is not None]
 
 
-def of_scatter(result: Any) -> list[Finding]:
+def of_scatter(result: EndedFit) -> list[Finding]:
     """Findings of the residual.
 
     Dead points are always looked for. The noise is looked at along each axis and, in a joint fit,
@@ -221,7 +223,7 @@ def of_scatter(result: Any) -> list[Finding]:
     return [finding for one in files for finding in one.far()]
 
 
-def _of_files(problem: Any, files: list[Residual]) -> list[Finding]:
+def _of_files(problem: FitProblem, files: list[Residual]) -> list[Finding]:
     """Noise that differs from file to file."""
     sums = np.array([one.lines[0].sum(axis=1) for one in files])
     if sums[:, 0].min() < LEAST or not (ends := _extremes(sums)):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.findings.kinds import Kind, Numbers
 
-Template = Callable[[Any, tuple[str, ...]], str]
+Template = Callable[[Numbers, tuple[str, ...]], str]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -15,9 +14,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-def sentence(
-    kind: Kind, numbers: Mapping[str, Any], places: tuple[str, ...], part: int | None
-) -> str:
+def sentence(kind: Kind, numbers: Numbers, places: tuple[str, ...], part: int | None) -> str:
     """What a finding says; of one file of a joint fit with the file, where places do not say it."""
     text = TEMPLATES[kind](numbers, places)
     if part is None or any(place.startswith(f"file{part:02d}_") for place in places):
@@ -30,27 +27,27 @@ def _file(name: int | str) -> str:
     return name if isinstance(name, str) else f"file{name:02d}"
 
 
-def _bounds(n: Any) -> str:
+def _bounds(n: Numbers) -> str:
     return f"[{n['low']:g}, {n['high']:g}]"
 
 
-def _where(n: Any) -> str:
+def _where(n: Numbers) -> str:
     """ "energy 84.3 and time 2"."""
     return " and ".join(f"{name} {n[name]:.6g}" for name in ("energy", "time") if name in n)
 
 
-def _points(n: Any) -> str:
+def _points(n: Numbers) -> str:
     return f"{n['count']} points are" if n["count"] > 1 else "one point is"
 
 
-def _outside(n: Any, p: tuple[str, ...]) -> str:
+def _outside(n: Numbers, p: tuple[str, ...]) -> str:
     return (
         f"start {p[-1]} within the {n['axis']} axis, give it bounds, or hold it fixed: "
         f"{p[-1]} = {n['value']:.6g} is outside of {_bounds(n)}, so the data do not show it"
     )
 
 
-def _wrong_unit(n: Any, p: tuple[str, ...]) -> str:
+def _wrong_unit(n: Numbers, p: tuple[str, ...]) -> str:
     given = "" if n["stated"] else f"units={{'energy': '{n['axis']}'}}, "
     return (
         f"convert the axis, read(..., {given}to='{n['model']}'): the axis "
@@ -59,7 +56,7 @@ def _wrong_unit(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _backward(n: Any, p: tuple[str, ...]) -> str:
+def _backward(n: Numbers, p: tuple[str, ...]) -> str:
     why = n.get("axis") or f"the data rise towards {n['end']:g}"
     return (
         f"reverse the axis and the data, energy[::-1] and data[..., ::-1]: {why}, and {p[0]} "
@@ -67,7 +64,7 @@ def _backward(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _errors_wrong(n: Any, side: str) -> str:
+def _errors_wrong(n: Numbers, side: str) -> str:
     factor = n["redchi"] / n["expected"]
     if n["scaled"] or not factor > 0.0:
         return ""
@@ -76,7 +73,7 @@ def _errors_wrong(n: Any, side: str) -> str:
     return f". Standard errors are too {side} by a factor of {size:.2g}{remedy}"
 
 
-def _misfit(n: Any, p: tuple[str, ...]) -> str:
+def _misfit(n: Numbers, p: tuple[str, ...]) -> str:
     errors = _errors_wrong(n, "small").replace(". S", ". If it is the noise, s", 1)
     return (
         f"look at the residual, which is {(n['redchi'] / n['expected']) ** 0.5:.3g} times the "
@@ -85,7 +82,7 @@ def _misfit(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _overstated(n: Any, p: tuple[str, ...]) -> str:
+def _overstated(n: Numbers, p: tuple[str, ...]) -> str:
     scale = ", or scale= if a unit of the data is several counts" if n["counts"] else ""
     return (
         f"declare a smaller noise{scale}: reduced χ² is {n['redchi']:.3g}, expected is "
@@ -93,7 +90,7 @@ def _overstated(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _at_bound(n: Any, p: tuple[str, ...]) -> str:
+def _at_bound(n: Numbers, p: tuple[str, ...]) -> str:
     ended = f"{p[0]} ended at its bound ({n['side']} {n['limit']:g})"
     if n["gain"] < n["variance"]:
         return f"{ended} and has no standard error; a wider bound would gain nothing"
@@ -110,7 +107,7 @@ def _at_bound(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _faint(n: Any, p: tuple[str, ...]) -> str:
+def _faint(n: Numbers, p: tuple[str, ...]) -> str:
     them = "them" if p[2:] else "it"
     return (
         f"compare with a model without this line, or hold {listed(p[1:])} fixed: {p[0]} is "
@@ -118,7 +115,7 @@ def _faint(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _oscillation(n: Any, p: tuple[str, ...]) -> str:
+def _oscillation(n: Numbers, p: tuple[str, ...]) -> str:
     starts = f"n_starts={n['starts']}"
     if not n["starts"]:
         starts = f"bounds and n_starts=1.5 * {n['length']:.3g} * (fmax - fmin)"
@@ -129,7 +126,7 @@ def _oscillation(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _equal_rates(n: Any, p: tuple[str, ...]) -> str:
+def _equal_rates(n: Numbers, p: tuple[str, ...]) -> str:
     value = f"{1 / n['rate']:.4g}" if p[1:] else f"a rate of {n['rate']:.4g}"
     do = "remove one of them" if p[1:] else "leave one state out, or tie one rate to the other"
     what = listed(p) if p[1:] else f"two decays of {p[0]}"
@@ -139,7 +136,7 @@ def _equal_rates(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _biased(n: Any, p: tuple[str, ...]) -> str:
+def _biased(n: Numbers, p: tuple[str, ...]) -> str:
     moved = ", ".join(
         f"{name} = {at:.4g} ({far:.2g} errors away)"
         for name, at, far in zip(p, n["values"], n["away"], strict=True)
@@ -151,7 +148,7 @@ def _biased(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _sigma_from_data(n: Any, p: tuple[str, ...]) -> str:
+def _sigma_from_data(n: Numbers, p: tuple[str, ...]) -> str:
     do = "take σ from the fit, np.sqrt(result.fit / k) at k counts for a unit, and fit again"
     if n["same"]:
         scale = "" if abs(n["counts"] - 1.0) < 1e-3 else f", scale={n['counts']:.6g}"
@@ -162,7 +159,7 @@ def _sigma_from_data(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _follow(n: Any, p: tuple[str, ...]) -> str:
+def _follow(n: Numbers, p: tuple[str, ...]) -> str:
     side = "low" if n["off"] > 0 else "high"
     return (
         "fit all spectra at once, with these laws as dynamics of the parameter (fit_2d): errors of "
@@ -171,7 +168,7 @@ def _follow(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _outliers(n: Any, p: tuple[str, ...]) -> str:
+def _outliers(n: Numbers, p: tuple[str, ...]) -> str:
     between = ""
     if "low" in n:
         between = f"set_fit_limits(exclude=[({n['low']:.6g}, {n['high']:.6g})]), or "
@@ -182,7 +179,7 @@ def _outliers(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _varies(n: Any, p: tuple[str, ...]) -> str:
+def _varies(n: Numbers, p: tuple[str, ...]) -> str:
     if n["axis"] == "file":
         where, named = "from file to file", [f"in {_file(n[one])}" for one in ("at", "from")]
     else:
@@ -195,7 +192,7 @@ def _varies(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _equivalent(n: Any, p: tuple[str, ...]) -> str:
+def _equivalent(n: Numbers, p: tuple[str, ...]) -> str:
     elsewhere = ", ".join(
         f"{name} = {there:.4g} (here {here:.4g})"
         for name, there, here in zip(p, n["there"], n["here"], strict=True)
@@ -207,7 +204,7 @@ def _equivalent(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _better(n: Any, p: tuple[str, ...]) -> str:
+def _better(n: Numbers, p: tuple[str, ...]) -> str:
     values = ", ".join(f"{name} = {at:.6g}" for name, at in zip(p, n["values"], strict=True))
     return (
         f"fit again from {values}, or give bounds that exclude it: there is a better optimum, χ² "
@@ -215,7 +212,7 @@ def _better(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _disagree(n: Any, p: tuple[str, ...]) -> str:
+def _disagree(n: Numbers, p: tuple[str, ...]) -> str:
     nearest = f"; the best of the others has {n['nearest']:.6g}" if "nearest" in n else ""
     return (
         f"see result.starts: {n['agree']} of {n['finished']} starts agree on this optimum, χ² "
@@ -223,7 +220,7 @@ def _disagree(n: Any, p: tuple[str, ...]) -> str:
     )
 
 
-def _chain(n: Any, p: tuple[str, ...]) -> str:
+def _chain(n: Numbers, p: tuple[str, ...]) -> str:
     if n["steps"] == 1:
         return "a chain of one step has no errors; give some thousand, steps=5000"
     return (
@@ -366,11 +363,6 @@ TEMPLATES: dict[Kind, Template] = {
     Kind.PARTS_EXCHANGED: lambda n, p: (
         "give bounds that do not overlap, or an expression: starts with the same χ² ended at other "
         f"values of {listed(p)}, so equal parts of the model may have changed places"
-    ),
-    Kind.CYCLE_ON_SAMPLE: lambda n, p: (
-        f"shift the time axis by a fraction of a step if the fit of {p[0]} is sensitive to it: "
-        f"{n['count']} sample(s) lie on a boundary between sub-cycles, the first at time "
-        f"{n['time']:.6g}"
     ),
     Kind.SHARED_AND_OWN: lambda n, p: (
         f"write 'project' in both models to fit one value of {p[0]}, or in neither: file "

@@ -9,7 +9,7 @@ import numpy as np
 from pyspec.fit.findings.counted import Counted
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind, Severity
-from pyspec.fit.results.statistics import state_of
+from pyspec.fit.results.ended import state_of
 
 #: The verdict on a fit whose curve describes the data, and those on others that converged.
 GOOD, MISSES, DOUBTFUL = "converged", "misses", "in doubt"

@@ -20,8 +20,8 @@ from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.results.ended import not_converged
 from pyspec.fit.results.result import FitResult
-from pyspec.fit.results.statistics import not_converged
 from pyspec.fit.solve.methods import How, checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
@@ -186,7 +186,7 @@ def bootstrap(
     whole("n", n, 1, FitError)
     whole("seed", seed, 0, FitError)
     one_of("kind", kind, KINDS, FitError)
-    if problem.shared is not None or result._of_many:
+    if problem.shared is not None or result._is_joint_member:
         raise FitError(
             f"{label}: bootstrap takes the fit of one file alone, not a joint fit or its part of a "
             "file; conf_interval() of the joint result has intervals"

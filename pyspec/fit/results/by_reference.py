@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
+from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.model.data.source import LOADED, Derived, Source, source_of
 
-_Array = npt.NDArray[np.float64]
+Array = npt.NDArray[np.float64]
 
 
 class ModelRows(Source):
@@ -47,7 +48,7 @@ class Residual(Derived):
         return np.asarray(data - self._fit.rows(begin, end))
 
 
-def fit_of(problem: FitProblem, theta: Any) -> Any:
+def fit_of(problem: FitProblem | FitPart, theta: Array) -> Array:
     """The model over the window: an array, or by reference where the data are and it would be too
     large for one."""
     if source_of(problem.measurement.data) is None or 8 * problem.n_residuals <= LOADED:
@@ -56,11 +57,11 @@ def fit_of(problem: FitProblem, theta: Any) -> Any:
         return found
     executor = problem.executor
     assert isinstance(executor, CompiledExecutor)
-    return ModelRows(executor, theta, problem.fixed)
+    return cast(Array, ModelRows(executor, theta, problem.fixed))
 
 
 def residual_of(data: Any, fit: Any) -> npt.NDArray[np.float64]:
     """data - fit: an array, or by reference as the fit is."""
     source, model = source_of(data), source_of(fit)
     lazy: Any = None if source is None or model is None else Residual(source, model)
-    return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(_Array, lazy)
+    return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(Array, lazy)

@@ -101,8 +101,7 @@ class JointResult(FitResult, Sequence[FitResult]):
             fit_type=_fit_type(own),
             file_name=self._file_names[index],
             _findings=self._of_file(self._findings, index),
-            _of_many=len(problem.files) > 1,
-            _of=(self, index),
+            _is_joint_member=len(problem.files) > 1,
         )
         file._errors = local(self._errors, full)
         return self._told(file, index)

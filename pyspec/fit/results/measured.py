@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Suggesting
+from pyspec.model import Measurement
 from pyspec.model.data.digest import digest
 
 
@@ -27,27 +28,39 @@ class Measured(Suggesting):
     _sha256 = ""
 
     @property
-    def data_sha256(self: Any) -> str:
+    def measurement(self) -> Measurement:
+        """Data, window, noise, mask, labels and units."""
+        raise NotImplementedError
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """The data of the fit window."""
+        raise NotImplementedError
+
+    @property
+    def fit(self) -> npt.NDArray[np.float64]:
+        """The model over the fit window."""
+        raise NotImplementedError
+
+    @property
+    def data_sha256(self) -> str:
         """The digest of the data; "" of an archive that was saved without them, after they had
         been changed."""
-        if self._sha256 or self.measurement.data is None:
-            return str(self._sha256)
-        return digest(self.measurement.data)
+        data = self.measurement.data
+        return self._sha256 if self._sha256 or data is None else digest(data)
 
     @property
-    def labels(self: Any) -> Mapping[str, str]:
+    def labels(self) -> Mapping[str, str]:
         """What "energy", "time" and "data" are, as the data say: "binding energy"."""
-        found: Mapping[str, str] = self.measurement.labels
-        return found
+        return self.measurement.labels
 
     @property
-    def units(self: Any) -> Mapping[str, str]:
+    def units(self) -> Mapping[str, str]:
         """Their units: "eV"."""
-        found: Mapping[str, str] = self.measurement.units
-        return found
+        return self.measurement.units
 
     @property
-    def keep(self: Any) -> npt.NDArray[np.bool_]:
+    def keep(self) -> npt.NDArray[np.bool_]:
         """False where a point of the window is masked."""
         keep = self.measurement.keep
         if keep is None:
@@ -55,8 +68,7 @@ class Measured(Suggesting):
         return np.asarray(self.measurement.window(keep))
 
     @property
-    def sigma(self: Any) -> npt.NDArray[np.float64] | None:
+    def sigma(self) -> npt.NDArray[np.float64] | None:
         """The declared σ of each point of the window: 1 / weight, or for counts the root of what
         the fit expects; None where no noise was declared."""
-        found: npt.NDArray[np.float64] | None = self.measurement.sigma(self.fit)
-        return found
+        return self.measurement.sigma(self.fit)

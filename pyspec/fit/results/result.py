@@ -2,150 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, answered
+from pyspec.calls import answered
 from pyspec.errors import FitError
-from pyspec.fit.ending import Ending
-from pyspec.fit.findings.finding import Finding
-from pyspec.fit.findings.found import Found
+from pyspec.fit.findings.counted import Told
+from pyspec.fit.findings.finding import Finding, ordered
+from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.linear import Amplitudes
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
-from pyspec.fit.linear.predict import predict_linear
-from pyspec.fit.parameters import FitParameters
-from pyspec.fit.problem import FitProblem, OnDemand
-from pyspec.fit.results.by_reference import fit_of, residual_of
-from pyspec.fit.results.components import spectrum_components
-from pyspec.fit.results.export import fit_dataset, plain_fit
+from pyspec.fit.linear.predict import linear_components, predict_linear
+from pyspec.fit.results.components import every_component, spectrum_components
+from pyspec.fit.results.ended import TOGETHER, state_of, title_of
 from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
-from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import Prediction, predict
-from pyspec.fit.results.same_data import data_of, need_same
-from pyspec.fit.results.statistics import TOGETHER, Statistics, state_of, statistics_of, title_of
-from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
-from pyspec.model import Measurement, Model
+from pyspec.fit.results.same_data import need_fitted, need_same
+from pyspec.fit.results.table import json_row, labelled, need_xarray
+from pyspec.fit.uncertainty.mcmc import sample
+from pyspec.fit.uncertainty.samples import MC, MCMCResult
+from pyspec.model import Model
 from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class FitResult(Found, LmfitNames, Measured):
-    """One finished (or stopped) fit. Its numbers are read from its `ending`.
+class FitResult(LmfitNames, Told):
+    """One finished (or stopped) fit: its numbers, and what is asked of it.
 
     Attributes
     ----------
-    method, backend, seconds : what ran, on which executor, for how long
-    settings : method, tolerances and other options, to run the fit again
-    start : name → where a free or fixed parameter began
-    nfev : residual evaluations, all of them; those of a part of the rows by their share
-    success, message : whether the method ended at an optimum and the data determine every free
-        parameter, and how it ended
-    interrupted : True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit
-        that had just ended (`success` says which)
-    ending : how the fit ended, in arrays, see :class:`pyspec.fit.ending.Ending`
-    started_from : where the start values come from, such as "the baseline fit"; "" if not known
-    starts : tuple of :class:`pyspec.fit.starts.Start`, how fits from several starts ended
-        (`n_starts=`)
-    model_name, fit_type, file_name : where the fit belongs; fit_type is "baseline", "spectrum",
-        "2d", "trace", "sbs" or ""
-    target : what a trace shows, such as the name of a parameter
-    spent : how long an evaluation on a cluster took, in the sums and outside; None without one
+    level : how far findings were looked for: 0 at the end of the fit, 1 in its residual, 2 by
+        further fits
+    diagnosed : evaluations and seconds that further fits took
+    mcmc : the samples of :meth:`sample`; None before
     """
 
-    _problem: FitProblem | OnDemand
-    ending: Ending
-    _params: FitParameters
-    _message: str
-    method: str
-    backend: str
-    settings: dict[str, Any]
-    start: dict[str, float]
-    seconds: float
-    nfev: int
-    success: bool
-    interrupted: bool = False
-    started_from: str = ""
-    starts: tuple[Any, ...] = ()
-    fit_type: str = ""
-    file_name: str = ""
-    target: str = ""
-    spent: Any = None
-    _findings: tuple[Finding, ...] = ()
-    _warned: tuple[Finding, ...] = ()
-    _minimizer: Any = None
-    _rivals: list[Array] | None = None  # starts to optima nearly as good; None: not looked for
-    _of_many: bool = False
+    level: int = 0
+    diagnosed: tuple[int, float] = (0, 0.0)
+    mcmc: MCMCResult | None = None
+    _of_levels: tuple[Finding, ...] = ()
+    #: Of one file of a joint fit: that, and the number of the file in it.
     _of: tuple[Any, int] | None = None
-    _outcome: Any = None  # what a method of lmfit returned
-    _statistics: Mapping[str, float] | None = None  # those of an archive, whose data may be gone
-    _fit: Array | None = field(default=None, init=False)
-    _raw: float | None = field(default=None, init=False)
-
-    @property
-    def problem(self) -> FitProblem:
-        """What was fitted: model, measurement and backend."""
-        if not isinstance(self._problem, FitProblem):
-            self._problem = self._problem.made()
-        return self._problem
-
-    # how it ended
-
-    @property
-    def n_data(self) -> int:
-        """Points that count."""
-        return self.ending.n_points
-
-    @property
-    def n_free(self) -> int:
-        """Free parameters, amplitudes free along an axis included."""
-        return self.ending.theta.size + self.ending.n_linear
-
-    @property
-    def model_name(self) -> str:
-        """What the model is called; of several files all names."""
-        return self._problem.label
-
-    @property
-    def theta(self) -> Array:
-        """(n_free,) the best values of the free parameters, read-only."""
-        return self.ending.theta
-
-    @property
-    def at_bound(self) -> dict[str, str]:
-        """Name → "min" or "max" for parameters that ended at a bound: no standard error."""
-        return {self.free_names[k]: side for k, side in self.ending.sides.items()}
-
-    @property
-    def without_effect(self) -> tuple[str, ...]:
-        """The free parameters that the data do not determine."""
-        return tuple([self.free_names[k] for k in self.ending.lost])
-
-    @property
-    def intervals(self) -> dict[str, tuple[float, float]]:
-        """Name → (low, high] of parameters that move a jump, such as an onset that no instrument
-        smears: all that the data say."""
-        return {self.free_names[k]: ends for k, ends in self.ending.intervals.items()}
-
-    @cached_property
-    def _expressions(self) -> dict[str, str]:
-        """Name → text of the expression that a parameter follows."""
-        own, parameters = self._params.began, self.problem.parameters
-        return {
-            name: formula.text
-            for name in self._params.value
-            if name not in own and (formula := parameters[name].formula) is not None
-        }
 
     def __dir__(self) -> list[str]:
         """The names of pyspec; those of lmfit are known, too."""
@@ -153,69 +66,56 @@ class FitResult(Found, LmfitNames, Measured):
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("linear", "model", "_fit")
-        found = {name: one for name, one in self.__dict__.items() if name not in made}
+        state = {name: value for name, value in self.__dict__.items() if name not in made}
         if self._of is not None:  # what is found about all files goes along, their data do not
-            found |= {"_of_end": self._of_end, "_of": None}
-        return found
+            state |= {"_of_end": self._of_end, "_of": None}
+        return state
 
     @property
-    def is_trace(self) -> bool:
-        """Whether values against time were fitted: then there is no energy axis."""
-        return self.problem.is_trace
+    def joint(self) -> FitResult | None:
+        """Of one file of a joint fit that of all files; else None, and of one that was loaded."""
+        return None if self._of is None else self._of[0]
+
+    # findings
+
+    @cached_property
+    def _of_end(self) -> tuple[Finding, ...]:
+        if self._of is None or not self._is_joint_member:  # one file says all of its own
+            return of_end(self)
+        joint, index = self._of
+        own: tuple[Finding, ...] = joint._of_file(joint._of_end, index)
+        return own
 
     @property
-    def energy(self) -> Array:
-        """(n_columns,) energies of the fit window. Raises :class:`FitError` for a trace."""
-        energy = self.problem.axis("energy")
-        if energy is None:
-            raise FitError(f"{self.model_name} is a trace against time, without energies; see time")
-        return energy
+    def findings(self) -> tuple[Finding, ...]:
+        """What to know before these numbers are used, the most serious first: see
+        :class:`pyspec.Finding`. :meth:`diagnose` looks for more."""
+        return ordered((*self._findings, *self._of_end, *self._of_levels))
 
-    @property
-    def time(self) -> Array | None:
-        """(n_rows,) times of the fit window, None for one spectrum."""
-        return self.problem.axis("time")
+    def diagnose(self, deep: bool = False) -> Self:
+        """A copy of the result whose findings are those of its residual, too: noise that differs,
+        structure, outliers, dead points. It takes one pass over the residual. With `deep` also
+        those that take further fits, such as errors that are too small: `diagnosed` has the
+        evaluations and seconds of these.
 
-    @property
-    def axis(self) -> Array:
-        """The last axis of the data: energies, or times for a trace."""
-        time = self.time
-        return time if self.is_trace and time is not None else self.energy
+        Raises :class:`FitError` for one file of a joint fit: diagnose the joint result."""
+        if self._is_joint_member:
+            raise FitError("this is one file of a joint fit; call diagnose() of the joint result")
+        result = copy.copy(self)
+        result._fit, result.level = self._fit, 1
+        result._of_levels = of_residual(result)
+        if deep:
+            begin = time.perf_counter()
+            more, nfev = of_refits(result)
+            result._of_levels, result.level = (*result._of_levels, *more), 2
+            result.diagnosed = nfev, time.perf_counter() - begin
+        return result
 
-    @property
-    def data(self) -> npt.NDArray[Any]:
-        """The data of the fit window, as given (not weighted): (n_rows, n_columns). Raises
-        :class:`DataError` where the array was changed since it was fitted."""
-        return data_of(self.problem)
+    def _tell(self, findings: Sequence[Finding]) -> None:
+        """Takes these findings as all there are."""
+        self._findings, self._of_end, self._of_levels = tuple(findings), (), ()
 
-    @property
-    def fit(self) -> Array:
-        """The model at the best fit, over the fit window: (n_rows, n_columns). For data by
-        reference above 256 MiB only the rows that are asked for are evaluated:
-        ``result.fit[100:200]``."""
-        if self._fit is None:
-            self._fit = fit_of(self.problem, self.theta)
-        return self._fit
-
-    @property
-    def residual(self) -> Array:
-        """data - fit over the fit window, in the units of the data (not weighted); by reference
-        where `fit` is."""
-        return residual_of(self.data, self.fit)
-
-    def curve(self, at: str = "best", *, whole: bool = False) -> Array:
-        """The model at the "best" or the "start" values, over the fit window, or over the whole
-        axes of the data.
-
-        Raises :class:`FitError` for another word, or where the start is not known."""
-        if at not in ("best", "start"):
-            raise FitError(f"at must be 'best' or 'start', not {at!r}")
-        if at == "best" and not whole:
-            return self.fit
-        if at == "start" and not {*self.free_names} <= {*self.start}:
-            raise FitError(f"{self.model_name}: the start of this fit is not known")
-        theta = self.problem.theta_of(self.start) if at == "start" else self.theta
-        return self.problem.run(theta, whole=whole)
+    # curves
 
     def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
         """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`. `whole`
@@ -223,6 +123,22 @@ class FitResult(Found, LmfitNames, Measured):
         measurement = self.problem.measurement
         seen = measurement.without_data() if whole else measurement
         return spectrum_components(self.problem.model, self.values, seen)
+
+    def eval_components(self) -> dict[str, Array]:
+        """Every component on its own, name → an array of the shape of `fit`, in file order; they
+        add up to `fit`, within rounding.
+
+        Raises :class:`FitError` for a trace, whose kernels act on laws and add nothing themselves,
+        and where a component reads the spectrum of lines whose amplitudes are free.
+        """
+        if self.is_trace:
+            raise FitError(
+                f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
+                "up; see result.fit"
+            )
+        if self.problem.free is not None and self.linear is not None:
+            return linear_components(self.problem.free, self.theta, self.linear)
+        return every_component(self.model, self.values, self.measurement, self.backend)
 
     def moving(self) -> Moving | None:
         """The parameters that move in time over the fit window, with one standard error each;
@@ -252,25 +168,7 @@ class FitResult(Found, LmfitNames, Measured):
         need_same(problem)
         return amplitudes_of(problem.free, self.ending)
 
-    # what was fitted
-
-    @property
-    def joint(self) -> FitResult | None:
-        """Of one file of a joint fit that of all files; else None, and of one that was loaded."""
-        return None if self._of is None else self._of[0]
-
-    @cached_property
-    def model(self) -> Model:
-        """The model at the best values, with its axes, a copy; `start` has those it began at."""
-        given, values = self._problem, self.values
-        model, fixed = given.model.copy(), given.fixed or ()
-        model.set_values({name: values[name] for name in (*self.free_names, *fixed)})
-        return model
-
-    @property
-    def measurement(self) -> Measurement:
-        """Data, window, noise, mask, labels and units."""
-        return self._problem.measured()
+    # further fits
 
     def refit(
         self,
@@ -285,90 +183,152 @@ class FitResult(Found, LmfitNames, Measured):
         take the place of those of then, as an archive may not hold them, and a changed `model`
         that of the model, with the noise and the settings of then. Of one file of a joint
         fit it warns of the parameters that files share: they are those of this file alone."""
-        found: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
-        return found
+        result: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
+        return result
 
-    # numbers
+    @answered
+    def conf_interval(
+        self,
+        p_names: str | Sequence[str] | None = None,
+        sigmas: Any = (1, 2, 3),
+        *,
+        trace: bool = False,
+        progress: bool | Callable[[int, int], object] | None = None,
+    ) -> Any:
+        """Intervals by profile likelihood: one parameter is moved away from its best value, the
+        others are fitted again at every step, until chi² has risen by as much as the probability
+        requires.
 
-    @property
-    def values(self) -> dict[str, float]:
-        """Name → best-fit value of every parameter, in the order of the model."""
-        return Named({row.name: row.value for row in self.table})
+        Where the noise is known (weights, counts), this is z² for z standard deviations; elsewhere
+        it follows from Fisher's distribution and chi² / (n - k), as in lmfit. `scale_covar` decides
+        which, as for standard errors.
 
-    @property
-    def free_names(self) -> tuple[str, ...]:
-        """The parameters that were fitted, in the order of `theta`."""
-        return self._problem.names
+        Parameters
+        ----------
+        p_names : a free parameter or several; all if None
+        sigmas : standard deviations, or probabilities below 1
+        trace : also return the points that were tried
+        progress : True for a bar, or a function (parameters done, all)
 
-    @property
-    def stderr(self) -> dict[str, float | None]:
-        """Name → standard error, None where there is none."""
-        return Named({row.name: row.stderr for row in self.table})
+        Returns
+        -------
+        a dict that prints as a table
+            name → [(probability, value), ...] from the far lower end over (0.0, best value) to the
+            far upper end, as of :func:`lmfit.conf_interval`. An end at a bound is the bound; it is
+            infinite where chi² never rises so much. With `trace` also name → {parameter: values,
+            "prob": probabilities}.
 
-    @cached_property
-    def _errors(self) -> dict[str, float | None]:
-        """Name → standard error of free parameters, and of what follows them."""
-        names, followers = self.problem.names, self.problem.followers
-        errors = self.ending.stderr.tolist()
-        found: dict[str, float | None] = {names[k]: errors[k] for k in self.ending.places.tolist()}
-        if len(self._params.value) == len(self._params.began):
-            return found
-        return found | self.ending.followed(names, followers.gradients(self._params.value))
+        Where a better optimum turns up on the way, intervals stay those about the values of the
+        fit, and hold the other one where no higher chi² parts them. A :class:`ModelWarning` says
+        where it is, and so do the ``findings`` of the dict.
 
-    @cached_property
-    def table(self) -> ParameterTable:
-        """All parameters as a table, in the order of the model."""
-        rows, held = [], self.at_bound
-        for name, own in self.problem.parameters.items():
-            rows.append(
-                ParameterRow(
-                    name=name,
-                    value=self._params.value[name],
-                    stderr=self._errors.get(name),
-                    vary=name in self._params.limits,
-                    min=float(own.min),
-                    max=float(own.max),
-                    expr=self._expressions.get(name),
-                    init=self.start.get(name),
-                    at_bound=held.get(name, ""),
-                )
-            )
-        return ParameterTable(rows)
+        Raises :class:`FitError` for one file of a joint fit, and where a fit without success is not
+        at its best optimum, :class:`CallError` for a name that is not free."""
+        if self._is_joint_member:
+            raise FitError("this is one file of a joint fit; ask the joint result for intervals")
+        need_fitted(self)
+        from pyspec.fit.uncertainty.profile import (  # it needs SciPy, which takes long
+            confidence_intervals,
+        )
 
-    @property
-    def correlations(self) -> CorrelationTable:
-        """Correlations of the free parameters that have a standard error, as a table."""
-        own = self.ending.places
-        names = [self.free_names[k] for k in own.tolist()]
-        matrix = self.ending.correlations[np.ix_(own, own)]
-        np.fill_diagonal(matrix, 1.0)
-        return CorrelationTable(names, matrix)
+        return confidence_intervals(self, p_names, sigmas, trace, progress)
 
-    @property
-    def statistics(self) -> dict[str, float]:
-        """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
-        ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
-        ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.results.statistics.goodness`."""
-        if self._statistics is not None:
-            return Statistics(self._statistics)
-        return statistics_of(self)
+    def sample(
+        self,
+        settings: MC | None = None,
+        *,
+        progress: bool | Callable[[int, int], object] | None = None,
+        **options: Any,
+    ) -> MCMCResult:
+        """Samples the posterior around this fit by Markov chains (emcee), and keeps the samples
+        in `mcmc`; the fit stays as it is.
+
+        The posterior is flat within the bounds. Noise that was declared is taken as it is; else
+        it is sampled too. Options are the fields of :class:`pyspec.MC` and override those of
+        `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
+        function (steps done, all). A chain shorter than 50 autocorrelation times is a
+        :class:`ModelWarning`, kept in ``samples.cautions``, and so are a fit that did not converge
+        and Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises :class:`FitError`
+        without emcee.
+        """
+        mc = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
+        need_fitted(self)
+        self.mcmc = sample(self, mc, progress)
+        return self.mcmc
+
+    # for people and other programs
+
+    def _facts(self) -> dict[str, Any]:
+        """What was fitted, and how."""
+        return {
+            "model": self.model_name,
+            "fit_type": self.fit_type,
+            "file": self.file_name,
+            "method": self.method,
+            "backend": self.backend,
+        }
 
     def to_xarray(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and
-        units where these are known; value, stderr, init of the parameters; facts of the fit and
-        its findings as attributes."""
-        return fit_dataset(self, open_fit(self, np.array(self.fit)))
+        units where these are known; value, stderr, init of the parameters along ``parameter``,
+        spectra or traces that were free along ``amplitude``; facts of the fit and its findings as
+        attributes. The fit is NaN where it is not known."""
+        facts = self._facts() | {
+            "success": int(self.success),
+            "findings": "\n".join(map(str, self.findings)),
+            "model_text": self.problem.model.text,
+        }
+        facts |= {name: getattr(self, name) for name in ("message", "nfev", "chisqr", "redchi")}
+        energy = None if self.is_trace else self.energy
+        known = {"time": self.time, "energy": energy}
+        axes = {name: axis for name, axis in known.items() if axis is not None}
+        coords = {**axes, "parameter": list(self.table.names)}
+        fit = open_fit(self, np.array(self.fit))
+        arrays = {"data": np.array(self.data), "fit": fit, "residual": self.residual}
+        variables: dict[str, Any] = {name: (tuple(axes), array) for name, array in arrays.items()}
+        for name in ("value", "stderr", "init"):
+            column = [np.nan if value is None else value for value in self.table[name]]
+            variables[name] = (("parameter",), np.array(column, dtype=np.float64))
+        if (linear := self.linear) is not None:
+            coords["amplitude"] = list(linear.names)
+            for name, values in (("linear", linear.known), ("linear_stderr", linear.stderr)):
+                variables[name] = (("amplitude", linear.axis), np.array(list(values.values())))
+        dataset = need_xarray().Dataset(variables, coords=coords, attrs=facts)
+        return labelled(dataset, self.labels, self.units)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain Python values that JSON can hold."""
-        return plain_fit(self)
+        return {
+            **self._facts(),
+            "success": self.success,
+            "interrupted": self.interrupted,
+            "message": self.message,
+            "nfev": self.nfev,
+            "seconds": self.seconds if isfinite(self.seconds) else None,
+            "statistics": json_row(self.statistics),
+            "n_data": self.n_data,
+            "n_free": self.n_free,
+            "chisqr": self.chisqr,
+            "redchi": self.redchi,
+            "degenerate": bool(self.without_effect),
+            "level": self.level,
+            "findings": self._plain_findings(),
+            "at_bound": dict(self.at_bound),
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "without_effect": list(self.without_effect),
+            "parameters": [json_row(row) for row in self.table.to_dict()],
+            "correlations": {name: json_row(row) for name, row in self.correl.items()},
+        }
 
-    # for people
+    def plot(self, **options: Any) -> Any:
+        """Data, fit and residual; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_fit`."""
+        return handed("plot_fit", "pyspec.plot")(self, **options)
 
     def _lines(self) -> list[str]:
         state = state_of(self.success, self.without_effect)
         origin = f", from {self.started_from}" if self.started_from else ""
-        time = f" in {self.seconds:.3g} s" if np.isfinite(self.seconds) else ""  # a stored slice
+        time = f" in {self.seconds:.3g} s" if isfinite(self.seconds) else ""  # a stored slice
         if self.starts:
             agree = sum(one.agrees for one in self.starts)
             origin += f"; {agree} of {len(self.starts)} starts agree"
@@ -378,7 +338,7 @@ class FitResult(Found, LmfitNames, Measured):
             f"{self.nfev} evaluations{time}{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
-            *([TOGETHER] if self._of_many else []),
+            *([TOGETHER] if self._is_joint_member else []),
             *([] if self.spent is None else [str(self.spent)]),
             *self.finding_lines(),
         ]

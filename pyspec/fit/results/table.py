@@ -275,3 +275,35 @@ def need_xarray() -> Any:
         raise FitError(
             "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
         ) from None
+
+
+#: Units by whose names many versions of xarray read numbers as timedelta64, and their symbols, by
+#: which they do not.
+_DURATIONS = {
+    "days": "d",
+    "hours": "h",
+    "minutes": "min",
+    "seconds": "s",
+    "milliseconds": "ms",
+    "microseconds": "µs",
+    "nanoseconds": "ns",
+}
+
+
+def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) -> Any:
+    """A Dataset whose axes, data and parameters say what they are, `long_name`, and their `units`,
+    where that is known by their names."""
+    for name, array in dataset.variables.items():
+        what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
+        unit = units.get(what, "")
+        facts = {"long_name": labels.get(what, ""), "units": _DURATIONS.get(unit, unit)}
+        array.attrs.update({key: text for key, text in facts.items() if text})
+    return dataset
+
+
+def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by name; JSON has no infinities: an open bound is None."""
+    return {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in row.items()
+    }

@@ -17,17 +17,16 @@ from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits, Made
 from pyspec.fit.findings.counted import (
     Counted,
+    Told,
     gathered,
     of_following_errors,
     of_motion_alone,
 )
-from pyspec.fit.findings.found import Told, plain_findings
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.results.export import labelled
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_checksum
-from pyspec.fit.results.table import SliceTable, columns_of, need_pandas, need_xarray
+from pyspec.fit.results.table import SliceTable, columns_of, labelled, need_pandas, need_xarray
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import slice_of
@@ -307,7 +306,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
             "status": list(self.status),
             "message": list(self.message),
             "level": self.level,
-            "findings": plain_findings(self),
+            "findings": self._plain_findings(),
             "redchi": plain(self.redchi),
             "nfev": plain(self.nfev),
             "values": {name: plain(column) for name, column in self.values.items()},

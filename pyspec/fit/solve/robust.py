@@ -24,7 +24,7 @@ from pyspec.errors import FitError
 if TYPE_CHECKING:
     from pyspec.fit.objective import Objective
     from pyspec.fit.problem import FitProblem
-    from pyspec.fit.results.result import FitResult
+    from pyspec.fit.results.ended import EndedFit
 
 Array = npt.NDArray[np.float64]
 
@@ -107,7 +107,7 @@ class Robust:
         return Local(np.sqrt(mean) * slopes.T, -slopes @ pull, variance, float(rho.sum()))
 
 
-def refuse_robust(result: FitResult, what: str) -> None:
+def refuse_robust(result: EndedFit, what: str) -> None:
     """Raises :class:`FitError` for what follows from chi², where a fit minimised another loss."""
     robust = Robust.of(result.settings)
     if robust is not None:

@@ -17,13 +17,12 @@ from pyspec.fit.batch.points import SumsAt, sums_at_points
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
-from pyspec.fit.results.statistics import not_converged
+from pyspec.fit.results.ended import EndedFit, not_converged
 from pyspec.fit.solve.robust import refuse_robust
 from pyspec.fit.uncertainty.samples import LNSIGMA, MC, MCMCResult
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
-    from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
 
@@ -83,11 +82,11 @@ class Posterior:
         return np.array([self.problem.chisqr_at(one) for one in points], dtype=np.float64)
 
 
-def sample(result: FitResult, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
+def sample(result: EndedFit, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
     refuse_robust(result, "samples of a posterior")
-    if result._of_many:
+    if result._is_joint_member:
         raise FitError(
             f"{result.model_name}: this is one file of a joint fit, and its posterior that of all "
             "files; sample the joint result"
@@ -126,7 +125,7 @@ def sample(result: FitResult, settings: MC | None = None, progress: Progress = N
     return found
 
 
-def _notes(result: FitResult, done: int, steps: int) -> list[str]:
+def _notes(result: EndedFit, done: int, steps: int) -> list[str]:
     """What the samples are to be taken with care for, beside the length of their chain."""
     found = []
     if ended := not_converged(result):
@@ -139,7 +138,7 @@ def _notes(result: FitResult, done: int, steps: int) -> list[str]:
     return found
 
 
-def _away(result: FitResult, flat: Array, low: Array, high: Array) -> list[str]:
+def _away(result: EndedFit, flat: Array, low: Array, high: Array) -> list[str]:
     """A sentence on parameters whose best value lies outside of the middle 68 % of the samples
     (n_samples, n), where no bound beside it is why."""
     found: dict[str, str] = {}
@@ -161,7 +160,7 @@ def _away(result: FitResult, flat: Array, low: Array, high: Array) -> list[str]:
     ]
 
 
-def _followers(result: FitResult, chain: Array) -> tuple[list[str], Array]:
+def _followers(result: EndedFit, chain: Array) -> tuple[list[str], Array]:
     """The followers that depend on what was sampled, and their values, (n_steps, n_walkers, n)."""
     problem, shape = result.problem, chain.shape[:2]
     sampled = dict(zip(problem.names, np.moveaxis(chain, 2, 0), strict=False))
@@ -170,7 +169,7 @@ def _followers(result: FitResult, chain: Array) -> tuple[list[str], Array]:
     return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
 
-def resolved(settings: MC, result: FitResult, weighted: bool) -> MC:
+def resolved(settings: MC, result: EndedFit, weighted: bool) -> MC:
     """The settings with everything that follows from the fit. Raises :class:`FitError` for what
     contradicts it."""
     sigmas = ("sigma_ini", "sigma_min", "sigma_max")
@@ -200,7 +199,7 @@ def resolved(settings: MC, result: FitResult, weighted: bool) -> MC:
     return replace(settings, nwalkers=walkers, sigma_ini=start, sigma_min=low, sigma_max=high)
 
 
-def _places(result: FitResult, mc: MC, low: Array, high: Array) -> Array:
+def _places(result: EndedFit, mc: MC, low: Array, high: Array) -> Array:
     """(n_walkers, n_names) where the walkers start: around the fit by its standard errors, within
     the bounds."""
     names = result.problem.names

@@ -51,7 +51,7 @@ from pyspec.fit.uncertainty.intervals import Intervals, Pairs
 from pyspec.fit.uncertainty.rays import Ray
 
 if TYPE_CHECKING:
-    from pyspec.fit.results.result import FitResult
+    from pyspec.fit.results.ended import EndedFit
 
 Array = npt.NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class ProfileLikelihood:
     scaled : whether the noise is the scatter about the fit; else chi² is taken as it is
     """
 
-    def __init__(self, result: FitResult, scaled: bool) -> None:
+    def __init__(self, result: EndedFit, scaled: bool) -> None:
         refuse_robust(result, "confidence intervals")
         self.result = result
         self.problem = problem = result.problem
@@ -121,7 +121,7 @@ class ProfileLikelihood:
         self.held = [self.names.index(name) for name in (*result.at_bound, *result.intervals)]
         self.sizes = [self._size(result, k) for k in range(self.best.size)]
 
-    def _size(self, result: FitResult, k: int) -> float:
+    def _size(self, result: EndedFit, k: int) -> float:
         """A first step: the standard error, half of a jump's interval, where there is neither what
         the slope and the curvature of chi² say."""
         error = result.stderr.get(self.names[k])
@@ -302,15 +302,17 @@ class _Side:
 
 
 def confidence_intervals(
-    result: FitResult,
-    names: Sequence[str],
+    result: EndedFit,
     p_names: str | Sequence[str] | None,
     sigmas: Any,
     trace: bool,
     progress: bool | Callable[[int, int], object] | None,
 ) -> Any:
     """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
-    wanted, levels = _wanted(p_names, names, result._expressions), probabilities(sigmas)
+    wanted, levels = (
+        _wanted(p_names, result.problem.names, result._expressions),
+        probabilities(sigmas),
+    )
     steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
     found = Intervals()
     traces: dict[str, dict[str, Array]] = {}

@@ -29,7 +29,6 @@ from pyspec.fit import (
 from pyspec.fit.again import settings_of
 from pyspec.fit.ending import Ending
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.results.statistics import goodness
 from pyspec.io.archive.addresses import is_left_out, references_of
 from pyspec.io.archive.contents import NAMED
 from pyspec.model import (
@@ -70,7 +69,7 @@ def _fit_record(result: FitResult) -> dict[str, Any]:
         "statistics": _statistics(result),
         "settings": _settings(result.method, result.backend, result.settings),
         "samples": _samples(result.mcmc),
-        "of_joint": result._of_many,
+        "of_joint": result._is_joint_member,
         "success": result.success,
         "interrupted": result.interrupted,
         "message": result.message.replace("\x00", ""),
@@ -268,7 +267,7 @@ def _goodness(result: FitResult) -> dict[str, float]:
     try:
         return dict(result.statistics)
     except DataError:
-        return dict(goodness(result, math.nan, math.nan))
+        return dict(result._goodness(math.nan, math.nan))
 
 
 def _lines(findings: Sequence[Finding]) -> str:

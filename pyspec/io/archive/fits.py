@@ -14,8 +14,8 @@ import numpy.typing as npt
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
+from pyspec.fit.results.ended import title_of
 from pyspec.fit.results.same_data import changed
-from pyspec.fit.results.statistics import title_of
 from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.file import read_archive, save_archive
 from pyspec.io.archive.fit_record import record_of

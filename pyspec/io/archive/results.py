@@ -59,7 +59,7 @@ def _fit_of(kept: Recorded) -> FitResult:
         record,
         statistics=record["statistics"],
         findings=record["findings"],
-        _of_many=bool(record["of_joint"]),
+        _is_joint_member=bool(record["of_joint"]),
         seconds=float(record["seconds"]),
         interrupted=bool(record["interrupted"]),
         started_from=str(record["started_from"]),

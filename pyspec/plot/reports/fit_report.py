@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyspec.fit.results.coarse import masked_points, range_of
-from pyspec.fit.results.statistics import TOGETHER, state_of
+from pyspec.fit.results.ended import TOGETHER, state_of
 from pyspec.fit.results.table import format_value
 from pyspec.io import digest
 from pyspec.io.archive.fit_record import versions as versions_of
@@ -221,7 +221,7 @@ def _settings(result: Any) -> list[tuple[str, str]]:
         ("method", f"{result.method} on the {result.backend} backend"),
         ("outcome", result.message),
     ]
-    if result._of_many:
+    if result._is_joint_member:
         facts.append(("joint fit", TOGETHER))
     if result.started_from:
         facts.append(("started from", result.started_from))
@@ -258,7 +258,7 @@ def _noise_words(result: Any) -> str:
     if problem.is_poisson:
         return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
     scaled = result.settings.get("scale_covar", True)
-    of_all = f" of all files, {result.ending.variance:.5g}" if result._of_many else ""
+    of_all = f" of all files, {result.ending.variance:.5g}" if result._is_joint_member else ""
     how = f"; errors scaled with √(reduced χ²){of_all}" if scaled else ""
     return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
 

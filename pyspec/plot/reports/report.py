@@ -66,7 +66,7 @@ def report(
         says so.
     """
     fit = result if files_of(result) else fit_of(result, "report")
-    if not (fit.level or getattr(fit, "_of_many", False)):
+    if not (fit.level or getattr(fit, "_is_joint_member", False)):
         fit = fit.diagnose()
     config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))
     if Path(path).suffix.lower() not in SUFFIXES:

@@ -49,7 +49,7 @@ def _has_intervals(result: FitResult, progress: bool) -> bool:
 def samples_of(result: Any) -> MCMCResult:
     """The samples of a fit. Raises :class:`FitError` where there are none."""
     found: MCMCResult | None = getattr(result, "mcmc", None)
-    if found is None and getattr(result, "_of_many", False):
+    if found is None and getattr(result, "_is_joint_member", False):
         raise FitError(
             f"{result.file_name} is one file of a joint fit of {result.model_name}, which has no "
             "samples; fit with mc_settings=MC(use_mc=1), or call "

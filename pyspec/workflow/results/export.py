@@ -17,7 +17,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
-from pyspec.fit.results.statistics import TOGETHER
+from pyspec.fit.results.ended import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
@@ -159,7 +159,7 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
         "success": bool(np.all(fit.success)),
     }
     ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
-    if not is_slices(fit) and fit._of_many:
+    if not is_slices(fit) and fit._is_joint_member:
         facts["joint_fit"] = TOGETHER
     rows = [
         *facts.items(),

@@ -224,7 +224,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": _mask(measured), "noise": _noise(measured)}
     given["data"] = digest_of_data(fit)[:SHORT]
-    given["of_joint"] = bool(getattr(fit, "_of_many", False))
+    given["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
     if slices:  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
     model = fit.model
