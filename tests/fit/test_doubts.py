@@ -19,7 +19,6 @@ from pyspec import (
 )
 from pyspec._library import OPS, OpDef
 from pyspec.fit import FitResult, Severity
-from pyspec.fit.findings.bounds import other_side
 from pyspec.fit.findings.finished import is_late
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.covariance import gains_beyond
@@ -355,61 +354,6 @@ def test_a_mixing_in_percent_is_said(shape: str) -> None:
         assert found.numbers == {"value": 30.0}
     right = fitted(FLAT + text.replace("30, False", "0.3, True"), line())
     assert not said(right, Kind.MIXING_NOT_A_SHARE)
-
-
-@pytest.mark.parametrize(
-    ("shape", "rest", "says"),
-    [
-        ("DS", "F: [0.4, True], alpha: [0.1, True, 0, 1]", "that of DSBinding above"),
-        ("GLSAsym", "F: [1, True], m: [1, False], a: [0.1, True, 0, 3]", "with a of the other"),
-        (
-            "Mahan",
-            "SD: [0.5, True], alpha: [0.1, True, 0, 1], xi: [4, False]",
-            "with xi of the oth",
-        ),
-    ],
-)
-def test_a_tail_on_the_other_side(shape: str, rest: str, says: str) -> None:
-    """ "Another line shape may fit better" was said of a DS on binding energies, as of any line."""
-    model = load_model(
-        f"m:\n{FLAT}  {shape}: {{A: [9, True, 0, 99], x0: [85, True], {rest}}}\n", "m"
-    )
-    model.set_axes(energy=X)
-    data = line()[::-1] + 3.0 / (1.0 + (np.maximum(X - 85.0, 0.0) / 1.5) ** 2) * (X > 85.0)
-    (found,) = said(fit_model(model, Measurement(data)), Kind.AT_BOUND)
-    assert (found.numbers["side"], found.numbers["limit"]) == ("min", 0.0)
-    assert says in found.numbers["mirrored"]
-    mirrored = said(fit_model(model, Measurement(data[::-1])), Kind.AT_BOUND)
-    assert not any(one.numbers["mirrored"] for one in mirrored)
-
-
-#: What has the tail of a line on its other side: a parameter of it, or another line.
-TAILS = {
-    ("DS", "alpha"): "its tail lies below x0, that of DSBinding above, as of binding energies",
-    ("DSBinding", "alpha"): "its tail lies above x0, that of DS below, as of kinetic energies",
-    ("GLSAsym", "a"): "with a of the other sign its tail lies on the other side",
-    ("SkewGauss", "b"): "with b of the other sign its tail lies on the other side",
-    ("Mahan", "alpha"): "with xi of the other sign its tail lies on the other side",
-    ("Mahan", "xi"): "with xi of the other sign its tail lies on the other side",
-}
-
-
-def test_lines_with_a_tail_on_one_side_are_known_by_their_values() -> None:
-    """They stood in a list beside the table, in which xi of Mahan was missing. A function of
-    somebody's own is not called to see."""
-
-    def never(x: np.ndarray, A: float, x0: float, F: float, alpha: float) -> np.ndarray:
-        raise AssertionError("is called")
-
-    register_function("Own", never, "A, x0, F>0, alpha")
-    other_side.cache_clear()
-    try:
-        found = {
-            (op.name, name): other_side(op.name, name) for op in OPS.values() for name in op.params
-        }
-    finally:
-        forget_function("Own")
-    assert {key: text for key, text in found.items() if text} == TAILS
 
 
 def test_a_gain_beyond_a_bound_may_be_beyond_all_numbers() -> None:

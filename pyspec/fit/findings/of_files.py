@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.counts import negative
-from pyspec.fit.findings.bounds import at_the_bound
 from pyspec.fit.findings.caution import cautions
 from pyspec.fit.findings.coincide import coinciding
 from pyspec.fit.findings.finding import Finding, unique
@@ -21,6 +20,9 @@ from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
+
+#: Parameters of a line that say how high and where it is; the others make its shape.
+PLACE = ("A", "x0")
 
 
 def cautions_of(problem: FitProblem, values: Mapping[str, float]) -> list[Finding]:
@@ -70,13 +72,32 @@ def _doubts(
     ]
 
 
-def at_the_bound_of(
-    problem: FitProblem, name: str, side: str, limit: float, *gain: float
+def at_the_bound(
+    problem: FitProblem,
+    name: str,
+    side: str,
+    limit: float,
+    gain: float,
+    chisqr: float,
+    variance: float,
 ) -> Finding:
-    """The finding about a parameter at a bound; `gain` is that in χ², χ², and the variance."""
-    known = ((file, own) for file, full in problem.named_files for own in full if full[own] == name)
-    file, own = next(known)
-    return replace(at_the_bound(own, file.model, side, limit, *gain), places=(name,))
+    """The finding about a parameter that ended at a bound, and what a wider one would gain in χ²;
+    less than the variance of a point is nothing."""
+    numbers: dict[str, object] = {"side": side, "limit": limit, "gain": gain, "chisqr": chisqr}
+    numbers |= {"variance": variance, "function": "", "shape": False}
+    file, names = next((file, full) for file, full in problem.named_files if name in full.values())
+    owners = (
+        (line, par)
+        for line in file.model.components
+        for par in line.parameters
+        if names.get(par.name) == name
+    )
+    if gain >= variance and (owner := next(owners, None)) is not None:
+        line, par = owner
+        if limit in line.op.default_bounds(par.argument):
+            numbers["function"] = line.op.name
+        numbers["shape"] = line.op.kind == "PEAK" and par.argument not in PLACE
+    return Finding(Kind.AT_BOUND, (name,), numbers)
 
 
 def _by_file(

@@ -97,9 +97,7 @@ def _at_bound(n: Numbers, p: tuple[str, ...]) -> str:
     do = "give it a wider bound"
     if n["function"]:
         do = f"try another line shape, since {n['function']} allows no wider bound"
-    if n["mirrored"]:
-        do = f"try a line with the other asymmetry: {n['mirrored']}"
-    elif n["shape"] and not n["function"]:
+    elif n["shape"]:
         do += ", or try another line shape"
     return (
         f"{ended}; {do}: beyond it χ² would fall by about {n['gain']:.2g} of {n['chisqr']:.4g} "

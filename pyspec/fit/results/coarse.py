@@ -3,7 +3,6 @@ the range of the data, and how many points are masked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -34,25 +33,6 @@ TOGETHER = 1_000_000
 _MADE: WeakKeyDictionary[FitResult, FitResult] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Sums over the cells of a window, (n_row_cells, n_column_cells) each.
-
-    Attributes
-    ----------
-    n : points that count
-    data, fit, variance : of the points that count
-    everywhere : of the model at all points, and `size` how many these are
-    """
-
-    n: Array
-    data: Array
-    fit: Array
-    variance: Array
-    everywhere: Array
-    size: Array
-
-
 class CoarseFit(FitResult):
     """A finished fit whose arrays are means over cells of its window: data and model over the
     points of a cell that count, times and energies over all of it. A cell without any is masked.
@@ -70,15 +50,17 @@ class CoarseFit(FitResult):
             _sums(axis, step, 0) / _sums(np.ones(axis.size), step, 0)
             for axis, step in zip((time, energy), self.points, strict=True)
         )
-        cells = _summed(self.problem, self.theta, (time.size, energy.size), self.points)
-        n = np.maximum(cells.n, 1.0)
-        kept = cells.n > 0
-        self._fit = np.where(kept, cells.fit / n, cells.everywhere / cells.size)
+        shape = time.size, energy.size
+        count, data, fit, variance, everywhere, size = _summed(
+            self.problem, self.theta, shape, self.points
+        )
+        n, kept = np.maximum(count, 1.0), count > 0
+        self._fit = np.where(kept, fit / n, everywhere / size)
         self._fit.setflags(write=False)
         known = self.problem.is_weighted
-        spread = np.sqrt(np.where(kept, cells.variance, 1.0)) / n
+        spread = np.sqrt(np.where(kept, variance, 1.0)) / n
         self._means = Measurement(
-            data=np.where(kept, cells.data / n, 0.0),
+            data=np.where(kept, data / n, 0.0),
             weight=1.0 / spread if known else None,
             keep=kept,
             labels=result.labels,
@@ -119,21 +101,21 @@ def drawn(result: FitResult) -> FitResult:
 
 def _summed(
     problem: FitProblem, theta: Array, shape: tuple[int, int], points: tuple[int, ...]
-) -> Cells:
-    """The sums of all cells, some of their rows at a time."""
-    measurement, executor = problem.measurement, problem.executor
-    source = source_of(measurement.data)
-    assert source is not None
+) -> Array:
+    """(6, n_row_cells, n_column_cells) sums over the cells of a window, some of their rows at a
+    time: of the points that count their number, data, fit and variance; of the model at all points,
+    and how many these are."""
+    executor = problem.executor
     assert isinstance(executor, CompiledExecutor)
     first = executor.window.row_begin
     columns = slice(executor.window.x_begin, executor.window.x_end)
     grid = tuple(-(-n // step) for n, step in zip(shape, points, strict=True))
-    total = np.zeros((len(fields(Cells)), *grid))
+    total = np.zeros((6, *grid))
     for begin, end in pairwise(_cuts(shape, points[0])):
         cells = slice(begin // points[0], -(-end // points[0]))
         rows = first + begin, first + end
         total[:, cells] += _of_rows(problem, theta, rows, columns, points)
-    return Cells(*total)
+    return total
 
 
 def _cuts(shape: tuple[int, int], step: int) -> list[int]:
@@ -151,7 +133,7 @@ def _of_rows(
     columns: slice,
     points: tuple[int, ...],
 ) -> list[Array]:
-    """The sums of cells over some rows, as of :class:`Cells`."""
+    """The sums of cells over some rows, as of :func:`_summed`."""
     measurement, executor = problem.measurement, problem.executor
     assert isinstance(executor, CompiledExecutor)
     assert measurement.data is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,7 +21,6 @@ from pyspec.fit.followers import local
 from pyspec.fit.linear.part import FreePart
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart
-from pyspec.fit.results.joint_file import message_of_file, of_file
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_same
 from pyspec.fit.uncertainty.samples import MC, MCMCResult
@@ -89,7 +89,7 @@ class JointResult(FitResult, Sequence[FitResult]):
             _problem=problem.alone(index),
             ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
             _params=params,
-            _message=message_of_file(self.message, back, self._file_names),
+            _message=self.message,
             method=self.method,
             backend=self.backend,
             settings=self.settings,
@@ -114,8 +114,21 @@ class JointResult(FitResult, Sequence[FitResult]):
         return file
 
     def _of_file(self, findings: Iterable[Finding], index: int) -> tuple[Finding, ...]:
-        """Those findings about all files that are of one, or of all."""
-        return of_file(findings, index, self.problem.full, self._file_names)
+        """The findings about all files that are of one, or of all, with the names of its
+        parameters there."""
+        fulls, names = self.problem.full, self._file_names
+        back = {project: name for name, project in fulls[index].items()}
+        every = {project for full in fulls for project in full.values()}
+        own = []
+        for one in findings:
+            mine, known = any(p in back for p in one.places), any(p in every for p in one.places)
+            if one.part != index if one.part is not None else known and not mine:
+                continue
+            numbers = dict(one.numbers)
+            if numbers.get("axis") == "file":
+                numbers |= {end: names[numbers[end]] or numbers[end] for end in ("at", "from")}
+            own.append(replace(one.renamed(back, None), numbers=numbers))
+        return tuple(own)
 
     @property
     def joint(self) -> Self:

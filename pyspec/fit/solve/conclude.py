@@ -16,7 +16,7 @@ from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.of_files import at_the_bound_of, cautions_of, doubts_of
+from pyspec.fit.findings.of_files import at_the_bound, cautions_of, doubts_of
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
@@ -280,7 +280,7 @@ def _findings(
     for place, gain in ending.gains.items():
         name, (low, high, _) = names[place], run.params.limits[names[place]]
         at = name, sides[name], low if sides[name] == "min" else high
-        found.append(at_the_bound_of(problem, *at, gain, chisqr, _scale(run, ending)))
+        found.append(at_the_bound(problem, *at, gain, chisqr, _scale(run, ending)))
     if run.solver is not None and run.intervals:
         for name, ends in run.intervals.items():
             if name not in run.lost:
