@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lmfit
 import numpy as np
