@@ -100,6 +100,21 @@ static ALWAYS_INLINE vector choose(mask_vector when, vector a, vector b)
     return (vector)(((mask_vector)a & when) | ((mask_vector)b & ~when));
 }
 
+static ALWAYS_INLINE vector square_root(vector a)
+{
+#if defined(__AVX512F__)
+    return (vector)_mm512_sqrt_pd((__m512d)a);
+#elif defined(__AVX2__)
+    return (vector)_mm256_sqrt_pd((__m256d)a);
+#elif defined(__SSE2__)
+    return (vector)_mm_sqrt_pd((__m128d)a);
+#else
+    for (int l = 0; l < WIDTH; l++)
+        a[l] = sqrt(a[l]);
+    return a;
+#endif
+}
+
 /* a where it is less (greater) than b, else b: the minimum (maximum) of processors. */
 static ALWAYS_INLINE vector lesser(vector a, vector b)
 {
@@ -196,6 +211,7 @@ typedef double vector;
 typedef int marks;
 #define any_of(seen) (seen)
 #define choose(when, a, b) ((when) ? (a) : (b))
+#define square_root(a) sqrt(a)
 #define lesser(a, b) ((a) < (b) ? (a) : (b))
 #define greater(a, b) ((a) > (b) ? (a) : (b))
 #define times_vector(a, b) ((a) == 0.0 ? 0.0 : (a) * (b))

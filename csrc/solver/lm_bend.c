@@ -7,12 +7,6 @@
 /* An update whose divisor is this much smaller than its parts says more than was seen. */
 static const double LEAST_DIVISOR = 1e-2;
 
-/* A step that promises so much more than the undamped one, or less, trusts what was learnt too far. */
-static const double MOST_RATIO = 10.0;
-
-/* A scaled curvature with a smaller pivot is not taken for a parabola with one lowest point. */
-static const double LEAST_PIVOT = 1e-8;
-
 void pyspec_learn_bend(const pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
@@ -53,7 +47,7 @@ double pyspec_bent_step(const pyspec_solver *s, double *step)
         usable &= w.held[j] != 0.0 ? w.undamped[j] == 0.0 : w.length[j] > 0.0;
         step[j] = w.undamped[j];
     }
-    usable = usable && pyspec_solve_gram(s, &bent, 0.0, step) > LEAST_PIVOT;
+    usable = usable && pyspec_solve_gram(s, &bent, 0.0, step) > BENT_PIVOT;
     double promised = 0.0;
     for (int64_t j = 0; usable && j < n; j++) {
         double slope = 2.0 * w.gradient[j];
@@ -62,7 +56,7 @@ double pyspec_bent_step(const pyspec_solver *s, double *step)
         promised += step[j] * slope;
         usable = s->theta[j] + step[j] >= lower[j] && s->theta[j] + step[j] <= upper[j];
     }
-    if (usable && promised > s->promised / MOST_RATIO && promised < MOST_RATIO * s->promised)
+    if (usable && promised > s->promised / BENT_RATIO && promised < BENT_RATIO * s->promised)
         return promised;
     memcpy(step, w.undamped, (size_t)n * sizeof(double));
     return s->promised;

@@ -256,23 +256,28 @@ static int normal_form(const pyspec_solver *s)
     return s->needs_factor ? PYSPEC_FORM_FACTOR : PYSPEC_FORM_GRAM;
 }
 
-/* The undamped step from the best point, and how far that is in standard errors. Returns whether
- * the normal equations are good enough for it; else it is lightly damped. */
-static int measure(pyspec_solver *s)
+/* Waits for a step; pyspec_fit_go_on has it. */
+static int want(pyspec_solver *s, int kind, double damping, double share)
 {
-    const solver_work w = divide(s->n, s->work);
-    double pivot, other;
-    s->promised = pyspec_find_step(s, 0.0, 1.0, w.undamped, &pivot);
-    s->condition = pivot > 0.0 ? 1.0 / pivot : HUGE_VAL;
-    const int is_good = s->condition < CONDITION_LIMIT;
-    if ((!is_good && !has_factor(s)) || !(s->promised >= -rounding(s)))
-        s->promised = pyspec_find_step(s, LIGHT_DAMPING, 1.0, w.undamped, &other);
+    *wanted(s) = (wanted_step){.kind = kind, .damping = damping, .share = share};
+    return FIT_WANTS_STEP;
+}
+
+/* Whether the normal equations are good enough for the undamped step; else it is lightly damped. */
+static int is_good(const pyspec_solver *s)
+{
+    return s->condition < CONDITION_LIMIT || has_factor(s);
+}
+
+/* How far the optimum is, in standard errors, by the undamped step. */
+static void find_distance(pyspec_solver *s)
+{
+    s->promised = wanted(s)->promised;
     if (isnan(s->promised) || s->promised < -rounding(s))
         s->promised = HUGE_VAL;
     else if (s->promised < 0.0)
         s->promised = 0.0;
     s->distance = s->promised == 0.0 ? 0.0 : sqrt(s->promised / variance(s));
-    return is_good || has_factor(s);
 }
 
 /* How chi^2 has fallen since the mark; sets the next mark. Near the optimum, where an evaluation has
@@ -296,11 +301,10 @@ static int pace(pyspec_solver *s)
 /* Whether a fit of a part of the rows goes on with all of them, or begins again. -1: neither yet. */
 static int judge_part(pyspec_solver *s, double exact)
 {
-    const int is_good = measure(s);
     if (s->n_part == 1 && s->distance < PART_FAR * sqrt((double)s->n))
         return begin_again(s);
     if (s->distance < NEAR || s->promised <= exact || s->chisqr <= exact)
-        return is_good && has_all_columns(s) ? go_on(s) : begin_again(s);
+        return is_good(s) && has_all_columns(s) ? go_on(s) : begin_again(s);
     return s->n_part >= MOST_OF_PART * s->every ? begin_again(s) : -1;
 }
 
@@ -310,7 +314,7 @@ static int judge(pyspec_solver *s)
     const double exact = 64.0 * DBL_EPSILON * DBL_EPSILON * s->data_square;
     if (is_part(s))
         return judge_part(s, exact);
-    if (!measure(s) && (s->distance < NEAR || s->promised <= exact)) {
+    if (!is_good(s) && (s->distance < NEAR || s->promised <= exact)) {
         s->needs_factor = 1;
         memcpy(s->trial, s->theta, (size_t)s->n * sizeof(double));
         return ask(s, PYSPEC_PHASE_NORMAL, PYSPEC_FORM_FACTOR);
@@ -334,27 +338,32 @@ static int tries_undamped(const pyspec_solver *s)
     return s->distance < NEAR && s->n_rejected == 0 && s->n_steps % turn == 0;
 }
 
-/* Chooses the next trial point. */
+/* Chooses the next trial point: waits for the step to it. */
 static int propose(pyspec_solver *s)
 {
-    const solver_work w = divide(s->n, s->work);
     const double share = s->distance < NEAR ? 1.0 : SHARE_OF_WAY;
-    const int is_damped = !tries_undamped(s);
-    double pivot, *step = w.step;
-    s->expected = NAN;
-    while (is_damped && s->damping < MOST_DAMPING) {
-        s->expected = pyspec_find_step(s, s->damping, share, step, &pivot);
-        if (s->expected >= 0.0)
-            break;
-        s->damping *= 10.0;
-    }
-    if (!is_damped)
-        s->expected = pyspec_bent_step(s, step);
-    if (!(s->damping < MOST_DAMPING) || !set_trial(s, step))
+    if (tries_undamped(s))
+        return want(s, STEP_BENT, 0.0, 1.0);
+    return want(s, STEP_DAMPED, s->damping, share);
+}
+
+/* Tries a step, unless it leads nowhere. */
+static int try_step(pyspec_solver *s, int phase)
+{
+    if (!(s->damping < MOST_DAMPING) || !set_trial(s, divide(s->n, s->work).step))
         return finish(s, s->distance <= ROUNDING_DISTANCE ? PYSPEC_END_CONVERGED
                                                            : PYSPEC_END_STALLED);
-    return ask(s, is_damped ? PYSPEC_PHASE_TRIAL : PYSPEC_PHASE_UNDAMPED,
-               s->n_rejected ? PYSPEC_FORM_VALUE : normal_form(s));
+    return ask(s, phase, s->n_rejected ? PYSPEC_FORM_VALUE : normal_form(s));
+}
+
+/* Tries the damped step, or damps it more where there is none. */
+static int try_damped(pyspec_solver *s)
+{
+    s->expected = wanted(s)->promised;
+    if (s->expected >= 0.0)
+        return try_step(s, PYSPEC_PHASE_TRIAL);
+    s->damping *= 10.0;
+    return s->damping < MOST_DAMPING ? propose(s) : try_step(s, PYSPEC_PHASE_TRIAL);
 }
 
 /* Whether a step is short beside another, in units of the columns, and stops at no bound. */
@@ -372,14 +381,12 @@ static int is_modest(const pyspec_solver *s, const double *step, const double *o
     return length < limit;
 }
 
-/* The first trial point. */
-static int propose_boldly(pyspec_solver *s)
+/* The first trial point, at the end of the bold step. */
+static int try_boldly(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
-    double pivot, *usual = w.last;
-    pyspec_find_step(s, FIRST_DAMPING, SHARE_OF_WAY, usual, &pivot);
-    s->expected = pyspec_find_step(s, BOLD_DAMPING, SHARE_OF_WAY, w.step, &pivot);
-    if (!(s->expected >= 0.0) || !is_modest(s, w.step, usual) || !set_trial(s, w.step))
+    s->expected = wanted(s)->promised;
+    if (!(s->expected >= 0.0) || !is_modest(s, w.step, w.last) || !set_trial(s, w.step))
         return propose(s);
     return ask(s, PYSPEC_PHASE_BOLD, normal_form(s));
 }
@@ -417,12 +424,20 @@ static int accept(pyspec_solver *s, double value)
     take(s, value);
     if (is_watched(s) && s->n_steps == 0 && variance(s) > PART_WORSE * s->part)
         return begin_again(s);
+    return want(s, STEP_UNDAMPED, 0.0, 1.0);
+}
+
+/* Goes on from the best point, whose distance is known. */
+static int leave_point(pyspec_solver *s)
+{
+    find_distance(s);
     const int answer = judge(s);
     if (answer >= 0)
         return answer;
     if (is_misled(s))
         return begin_again(s);
-    return s->n_steps == 0 && !is_watched(s) && s->distance >= NEAR ? propose_boldly(s) : propose(s);
+    const int is_bold = s->n_steps == 0 && !is_watched(s) && s->distance >= NEAR;
+    return is_bold ? want(s, STEP_USUAL, FIRST_DAMPING, SHARE_OF_WAY) : propose(s);
 }
 
 /* The answer at the trial point. */
@@ -467,7 +482,7 @@ static int start(pyspec_solver *s)
     return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
 }
 
-int pyspec_fit_step(pyspec_solver *s)
+int pyspec_fit_begin(pyspec_solver *s)
 {
     if (!s)
         return -STATUS_NULL_POINTER;
@@ -483,4 +498,40 @@ int pyspec_fit_step(pyspec_solver *s)
     if (s->phase == PYSPEC_PHASE_FIRST)
         return s->n_part > 0 ? begin_again(s) : finish(s, PYSPEC_END_NOT_FINITE);
     return refuse(s, NAN);
+}
+
+int pyspec_fit_go_on(pyspec_solver *s)
+{
+    const wanted_step *step = wanted(s);
+    switch (step->kind) {
+    case STEP_UNDAMPED:
+        s->promised = step->promised;
+        s->condition = step->pivot > 0.0 ? 1.0 / step->pivot : HUGE_VAL;
+        if (!is_good(s) || !(s->promised >= -rounding(s)))
+            return want(s, STEP_LIGHT, LIGHT_DAMPING, 1.0);
+        return leave_point(s);
+    case STEP_LIGHT: return leave_point(s);
+    case STEP_USUAL: return want(s, STEP_BOLD, BOLD_DAMPING, SHARE_OF_WAY);
+    case STEP_BOLD: return try_boldly(s);
+    case STEP_BENT: s->expected = step->promised; return try_step(s, PYSPEC_PHASE_UNDAMPED);
+    default: return try_damped(s);
+    }
+}
+
+void pyspec_find_wanted(pyspec_solver *s)
+{
+    wanted_step *step = wanted(s);
+    double *to = place_of_step(s);
+    step->promised = step->kind == STEP_BENT ? pyspec_bent_step(s, to)
+                                             : pyspec_find_step(s, step->damping, step->share, to, &step->pivot);
+}
+
+int pyspec_fit_step(pyspec_solver *s)
+{
+    int answer = pyspec_fit_begin(s);
+    while (answer == FIT_WANTS_STEP) {
+        pyspec_find_wanted(s);
+        answer = pyspec_fit_go_on(s);
+    }
+    return answer;
 }

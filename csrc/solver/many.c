@@ -4,7 +4,7 @@
  * earlier one has left, a lane does not see its neighbours, and what it finds goes to a place of its own. */
 #include "solver/many.h"
 #include "walk/run.h"
-#include "solver/solver.h"
+#include "solver/lane_steps.h"
 #include "separable/span.h"
 #include "threads/team.h"
 
@@ -20,6 +20,7 @@ typedef struct group {
     pyspec_slot *slots;
     const pyspec_part *part;
     fits_beside beside;
+    double *steps; /* memory of find_lanes */
     int n, has_lanes;
 } group;
 
@@ -91,7 +92,10 @@ static fits_beside divide_beside(const pyspec_plan *plan, const pyspec_problem *
 
 int64_t pyspec_beside_size(const pyspec_plan *plan, const pyspec_problem *problem)
 {
-    return plan && problem && is_for_lanes(plan) ? divide_beside(plan, problem, 1, NULL).size : 0;
+    if (!plan || !problem || !is_for_lanes(plan))
+        return 0;
+    return divide_beside(plan, problem, 1, NULL).size +
+           divide_lanes(plan->n_theta, NULL).size * (int64_t)sizeof(double);
 }
 
 /* Puts a case into its lane. */
@@ -233,15 +237,12 @@ static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspe
     return is_enough;
 }
 
-/* The next step of a fit, which goes on where it ended in doubt. */
-static int step_case(const pyspec_slot *slot, int is_first)
+/* Goes on where a fit ended in doubt; `answer` is what it did last. */
+static int search_on(const pyspec_slot *slot, int answer)
 {
-    pyspec_solver *s = slot->solver;
     pyspec_search *search = slot->search;
-    if (search && search->way != 0)
-        return pyspec_search_step(search);
-    const int answer = is_first ? pyspec_fit_first(s, slot->part, 1) : pyspec_fit_step(s);
-    if (answer != PYSPEC_FIT_DONE || !search || !pyspec_is_in_doubt(s, slot->end->work))
+    if (answer != PYSPEC_FIT_DONE || !search || search->way != 0 ||
+        !pyspec_is_in_doubt(slot->solver, slot->end->work))
         return answer;
     pyspec_begin_span(slot->part);
     return pyspec_search_step(search);
@@ -308,7 +309,7 @@ static int take_case(const group *g, int l)
         if (begin_case(m, slot, &q)) {
             if (g->has_lanes)
                 load_lane(g, l, &q);
-            answer = step_case(slot, 1);
+            answer = search_on(slot, pyspec_fit_first(slot->solver, slot->part, 1));
         }
         status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, slot) : STATUS_OK;
     }
@@ -332,13 +333,45 @@ static int fill_group(const group *g)
     return status;
 }
 
+#if PYSPEC_X86
+static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lanes_avx2, pyspec_find_lanes_avx512};
+#else
+static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lanes, pyspec_find_lanes};
+#endif
+
+/* The next steps of solvers of a group, which wait for each other. */
+static void step_solvers(const group *g, int *answers)
+{
+    pyspec_solver *waiting[L];
+    int n;
+    do {
+        n = 0;
+        for (int l = 0; l < g->n; l++)
+            if (answers[l] == FIT_WANTS_STEP)
+                waiting[n++] = g->slots[l].solver;
+        if (n > 1 && g->has_lanes)
+            FIND_LANES[g->part->call->isa](waiting, n, g->steps);
+        else if (n)
+            pyspec_find_wanted(waiting[0]);
+        for (int l = 0; l < g->n; l++)
+            if (answers[l] == FIT_WANTS_STEP)
+                answers[l] = pyspec_fit_go_on(g->slots[l].solver);
+    } while (n);
+}
+
 static int step_group(const group *g)
 {
-    int status = STATUS_OK;
+    int status = STATUS_OK, answers[L];
+    for (int l = 0; l < g->n; l++) {
+        const pyspec_slot *slot = &g->slots[l];
+        answers[l] = slot->at < 0                            ? PYSPEC_FIT_NEED_NORMAL
+                     : slot->search && slot->search->way != 0 ? pyspec_search_step(slot->search)
+                                                             : pyspec_fit_begin(slot->solver);
+    }
+    step_solvers(g, answers);
     for (int l = 0; !status && l < g->n; l++) {
-        pyspec_slot *slot = &g->slots[l];
-        const int answer = slot->at < 0 ? PYSPEC_FIT_NEED_NORMAL : step_case(slot, 0);
-        status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, slot) : STATUS_OK;
+        const int answer = search_on(&g->slots[l], answers[l]);
+        status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, &g->slots[l]) : STATUS_OK;
     }
     return status;
 }
@@ -361,6 +394,7 @@ static int run_group(void *job, int64_t task, int64_t thread)
         double *own = m->beside + task * (m->beside_size / (int64_t)sizeof(double));
         const pyspec_call *call = g.part->call;
         g.beside = divide_beside(call->plan, call->problem, m->weight || m->keep, own);
+        g.steps = own + g.beside.size / (int64_t)sizeof(double);
     }
     int status = fill_group(&g);
     for (int64_t used = 0; !status && used < j->budget && count_open(&g) > 0; used++) {
@@ -378,6 +412,7 @@ static int may_be_beside(const pyspec_many *m)
     for (int64_t k = 0; found && k < m->n_slots; k++) {
         const pyspec_part *part = m->slots[k].part;
         found = part == m->slots[k / L * L].part && part->n_theta == m->slots[k].solver->n &&
+                part->n_theta == part->call->plan->n_theta &&
                 m->beside_size >= pyspec_beside_size(part->call->plan, part->call->problem) &&
                 is_for_lanes(part->call->plan);
         for (int64_t i = 0; found && part->gather && i < part->n_theta; i++)

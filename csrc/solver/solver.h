@@ -9,6 +9,10 @@
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
+/* A step with what was learnt is taken where it promises less than so many times what the undamped one does, and more
+ * than that share of it, and the smallest pivot of its scaled curvature is larger than this. */
+static const double BENT_RATIO = 10.0, BENT_PIVOT = 1e-8;
+
 /* What the next step does. */
 enum {
     PYSPEC_PHASE_START,
@@ -18,6 +22,15 @@ enum {
     PYSPEC_PHASE_UNDAMPED,
     PYSPEC_PHASE_NORMAL
 };
+
+/* Which step a solver waits for, with `share` of the way to a bound at most, and what it promises; `pivot` as of
+ * pyspec_find_step. Two are usual and bold damping of the first step. */
+enum { STEP_UNDAMPED, STEP_LIGHT, STEP_USUAL, STEP_BOLD, STEP_DAMPED, STEP_BENT };
+
+typedef struct wanted_step {
+    int64_t kind;
+    double damping, share, promised, pivot;
+} wanted_step;
 
 /* Parts of the work memory. */
 typedef struct solver_work {
@@ -36,6 +49,7 @@ typedef struct solver_work {
     double *order;   /* [n] numbers of the parameters in turn, as int64_t */
     double *held;    /* [n] 1 where the step is prescribed      */
     double *start;   /* [n] where the fit began                 */
+    double *wanted;  /* a wanted_step                           */
     double *matrix;  /* [n + 1][n + 1]                          */
     double *rows;    /* [n + 1][2 n + 1]                        */
     int64_t size;    /* doubles                                 */
@@ -61,6 +75,7 @@ static inline solver_work divide(int64_t n, double *base)
     TAKE(order, n);
     TAKE(held, n);
     TAKE(start, n);
+    TAKE(wanted, (int64_t)(sizeof(wanted_step) / sizeof(double)));
     TAKE(matrix, (n + 1) * (n + 1));
     TAKE(rows, (n + 1) * (2 * n + 1));
 #undef TAKE
@@ -72,6 +87,19 @@ static inline solver_work divide(int64_t n, double *base)
 static inline double at(const double *triangle, int64_t order, int64_t j, int64_t k)
 {
     return triangle[triangle_at(order, j, k)];
+}
+
+/* The step that a solver waits for, and its place. */
+static inline wanted_step *wanted(const pyspec_solver *s)
+{
+    return (wanted_step *)(void *)divide(s->n, s->work).wanted;
+}
+
+static inline double *place_of_step(const pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    const int64_t kind = wanted(s)->kind;
+    return kind == STEP_UNDAMPED || kind == STEP_LIGHT ? w.undamped : kind == STEP_USUAL ? w.last : w.step;
 }
 
 /* The Gram matrix of the best point is a factor. */
@@ -117,6 +145,13 @@ void pyspec_learn_bend(const pyspec_solver *s);
 
 /* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
 double pyspec_bent_step(const pyspec_solver *s, double *step);
+
+/* lm_solve.c: pyspec_fit_step in parts. Each of the first two returns what that does, or that the solver waits for a
+ * step: the third, or pyspec_find_beside, finds it. */
+enum { FIT_WANTS_STEP = PYSPEC_FIT_NEED_NORMAL + 1 };
+int pyspec_fit_begin(pyspec_solver *s);
+int pyspec_fit_go_on(pyspec_solver *s);
+void pyspec_find_wanted(pyspec_solver *s);
 
 /* fit.c: chi^2 at a point. Returns a status. */
 int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
