@@ -98,21 +98,18 @@ static void hold_at_bounds(int64_t n, const lane_work *w)
     }
 }
 
-/* Puts a solver into its lane, JtJ with what was learnt if it waits for a bent step. */
-static void load_solver(const pyspec_solver *s, const lane_work *w, int l)
+/* Puts a solver into its lane. For a bent step JtJ has what was learnt with it, and columns are in units of that. */
+static void load_solver(const pyspec_solver *s, const solver_work *own, const lane_work *w, int l)
 {
-    const solver_work own = divide(s->n, s->work);
-    const wanted_step *step = wanted(s);
+    const wanted_step *step = (const wanted_step *)(const void *)own->wanted;
     const int64_t n = s->n;
     const int is_bent = step->kind == STEP_BENT;
     for (int64_t j = 0; j < n; j++) {
         for (int64_t p = j * n + j; p < j * n + n; p++)
-            w->curvature[p * L + l] = own.curvature[p];
-        for (int64_t p = j * n + j; is_bent && p < j * n + n; p++)
-            w->curvature[p * L + l] += own.bend[p];
-        w->norm[j * L + l] = own.norm[j];
-        w->gradient[j * L + l] = own.gradient[j];
-        w->largest[j * L + l] = own.largest[j];
+            w->curvature[p * L + l] = is_bent ? own->curvature[p] + own->bend[p] : own->curvature[p];
+        w->norm[j * L + l] = is_bent ? sqrt(w->curvature[(j * n + j) * L + l]) : own->norm[j];
+        w->gradient[j * L + l] = own->gradient[j];
+        w->largest[j * L + l] = own->largest[j];
         w->theta[j * L + l] = s->theta[j];
         w->low[j * L + l] = s->lower[j];
         w->high[j * L + l] = s->lower[n + j];
@@ -121,14 +118,12 @@ static void load_solver(const pyspec_solver *s, const lane_work *w, int l)
     w->slight[l] = s->tolerance * s->tolerance * variance(s);
 }
 
-/* A bent step keeps what the undamped one holds, and is in units of columns of its own. */
-static void load_bent(const pyspec_solver *s, const lane_work *w, int l)
+/* A bent step begins with the undamped one, and keeps what that holds. */
+static void hold_as_undamped(int64_t n, const solver_work *own, const lane_work *w, int l)
 {
-    const solver_work own = divide(s->n, s->work);
-    for (int64_t j = 0; j < s->n; j++) {
-        w->norm[j * L + l] = sqrt(w->curvature[(j * s->n + j) * L + l]);
-        w->held[j * L + l] = own.held[j];
-        w->step[j * L + l] = own.undamped[j];
+    for (int64_t j = 0; j < n; j++) {
+        w->held[j * L + l] = own->held[j];
+        w->step[j * L + l] = own->undamped[j];
     }
 }
 
@@ -168,96 +163,71 @@ static int hold_leaving(int64_t n, const lane_work *w, double share, int l)
     return leaving >= 0;
 }
 
-/* Writes a step and what it promises. */
-static void take_step(const pyspec_solver *s, const lane_work *w, double pivot, int l)
-{
-    double *to = place_of_step(s), *held = divide(s->n, s->work).held;
-    for (int64_t j = 0; j < s->n; j++) {
-        to[j] = w->step[j * L + l];
-        held[j] = w->held[j * L + l];
-    }
-    wanted(s)->promised = w->promised[l];
-    wanted(s)->pivot = pivot;
-}
-
 /* Whether a bent step is as pyspec_bent_step wants it. */
-static int is_usable(const pyspec_solver *s, const lane_work *w, int l)
+static int is_usable(const pyspec_solver *s, const solver_work *own, const lane_work *w, int l)
 {
-    const solver_work own = divide(s->n, s->work);
     int found = w->least[l] > BENT_PIVOT;
     for (int64_t p = l, j = 0; found && j < s->n; j++, p += L) {
         const double to = w->theta[p] + w->step[p];
-        found = (w->held[p] != 0.0 ? own.undamped[j] == 0.0 : w->norm[p] > 0.0) && to >= w->low[p] && to <= w->high[p];
+        found = (w->held[p] != 0.0 ? own->undamped[j] == 0.0 : w->norm[p] > 0.0) && to >= w->low[p] && to <= w->high[p];
     }
     return found && w->promised[l] > s->promised / BENT_RATIO && w->promised[l] < BENT_RATIO * s->promised;
 }
 
-/* Steps within bounds. */
-static void find_all(pyspec_solver *const *solvers, int n_solvers, const lane_work *w)
+/* Writes a step and what it promises. */
+static void take_step(const pyspec_solver *s, const solver_work *own, const lane_work *w, double pivot, int l)
 {
-    const int64_t n = solvers[0]->n;
-    double pivot[L];
-    int is_left[L], any = 1;
-    for (int l = 0; l < L; l++) {
-        load_solver(solvers[l < n_solvers ? l : 0], w, l);
-        pivot[l] = 1.0;
+    wanted_step *step = (wanted_step *)(void *)own->wanted;
+    double *to = place_of_step(own);
+    for (int64_t j = 0; j < s->n; j++) {
+        to[j] = w->step[j * L + l];
+        own->held[j] = w->held[j * L + l];
     }
-    hold_at_bounds(n, w);
-    for (int l = 0; l < n_solvers; l++)
-        is_left[l] = has_zeros(n, w, l);
-    while (any) {
-        any = 0;
-        solve_lanes(n, w);
-        for (int l = 0; l < n_solvers; l++) {
-            const double least = w->least[l];
-            pivot[l] = least < pivot[l] ? least : pivot[l];
-            is_left[l] |= !(least * CONDITION_LIMIT > 1.0);
-            const int leaving = is_left[l] ? 0 : hold_leaving(n, w, wanted(solvers[l])->share, l);
-            is_left[l] |= leaving < 0;
-            any |= leaving > 0;
-        }
-    }
-    find_promises(n, w);
-    for (int l = 0; l < n_solvers; l++)
-        if (!is_left[l] && isfinite(w->promised[l]))
-            take_step(solvers[l], w, pivot[l], l);
-        else
-            pyspec_find_wanted(solvers[l]);
-}
-
-/* Steps with what was learnt. */
-static void find_all_bent(pyspec_solver *const *solvers, int n_solvers, const lane_work *w)
-{
-    const int64_t n = solvers[0]->n;
-    for (int l = 0; l < L; l++) {
-        load_solver(solvers[l < n_solvers ? l : 0], w, l);
-        load_bent(solvers[l < n_solvers ? l : 0], w, l);
-    }
-    solve_lanes(n, w);
-    find_promises(n, w);
-    for (int l = 0; l < n_solvers; l++)
-        if (!has_zeros(n, w, l) && is_usable(solvers[l], w, l))
-            take_step(solvers[l], w, 0.0, l);
-        else
-            pyspec_find_wanted(solvers[l]);
+    step->promised = w->promised[l];
+    step->pivot = pivot;
 }
 
 void JOIN(pyspec_find_lanes, ISA_SUFFIX, )(pyspec_solver *const *solvers, int n_solvers, double *memory)
 {
-    pyspec_solver *bent[L], *others[L];
-    int n_bent = 0, n_others = 0;
-    for (int l = 0; l < n_solvers; l++)
-        if (has_factor(solvers[l]))
-            pyspec_find_wanted(solvers[l]);
-        else if (wanted(solvers[l])->kind == STEP_BENT)
-            bent[n_bent++] = solvers[l];
+    const int64_t n = solvers[0]->n;
+    const lane_work w = divide_lanes(n, memory);
+    solver_work own[L];
+    const wanted_step *step[L];
+    double pivot[L];
+    int is_left[L], any = 1; /* to the scalar way */
+    for (int l = 0; l < n_solvers; l++) {
+        own[l] = divide(n, solvers[l]->work);
+        step[l] = (const wanted_step *)(const void *)own[l].wanted;
+        pivot[l] = 1.0;
+        load_solver(solvers[l], &own[l], &w, l);
+    }
+    hold_at_bounds(n, &w);
+    for (int l = 0; l < n_solvers; l++) {
+        if (step[l]->kind == STEP_BENT)
+            hold_as_undamped(n, &own[l], &w, l);
+        is_left[l] = has_factor(solvers[l]) || has_zeros(n, &w, l);
+    }
+    while (any) {
+        any = 0;
+        solve_lanes(n, &w);
+        for (int l = 0; l < n_solvers; l++) {
+            const double least = w.least[l];
+            pivot[l] = least < pivot[l] ? least : pivot[l];
+            if (is_left[l] || step[l]->kind == STEP_BENT)
+                continue;
+            const int leaving = least * CONDITION_LIMIT > 1.0 ? hold_leaving(n, &w, step[l]->share, l) : -1;
+            is_left[l] = leaving < 0;
+            any |= leaving > 0;
+        }
+    }
+    find_promises(n, &w);
+    for (int l = 0; l < n_solvers; l++) {
+        const int is_bent = step[l]->kind == STEP_BENT;
+        if (!is_left[l] && (is_bent ? is_usable(solvers[l], &own[l], &w, l) : isfinite(w.promised[l])))
+            take_step(solvers[l], &own[l], &w, pivot[l], l);
         else
-            others[n_others++] = solvers[l];
-    const lane_work w = divide_lanes(n_solvers ? solvers[0]->n : 0, memory);
-    if (n_others)
-        find_all(others, n_others, &w);
-    if (n_bent)
-        find_all_bent(bent, n_bent, &w);
+            pyspec_find_wanted(solvers[l]);
+    }
 }
 
 #undef JK

@@ -521,7 +521,8 @@ int pyspec_fit_go_on(pyspec_solver *s)
 void pyspec_find_wanted(pyspec_solver *s)
 {
     wanted_step *step = wanted(s);
-    double *to = place_of_step(s);
+    const solver_work w = divide(s->n, s->work);
+    double *to = place_of_step(&w);
     step->promised = step->kind == STEP_BENT ? pyspec_bent_step(s, to)
                                              : pyspec_find_step(s, step->damping, step->share, to, &step->pivot);
 }

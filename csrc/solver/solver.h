@@ -95,11 +95,10 @@ static inline wanted_step *wanted(const pyspec_solver *s)
     return (wanted_step *)(void *)divide(s->n, s->work).wanted;
 }
 
-static inline double *place_of_step(const pyspec_solver *s)
+static inline double *place_of_step(const solver_work *w)
 {
-    const solver_work w = divide(s->n, s->work);
-    const int64_t kind = wanted(s)->kind;
-    return kind == STEP_UNDAMPED || kind == STEP_LIGHT ? w.undamped : kind == STEP_USUAL ? w.last : w.step;
+    const int64_t kind = ((const wanted_step *)(const void *)w->wanted)->kind;
+    return kind == STEP_UNDAMPED || kind == STEP_LIGHT ? w->undamped : kind == STEP_USUAL ? w->last : w->step;
 }
 
 /* The Gram matrix of the best point is a factor. */
