@@ -191,9 +191,10 @@ class Batch(ABC, Generic[Fit]):
 
         def tell(new: int) -> None:
             nonlocal done
-            for _ in range(new):
-                done += 1
-                steps.update(done, n)
+            first = done + 1 if callable(progress) else done + new
+            done += new
+            for k in range(first, done + 1):
+                steps.update(k, n)
 
         try:
             how = tell, callable(progress), self.stop
@@ -209,19 +210,26 @@ class Batch(ABC, Generic[Fit]):
     def in_turn(
         self, kept: Kept[Fit], check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[int]:
-        """All fits, those that C can make by C; 1 after each, with `each` before the next one
-        begins. `check` raises KeyboardInterrupt where they are to end."""
+        """All fits, those that C can make by C: how many have ended since the last time, with
+        `each` 1, before the next one begins. `check` raises KeyboardInterrupt where they are to
+        end."""
         in_c = InC.of(self)
         kept.solved = None if in_c is None else in_c.solved
-        cases = ((place, False) for place in range(len(self.cases)))
-        for place, is_made in cases if in_c is None else in_c.run(check, each, n_threads):
-            if not is_made:
+        none = iter([(0, np.zeros(len(self.cases), bool))])
+        for begin, made in none if in_c is None else in_c.run(check, each, n_threads):
+            done = 0
+            for place in np.flatnonzero(~made).tolist():
+                if place > done:
+                    yield place - done
                 check()
-                number = self.first + place
+                number = self.first + begin + place
                 fit = kept.others[number] = self.fit(number)
                 if fit.status == "interrupted":
                     return
-            yield 1
+                yield 1
+                done = place + 1
+            if len(made) > done:
+                yield len(made) - done
 
     def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit

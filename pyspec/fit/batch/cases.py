@@ -39,6 +39,10 @@ class Cases(Protocol):
     def given(self, place: int) -> Mapping[str, float]:
         """These values alone."""
 
+    @property
+    def begin_alike(self) -> bool:
+        """Whether all have the values of the model."""
+
     def part(self, places: slice) -> Cases:
         """Those at some places."""
 

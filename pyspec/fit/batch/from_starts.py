@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from pyspec.errors import FitError
 from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.pools import Pool
@@ -113,8 +115,8 @@ class FromStarts(ABC):
         found: dict[int, Ended] = {}
         if batch is not None and made is not None:
             with suppress(KeyboardInterrupt):
-                for k, is_made in made.run(current_hold().check, False, n_threads):
-                    if is_made:
+                for begin, own in made.run(current_hold().check, False, n_threads):
+                    for k in (begin + np.flatnonzero(own)).tolist():
                         found[k] = self._ended(batch, made.solved, k)
         return found
 

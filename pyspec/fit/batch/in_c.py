@@ -20,7 +20,7 @@ from pyspec.errors import PyspecError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.laid import Arrays, FitLayout, Laid
 from pyspec.executor.team import Team, at_work, threads_for
-from pyspec.fit.batch.cases import Stack
+from pyspec.fit.batch.cases import Bools, Stack
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.conclude import NEAR
@@ -108,9 +108,9 @@ class InC:
 
     def run(
         self, check: Callable[[], None], each: bool, n_threads: int | None
-    ) -> Iterator[tuple[int, bool]]:
-        """(place, whether C made it) of all cases, as they end; with `each` none begins before the
-        one before was told of."""
+    ) -> Iterator[tuple[int, Bools]]:
+        """(place of the first, which of them C made) of cases that follow each other, as they end;
+        with `each` none begins before the one before was told of."""
         n = len(self.batch.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))
@@ -129,7 +129,7 @@ class InC:
 
     def _block(
         self, places: range, slots: _Slots, team: Team | None, check: Callable[[], None], each: bool
-    ) -> Iterator[tuple[int, bool]]:
+    ) -> Iterator[tuple[int, Bools]]:
         batch, solved, begin = self.batch, self.solved, places[0]
         own = slice(begin, begin + len(places))
         stack, alike = batch.cases.stack(places, self.like, slots.n_threads)
@@ -140,7 +140,7 @@ class InC:
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
         while done < len(places):
             if not able[done]:
-                yield begin + done, False
+                yield begin + done, np.zeros(1, bool)
                 done += 1
                 continue
             last = done + 1 if each else self._last(able, done)
@@ -160,7 +160,7 @@ class InC:
                 new = solved.n_ended(now, begin + last)
                 solved.evaluations += many[["n_beside", "n_alone"]][0].tolist()
                 many["n_beside"] = many["n_alone"] = 0
-                yield from enumerate(solved.made_of(slice(now, now + new)).tolist(), now)
+                yield now, solved.made_of(slice(now, now + new))
                 done += new
 
     def _is_read(self, stack: Stack) -> bool:
@@ -210,6 +210,8 @@ class InC:
         solved.start[own] = [start.values[name] for name in solved.names]
         solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
         able = np.ones(len(places), bool)
+        if cases.begin_alike and not self.starts_by_data:
+            return able
         columns = {
             name: (solved.start, k, start.limits[name][:2]) for k, name in enumerate(solved.names)
         }

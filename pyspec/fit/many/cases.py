@@ -38,6 +38,10 @@ class Given:
     def given(self, k: int) -> Mapping[str, float]:
         return _at(self.seeds, k)
 
+    @property
+    def begin_alike(self) -> bool:
+        return not any(self.seeds)
+
     def stack(
         self, places: Sequence[int], like: Measurement, n_threads: int = 1
     ) -> tuple[Stack, Bools]:
@@ -145,6 +149,10 @@ class Drawn:
 
     def given(self, k: int) -> Mapping[str, float]:
         return self.seeds
+
+    @property
+    def begin_alike(self) -> bool:
+        return not self.seeds
 
     def stack(
         self, places: Sequence[int], like: Measurement, n_threads: int = 1

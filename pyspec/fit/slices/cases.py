@@ -36,6 +36,10 @@ class Slices:
     def given(self, place: int) -> Mapping[str, float]:
         return self.seeds[place] if self.seeds else {}
 
+    @property
+    def begin_alike(self) -> bool:
+        return not any(self.seeds)
+
     def stack(
         self, places: Sequence[int], like: Measurement, n_threads: int = 1
     ) -> tuple[Stack, Bools]:
