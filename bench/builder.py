@@ -139,7 +139,7 @@ def browser_rows(shape: tuple[int, int], drags: int) -> list[dict[str, Any]]:
 def served_apart(shape: tuple[int, int]) -> Iterator[str]:
     """The address of a server in a process of its own, as it has where people use it: what drives
     the browser does not take time from it."""
-    command = [sys.executable, "-m", "bench.builder", "--serve", *map(str, shape)]
+    command = [sys.executable, "-m", "bench.builder", "--serve", "--shape", *map(str, shape)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -187,13 +187,14 @@ def main() -> None:
     parser = arguments_of("builder", __doc__)
     parser.add_argument("--edits", type=int, default=1000, help="random edits of a session")
     parser.add_argument("--drags", type=int, default=300, help="moves of the pointer")
-    parser.add_argument("--serve", type=int, nargs=2, help=SUPPRESS)
+    parser.add_argument("--shape", type=int, nargs=2, help="times and energies, one shape alone")
+    parser.add_argument("--serve", action="store_true", help=SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        serve_until_closed(tuple(given.serve))
+        serve_until_closed(tuple(given.shape))
         return
     rows: list[dict[str, Any]] = []
-    for shape in SHAPES:
+    for shape in [tuple(given.shape)] if given.shape else SHAPES:
         few = max(given.edits // (1 if shape[0] * shape[1] < 1e6 else 20), 1)
         rows += session_rows(shape, few)
         if shape[0] > 1:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from pyspec.build.commands import Command, command_of
-from pyspec.build.frames import axes_frame, data_frame, drawn_frames
+from pyspec.build.frames import Frames, drawn_frames, file_frames, packed
 from pyspec.build.handles import components_of
 from pyspec.build.inspect import inspected
 from pyspec.build.keeper import Keeper
@@ -56,19 +56,20 @@ class Page:
     known: dict[str, str] = field(default_factory=dict)
     waits_for: int | None = None
     shown: int = -1
+    is_behind: bool = False  # there is more to show than what it waits for
     file: int | None = None  # whose data the page has
     has_map: bool = False
 
 
 @dataclass
 class _Drawn:
-    """A version as it is drawn, and its messages without and with the map."""
+    """A version as it is drawn, and its frames without and with the map."""
 
     version: int
     document: Document
     frame: Frame
     components: list[dict[str, Any]]
-    messages: dict[bool, list[bytes]] = field(default_factory=dict)
+    frames: dict[bool, Frames] = field(default_factory=dict)
 
 
 class Desk:
@@ -133,7 +134,8 @@ class Desk:
             version = message.get("version")
             if page.waits_for is not None and version == page.waits_for:
                 page.waits_for = None
-                self._worker.submit(self._show)
+                if page.is_behind:
+                    self._worker.submit(self._show)
             return
         if message.get("do") == "stop":
             self._stop.set()
@@ -161,29 +163,29 @@ class Desk:
     # commands
 
     def _work(self) -> None:
-        """Runs all commands that wait. Of steps of one drag that follow each other only the last
-        is made."""
+        """Runs all commands that wait, shows what they did, and answers. Of steps of one drag that
+        follow each other only the last is made."""
         with self._lock:
             waiting, self._queue = self._queue, []
         if not waiting:
             return
+        answers = []
         for k, (page, message) in enumerate(waiting):
             after = waiting[k + 1][1] if k + 1 < len(waiting) else {}
-            if _is_drag(message) and _is_drag(after) and _names(message) == _names(after):
-                self._answer(page, message, {})
-                continue
-            self._run(page, message)
+            is_old = _is_drag(message) and _is_drag(after) and _names(message) == _names(after)
+            answers.append((page, message, {} if is_old else self._run(page, message)))
         self._show()
+        for answer in answers:
+            self._answer(*answer)
 
-    def _run(self, page: Page, message: dict[str, Any]) -> None:
+    def _run(self, page: Page, message: dict[str, Any]) -> Refusal | dict[str, Any]:
         try:
             command = command_of(message)
-            found = self._done(page, command)
+            return self._done(page, command)
         except PyspecError as error:
-            found = Refusal.of(error)
+            return Refusal.of(error)
         except Exception as error:  # a mistake of ours reaches the page in words, without a trace
-            found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
-        self._answer(page, message, found)
+            return Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
 
     def _done(self, page: Page, command: Command) -> Refusal | dict[str, Any]:
         session, word = self.session, command.word
@@ -248,6 +250,7 @@ class Desk:
         self, page: Page, message: Mapping[str, Any], found: Refusal | Mapping[str, Any]
     ) -> None:
         answer: dict[str, Any] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
+        answer["version"] = self.session.version
         if isinstance(found, Refusal):
             answer["error"] = refused(found)
         else:
@@ -342,13 +345,13 @@ class Desk:
             drawn = self._drawn = _Drawn(version, document, frame, components)
         return drawn
 
-    def _frames(self, with_map: bool) -> list[bytes]:
+    def _frames(self, with_map: bool) -> Frames:
         drawn = self._now()
-        if with_map not in drawn.messages:
+        if with_map not in drawn.frames:
             ground = self.session.grounds[drawn.document.file]
-            known = ground, drawn.document, drawn.frame, drawn.version
-            drawn.messages[with_map] = drawn_frames(*known, with_map=with_map)
-        return drawn.messages[with_map]
+            own = drawn_frames(ground, drawn.document, drawn.frame, with_map=with_map)
+            drawn.frames[with_map] = own
+        return drawn.frames[with_map]
 
     def _show(self) -> None:
         """Shows the session on all pages. What fails is told in words, and the next command goes
@@ -358,33 +361,36 @@ class Desk:
         except Exception as error:
             told = f"unexpected {type(error).__name__}: {error}; please report this"
             for page in list(self.pages):
-                self._send(page, json.dumps({"state": {"problem": told}, "version": -1}))
+                self._send(page, packed(-1, json.dumps({"problem": told}), {}))
 
     def _send_all(self) -> None:
-        """Sends each page what is new to it; a page that has not drawn the last frames gets the
-        next ones when it has."""
+        """Sends each page what is new to it, as one message; a page that has not drawn the last one
+        gets the next when it has."""
         self.keeper.keep()
-        if not self.pages:
+        pages = list(self.pages)
+        for page in pages:
+            page.is_behind = True
+        pages = [page for page in pages if page.waits_for is None]
+        if not pages:
             return
         drawn = self._now()
         version, file = drawn.version, drawn.document.file
-        ground = self.session.grounds[file]
         changing = {key: json.dumps(value) for key, value in self.state().items()}
         texts = {"file": self._files[file], "library": self._library, **changing}
-        for page in list(self.pages):
+        for page in pages:
+            page.is_behind = False
             new = {key: text for key, text in texts.items() if page.known.get(key) != text}
-            if new:
-                page.known.update(new)
-                body = ", ".join(f"{json.dumps(key)}: {text}" for key, text in new.items())
-                self._send(page, f'{{"state": {{{body}}}, "version": {version}}}')
+            frames: Frames = {}
             if page.file != file:
-                page.file = file
-                self._send(page, axes_frame(ground, version))
-                self._send(page, data_frame(ground, version))
-            if page.waits_for is None and page.shown != version:
-                page.waits_for = page.shown = version
-                for one in self._frames(page.has_map):
-                    self._send(page, one)
+                frames = file_frames(self.session.grounds[file])
+            if page.shown != version or frames:
+                frames = frames | self._frames(page.has_map)
+            if not new and not frames:
+                continue
+            page.known.update(new)
+            page.file, page.shown, page.waits_for = file, version, version
+            state = ", ".join(f"{json.dumps(key)}: {text}" for key, text in new.items())
+            self._send(page, packed(version, f"{{{state}}}", frames))
 
 
 def _is_drag(message: Mapping[str, Any]) -> bool:

@@ -1,10 +1,10 @@
-"""Frames: arrays of numbers as one message of bytes."""
+"""Frames: arrays of numbers, and how they go to a page with the state, as bytes."""
 
 from __future__ import annotations
 
 import json
 import struct
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,25 +16,30 @@ from pyspec.workflow.session.frame import Frame
 from pyspec.workflow.session.ground import Ground
 from pyspec.workflow.session.state import ONE
 
+#: Arrays by the view that they are for, and by name.
+Frames: TypeAlias = dict[str, dict[str, npt.NDArray[Any]]]
+
 #: The first array of a message begins at a multiple of so many bytes.
 ALIGNED = 8
 
 
-def packed(
-    frame: str, version: int, arrays: dict[str, npt.NDArray[Any]], *, last: bool = False
-) -> bytes:
-    """A frame as bytes: the length of its header as uint32, the header in JSON, and the arrays,
-    float32 but for axes."""
-    kept = {name: _plain(array) for name, array in arrays.items()}
-    listed = [
-        {"name": name, "shape": list(one.shape), "dtype": str(one.dtype)}
-        for name, one in kept.items()
+def packed(version: int, state: str, frames: Frames) -> bytes:
+    """What is new to a page as one message: the length of its header as uint32, the header in JSON,
+    and the arrays, float32 but for axes. `state` is JSON."""
+    kept = [
+        (frame, name, _plain(array))
+        for frame, arrays in frames.items()
+        for name, array in arrays.items()
     ]
-    head = {"frame": frame, "version": version, "last": last, "arrays": listed}
-    header = json.dumps(head).encode()
+    listed = [
+        {"frame": frame, "name": name, "shape": list(array.shape), "dtype": str(array.dtype)}
+        for frame, name, array in kept
+    ]
+    head = {"version": version, "frames": list(frames), "arrays": listed}
+    header = f'{json.dumps(head)[:-1]}, "state": {state}}}'.encode()
     gap = -(4 + len(header)) % ALIGNED
     parts = [struct.pack("<I", len(header)), header, bytes(gap)]
-    return b"".join([*parts, *(one.tobytes() for one in kept.values())])
+    return b"".join([*parts, *(array.tobytes() for _, _, array in kept)])
 
 
 def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -49,15 +54,11 @@ def narrow(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def axes_frame(ground: Ground, version: int) -> bytes:
-    """The axes that the data have."""
+def file_frames(ground: Ground) -> Frames:
+    """The axes that the data have, and the data, NaN where they are masked."""
     axes = {"energy": ground.energy, "time": ground.time}
-    return packed("axes", version, {n: one for n, one in axes.items() if one is not None})
-
-
-def data_frame(ground: Ground, version: int) -> bytes:
-    """The data, NaN where they are masked."""
-    return packed("data", version, {"data": _seen(ground)})
+    own = {name: axis for name, axis in axes.items() if axis is not None}
+    return {"axes": own, "data": {"data": _seen(ground)}}
 
 
 def _seen(ground: Ground) -> npt.NDArray[np.float32]:
@@ -66,27 +67,20 @@ def _seen(ground: Ground) -> npt.NDArray[np.float32]:
     return data if keep is None else np.where(keep, data, np.float32(np.nan))
 
 
-def drawn_frames(
-    ground: Ground, document: Document, frame: Frame, version: int, *, with_map: bool
-) -> list[bytes]:
-    """The frames of a version: what is drawn at the cursor, and the map last, where it is shown."""
+def drawn_frames(ground: Ground, document: Document, frame: Frame, *, with_map: bool) -> Frames:
+    """What is drawn at the cursor, and the map where it is shown."""
     row, column = document.cursor
     data = _seen(ground)
-    found = []
-    if ground.kind == "series":
-        spectrum = {"data": data[row], "sum": narrow(frame.row)} | _named(frame.spectrum)
-        trace = {"data": data[:, column], "sum": narrow(frame.column)} | _named(frame.trace)
-        spectrum |= _band(document.result, ground, row=row)
-        trace |= _band(document.result, ground, column=column)
-        found = [("spectrum", spectrum), ("trace", trace), ("free", _free(document, frame))]
-        if with_map:
-            found.append(("map", {"fit": frame.model}))
-    else:
+    if ground.kind != "series":
         one = {"data": data, "sum": frame.model} | _named(frame.spectrum)
         one |= _band(document.result, ground)
-        found = [("trace" if ground.kind == "trace" else "spectrum", one)]
-    end = len(found) - 1
-    return [packed(name, version, arrays, last=k == end) for k, (name, arrays) in enumerate(found)]
+        return {"trace" if ground.kind == "trace" else "spectrum": one}
+    spectrum = {"data": data[row], "sum": narrow(frame.row)} | _named(frame.spectrum)
+    trace = {"data": data[:, column], "sum": narrow(frame.column)} | _named(frame.trace)
+    spectrum |= _band(document.result, ground, row=row)
+    trace |= _band(document.result, ground, column=column)
+    found = {"spectrum": spectrum, "trace": trace, "free": _free(document, frame)}
+    return found | ({"map": {"fit": frame.model}} if with_map else {})
 
 
 def _free(document: Document, frame: Frame) -> dict[str, npt.NDArray[np.float32]]:

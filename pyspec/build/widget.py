@@ -82,7 +82,7 @@ class Builder(Suggesting):
 
     def _send(self, message: str | bytes) -> None:
         if isinstance(message, bytes):
-            self.widget.send({"frame": True}, buffers=[message])
+            self.widget.send({"update": True}, buffers=[message])
         else:
             self.widget.send(json.loads(message))
 

@@ -31,13 +31,11 @@ class Channel:
 
     def send(self, content: dict[str, Any], buffers: Any = None) -> None:
         if buffers:
-            assert content == {"frame": True}
-            header, arrays = unpacked(bytes(buffers[0]))
-            self.frames[header["frame"]] = arrays
-            if header["last"]:
-                self.heard({"do": "seen", "version": header["version"]})
-        elif "state" in content:
-            self.state.update(content["state"])
+            assert content == {"update": True}
+            header, frames = unpacked(bytes(buffers[0]))
+            self.state.update(header["state"])
+            self.frames.update(frames)
+            self.heard({"do": "seen", "version": header["version"]})
         else:
             self.answers[content["id"]] = content
 

@@ -35,17 +35,17 @@ def served(
 
 
 def unpacked(message: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header of a frame, and its arrays by name."""
+    """The header of a message with what is new, and its arrays by frame and name."""
     (size,) = struct.unpack("<I", message[:4])
     header = json.loads(message[4 : 4 + size])
-    at, arrays = 4 + size + (-(4 + size) % 8), {}
+    at, frames = 4 + size + (-(4 + size) % 8), {name: {} for name in header["frames"]}
     for one in header["arrays"]:
         count = int(np.prod(one["shape"]))
         array = np.frombuffer(message, one["dtype"], count, at)
-        arrays[one["name"]] = array.reshape(one["shape"])
+        frames[one["frame"]][one["name"]] = array.reshape(one["shape"])
         at += array.nbytes
     assert at == len(message)
-    return header, arrays
+    return header, frames
 
 
 class Client:
@@ -63,16 +63,14 @@ class Client:
         """Takes one message."""
         message = self.socket.recv(timeout=seconds)
         if isinstance(message, bytes):
-            header, arrays = unpacked(message)
-            self.frames[header["frame"]] = arrays
-            if header["last"] and self.sees:
+            header, frames = unpacked(message)
+            self.state.update(header["state"])
+            self.frames.update(frames)
+            if self.sees:
                 self.socket.send(json.dumps({"do": "seen", "version": header["version"]}))
             return
         found = json.loads(message)
-        if "state" in found:
-            self.state.update(found["state"])
-        else:
-            self.answers[found["id"]] = found
+        self.answers[found["id"]] = found
 
     def ask(self, do: str, **given: Any) -> dict[str, Any]:
         """Sends a command and waits for its answer."""

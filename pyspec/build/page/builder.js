@@ -68,7 +68,6 @@ export function render({ el, model, address }) {
     for (const view of others) if (view.plot) view.draw();
   };
   link.on(["frame:axes"], () => {
-    link.frames = { axes: link.frames.axes }; // the others are of another file
     axes.take(link.frames.axes);
     const isMap = axes.energy.length > 1 && axes.time.length > 1;
     map.element.hidden = !isMap;

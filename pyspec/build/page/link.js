@@ -1,4 +1,5 @@
-// The wire to Python: commands as JSON, answers, changes of the state, and frames of numbers.
+// The wire to Python: commands and answers as JSON, and what is new to see: changes of the state with
+// frames of numbers, as bytes.
 // It is the same over a WebSocket and over the channel of a notebook's widget.
 
 const PADDING = 8;
@@ -13,8 +14,8 @@ export class Link {
     this.next = 1;
     this.isBusy = false; // a step of a drag is on its way
     this.pending = null; // the newest step that waits for it
-    this.since = 0; // when the pointer moved last
-    this.drawing = 0; // the move that the next frames show
+    this.moves = []; // moves of the pointer that wait to be seen, {version, since}
+    this.drawn = { version: 0, at: 0 }; // what is seen, and since when
     this.timings = []; // ms from a move of the pointer to the end of drawing, the newest last
   }
 
@@ -43,27 +44,28 @@ export class Link {
     });
   }
 
-  // One step of a drag. Only the newest is sent while Python is busy with the one before.
-  async drag(command, since = this.since) {
+  // One step of a drag, at `since` of the pointer. Only the newest is sent while Python is busy with the one before.
+  async drag(command, since = 0) {
     if (this.isBusy) {
       this.pending = [command, since];
       return;
     }
     this.isBusy = true;
-    await this.ask(command);
+    const { version } = await this.ask(command);
     this.isBusy = false;
-    this.drawing ||= since;
+    if (since) this.moves.push({ version, since });
+    this.timed();
     const next = this.pending;
     this.pending = null;
     if (next) this.drag(...next);
   }
 
-  // Behind the drawing, which uPlot does at the end of the running task.
+  // Takes the time of the moves that are seen.
   timed() {
-    if (!this.drawing) return;
-    this.timings.push(performance.now() - this.drawing);
-    this.drawing = 0;
-    if (this.timings.length > 5000) this.timings.shift();
+    const { version, at } = this.drawn;
+    for (const move of this.moves) if (move.version <= version) this.timings.push(at - move.since);
+    this.moves = this.moves.filter((move) => move.version > version);
+    this.timings.splice(0, this.timings.length - 5000);
   }
 
   tell(key, value) {
@@ -80,37 +82,37 @@ export class Link {
     }
   }
 
-  message(content) {
-    if (content.state) {
-      Object.assign(this.state, content.state);
-      const draws = new Set();
-      for (const key of Object.keys(content.state)) {
-        for (const draw of this.listeners.get(key) ?? []) draws.add(draw);
-      }
-      for (const draw of draws) draw(this);
-    } else if (this.waiting.has(content.id)) {
-      const answer = this.waiting.get(content.id);
-      this.waiting.delete(content.id);
-      answer(content);
-    }
+  answered(content) {
+    const answer = this.waiting.get(content.id);
+    this.waiting.delete(content.id);
+    answer?.(content);
   }
 
-  frame(buffer) {
+  // Takes what is new, all of it before anything is drawn.
+  update(buffer) {
     const length = new DataView(buffer).getUint32(0, true);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
     let at = Math.ceil((4 + length) / PADDING) * PADDING;
-    const arrays = {};
-    for (const { name, shape, dtype } of header.arrays) {
+    if (header.frames.includes("axes")) this.frames = {}; // the others are of another file
+    for (const frame of header.frames) this.frames[frame] = {};
+    for (const { frame, name, shape, dtype } of header.arrays) {
       const Kind = dtype === "float64" ? Float64Array : Float32Array;
       const size = shape.reduce((a, b) => a * b, 1);
       const end = at + size * Kind.BYTES_PER_ELEMENT;
-      arrays[name] = new Kind(buffer.slice(at, end));
+      this.frames[frame][name] = new Kind(buffer.slice(at, end));
       at = end;
     }
-    this.frames[header.frame] = arrays;
-    this.tell(`frame:${header.frame}`);
-    if (!header.last) return;
-    queueMicrotask(() => this.timed());
+    Object.assign(this.state, header.state);
+    const draws = new Set();
+    for (const key of [...Object.keys(header.state), ...header.frames.map((name) => `frame:${name}`)]) {
+      for (const draw of this.listeners.get(key) ?? []) draws.add(draw);
+    }
+    for (const draw of draws) draw(this);
+    // uPlot draws at the end of the running task.
+    queueMicrotask(() => {
+      this.drawn = { version: header.version, at: performance.now() };
+      this.timed();
+    });
     this.post?.({ do: "seen", version: header.version });
   }
 }
@@ -128,8 +130,8 @@ export function overSocket(link, address) {
       link.isOpen((content) => socket.send(JSON.stringify(content)));
     };
     socket.onmessage = ({ data }) => {
-      if (typeof data === "string") link.message(JSON.parse(data));
-      else link.frame(data);
+      if (typeof data === "string") link.answered(JSON.parse(data));
+      else link.update(data);
     };
     socket.onclose = () => {
       link.isOpen(null);
@@ -148,12 +150,12 @@ export function overSocket(link, address) {
 // Joins a link with the widget of a notebook; gives what ends that.
 export function overWidget(link, model) {
   const hear = (content, buffers) => {
-    if (!content.frame) {
-      link.message(content);
+    if (!content.update) {
+      link.answered(content);
       return;
     }
     const { buffer, byteOffset, byteLength } = buffers[0];
-    link.frame(buffer.slice(byteOffset, byteOffset + byteLength));
+    link.update(buffer.slice(byteOffset, byteOffset + byteLength));
   };
   model.on("msg:custom", hear);
   link.isOpen((content) => model.send(content));

@@ -3,6 +3,8 @@
 import { uPlot } from "./vendor.js";
 import { h, digits } from "./dom.js";
 
+// As the pointer moves; other events of it wait for the next picture of the display.
+const MOVE = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
 const KEY_PAUSE = 500; // ms without a key after which a step of the keyboard is over
 
 export const theme = { ink: "#222", muted: "#5f6871", grid: "#e3e6ea", data: "#3c4650" };
@@ -190,13 +192,13 @@ export class Handles {
       action(now.clientX - x, now.clientY - y, true, now);
     };
     const end = (now) => {
-      button.removeEventListener("pointermove", move);
+      button.removeEventListener(MOVE, move);
       button.removeEventListener("pointerup", end);
       button.removeEventListener("pointercancel", end);
       this.dragged = null;
       if (isMoved) action(now.clientX - x, now.clientY - y, "end", now);
     };
-    button.addEventListener("pointermove", move);
+    button.addEventListener(MOVE, move);
     button.addEventListener("pointerup", end);
     button.addEventListener("pointercancel", end);
   }
@@ -241,12 +243,12 @@ export function follow(over, begin) {
     over.setPointerCapture(event.pointerId);
     const move = (now) => action(...place(now), false, now);
     const end = (now) => {
-      over.removeEventListener("pointermove", move);
+      over.removeEventListener(MOVE, move);
       over.removeEventListener("pointerup", end);
       over.removeEventListener("pointercancel", end);
       action(...place(now), true, now);
     };
-    over.addEventListener("pointermove", move);
+    over.addEventListener(MOVE, move);
     over.addEventListener("pointerup", end);
     over.addEventListener("pointercancel", end);
   });

@@ -105,8 +105,7 @@ export class Tools {
   }
 
   drag(command, event) {
-    this.link.since = event.timeStamp;
-    this.link.drag(command);
+    this.link.drag(command, event.timeStamp);
   }
 }
 
