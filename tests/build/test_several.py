@@ -10,6 +10,7 @@ import pytest
 
 from pyspec import File, JointResult, Project
 from pyspec.build.desk import Desk
+from pyspec.build.state import findings_state
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
 from pyspec.errors import DataError
@@ -64,6 +65,18 @@ def values(found: Session) -> list[dict[str, float]]:
         seen.append(dict(found.model.values))
     assert found.choose(shown)
     return seen
+
+
+def test_the_residual_of_a_fit_of_all_is_looked_at() -> None:
+    """The page said "No findings" of a line that the model lacks."""
+    warm = file(84.3, 12.0, "warm", 2)
+    lacking = warm.data + 4.0 * np.exp(-((ENERGY - 87.0) ** 2))
+    other = File(data=lacking, energy=ENERGY, time=TIME, name="warm")
+    found = Session([file(84.0, 20.0, "cold", 1), other], TEXT)
+    result = found.fit("joint")
+    assert isinstance(result, JointResult)
+    assert found.choose("warm")
+    assert "RESIDUAL_STRUCTURED" in {one["kind"] for one in findings_state(found.document.result)}
 
 
 def test_a_fit_of_all_gives_each_file_its_values() -> None:

@@ -237,7 +237,8 @@ export class Curves {
     const across = this.along === "energy" ? "time" : "energy";
     const at = this.tools.at;
     const hasOther = this.axes[across].length > 1;
-    this.place.textContent = hasOther ? `at ${across} ${digits(at[across], 5)} ${this.link.state.file?.units?.[across] ?? ""}` : "";
+    const place = hasOther ? `at ${across} ${digits(at[across], 5)} ${this.link.state.file?.units?.[across] ?? ""}` : "";
+    if (this.place.textContent !== place) this.place.textContent = place; // an equal text would be laid out again
     this.line.style.transform = `translateX(${u.valToPos(at[this.along], "x")}px)`;
     const boxes = [];
     const { window, excluded } = this.link.state;

@@ -48,15 +48,14 @@ def rounds(ground: Ground, document: Document, what: str, progress: Any) -> tupl
             raise
 
     began = monotonic()
-    result = diagnosed(
-        fitted(ground, document, what, progress=told if progress is not None else None)
-    )
+    result = fitted(ground, document, what, progress=told if progress is not None else None)
+    result = result.diagnose()
     after = with_result(ground, document, result)
     seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
     for _ in range(_ROUNDS if what != "spectrum" and result.success else 0):
         if stopped[0] or monotonic() > end:
             break
-        again = diagnosed(fitted(ground, after, what))
+        again = fitted(ground, after, what).diagnose()
         for one in (again, *again) if isinstance(again, JointResult) else (again,):
             one.nfev, one.seconds = one.nfev + result.nfev, one.seconds + result.seconds
         result, after = again, with_result(ground, after, again)
@@ -113,12 +112,6 @@ def fitted(ground: Ground, document: Document, what: str = "all", **options: Any
         kind = ONE
     result.fit_type, result.file_name = kind, ground.file.name
     return result
-
-
-def diagnosed(result: Fitted) -> Fitted:
-    """The fit with findings of its residual; of several files the end of the fit alone is looked
-    at."""
-    return result if isinstance(result, JointResult) else result.diagnose()
 
 
 def with_result(ground: Ground, document: Document, result: Fitted) -> Document:

@@ -24,7 +24,6 @@ from pyspec.workflow.session.document import Diff, Document, Other, Refusal, Ste
 from pyspec.workflow.session.edits import Edit, Merge, Set, applied
 from pyspec.workflow.session.files import save
 from pyspec.workflow.session.fits import (
-    diagnosed,
     fitted,
     holding,
     rounds,
@@ -203,7 +202,7 @@ class Session:
         document, is_fitted = known
         if is_fitted:
             what = "joint" if len(self.grounds) > 1 else "all"
-            result = diagnosed(fitted(self.ground, self.document, what))
+            result = fitted(self.ground, self.document, what).diagnose()
             found = with_result(self.ground, self.document, result)
             if found.text.strip() == document.text.strip():
                 document = replace(found, cursor=document.cursor)
@@ -279,7 +278,7 @@ class Session:
     # fits
 
     def refit(
-        self, seconds: float = 0.012, *, drag: bool = False, held: Collection[str] = ()
+        self, seconds: float = 0.008, *, drag: bool = False, held: Collection[str] = ()
     ) -> FitResult | Refusal:
         """Fits the file that is shown from where the model stands, for `seconds` at most; the model
         takes the values. What it shares with other files stays.
