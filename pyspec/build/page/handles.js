@@ -86,6 +86,6 @@ function drag(view, u, rows, pixel, edits, locked) {
       const inside = Math.min(Math.max(value, row.min ?? -Infinity), row.max ?? Infinity);
       changes.push({ name, field: "value", value: inside });
     }
-    if (changes.length) view.tools.drag({ do: "set", edits: changes, drag: phase }, event);
+    if (changes.length) view.link.sendStep({ do: "set", edits: changes, drag: phase }, event.timeStamp);
   };
 }

@@ -45,7 +45,7 @@ export class Link {
   }
 
   // One step of a drag, at `since` of the pointer. Only the newest is sent while Python is busy with the one before.
-  async drag(command, since = 0) {
+  async sendStep(command, since = 0) {
     if (this.isBusy) {
       this.pending = [command, since];
       return;
@@ -57,7 +57,7 @@ export class Link {
     this.timed();
     const next = this.pending;
     this.pending = null;
-    if (next) this.drag(...next);
+    if (next) this.sendStep(...next);
   }
 
   // Takes the time of the moves that are seen.

@@ -169,14 +169,14 @@ export class Handles {
 
   add(id) {
     const button = h("button", { type: "button" });
-    button.addEventListener("pointerdown", (event) => this.drag(button, id, event));
+    button.addEventListener("pointerdown", (event) => this.press(button, id, event));
     button.addEventListener("keydown", (event) => this.key(button, id, event));
     this.buttons.set(id, button);
     this.layer.append(button);
     return button;
   }
 
-  drag(button, id, event) {
+  press(button, id, event) {
     if (event.button !== 0) return;
     event.stopPropagation();
     event.preventDefault();

@@ -174,7 +174,7 @@ class Row {
     const now = this.stepped ?? value;
     const next = now + by * (stderr || Math.abs(now) / 100 || 0.01);
     this.stepped = Math.min(Math.max(next, min ?? -Infinity), max ?? Infinity);
-    const send = (drag) => this.link.drag({ do: "set", edits: [{ name, field: "value", value: this.stepped }], drag });
+    const send = (drag) => this.link.sendStep({ do: "set", edits: [{ name, field: "value", value: this.stepped }], drag });
     send(true);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

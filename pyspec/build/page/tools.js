@@ -42,7 +42,7 @@ export class Tools {
     }
     if (!isNew && !isEnd) return;
     this.overlay();
-    this.link.drag(command);
+    this.link.sendStep(command);
   }
 
   step(name, by) {
@@ -102,10 +102,6 @@ export class Tools {
   // Adds a component without a place of its own: at the cursor.
   add(name) {
     this.link.ask({ do: "add", component: name, at: { energy: this.at.energy } });
-  }
-
-  drag(command, event) {
-    this.link.drag(command, event.timeStamp);
   }
 }
 

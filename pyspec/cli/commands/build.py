@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import webbrowser
 from argparse import Namespace
 from dataclasses import replace
@@ -32,6 +33,8 @@ def run(given: Namespace) -> int:
     said(f"The builder is at {server.address}\nEnd it with Ctrl-C.")
     if not given.no_browser:
         webbrowser.open(server.address)
+    gc.collect()
+    gc.freeze()  # later collections pass over what was imported: 30 ms in place of 70
     server.run()
     return 0
 
