@@ -45,19 +45,6 @@ export function number(text) {
   return Number(plain);
 }
 
-// Runs `draw` once before the next picture, however often it is asked for.
-export function once(draw) {
-  let isAsked = false;
-  return () => {
-    if (isAsked) return;
-    isAsked = true;
-    requestAnimationFrame(() => {
-      isAsked = false;
-      draw();
-    });
-  };
-}
-
 // The name of a law without the parameter that it moves: expFun_01.
 export function shortName(component) {
   const start = `${component.of}_`;

@@ -1,7 +1,7 @@
 // The parameters as a graph: a box for each component, ties as arrows, laws beside what they move.
 // A law is dropped on a parameter; a parameter that is dragged onto another makes it follow.
 
-import { h, svg, digits, once, shortName } from "./dom.js";
+import { h, svg, digits, shortName } from "./dom.js";
 import { colourOf } from "./colours.js";
 import { askTie, parameterMenu } from "./menu.js";
 
@@ -15,8 +15,7 @@ export class Graph {
     const hint = "Drop a law on a parameter. Drag one parameter onto another: the other follows it.";
     this.element = h("div", { class: "graph" }, this.laws, h("div", { class: "hint" }, hint), this.sheet);
     this.ports = new Map();
-    const draw = once(() => this.draw());
-    link.on(["parameters", "components"], draw);
+    link.on(["parameters", "components"], () => this.draw());
     link.on(["library"], () => this.palette());
   }
 

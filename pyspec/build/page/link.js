@@ -44,7 +44,8 @@ export class Link {
     });
   }
 
-  // One step of a drag, at `since` of the pointer. Only the newest is sent while Python is busy with the one before.
+  // One step of a drag, with the time `since` of the pointer. Only the newest is sent while Python is
+  // busy with the one before.
   async sendStep(command, since = 0) {
     if (this.isBusy) {
       this.pending = [command, since];
@@ -88,7 +89,7 @@ export class Link {
     answer?.(content);
   }
 
-  // Takes what is new, all of it before anything is drawn.
+  // Takes what is new, then draws all of it in one task: no picture of the display comes between.
   update(buffer) {
     const length = new DataView(buffer).getUint32(0, true);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

@@ -1,6 +1,6 @@
 // Kinetic schemes as boxes and arrows: a box for each state, an arrow for each step at its rate.
 
-import { h, svg, digits, once } from "./dom.js";
+import { h, svg, digits } from "./dom.js";
 import { colourOf } from "./colours.js";
 
 const [WIDTH, HEIGHT, ACROSS, DOWN] = [86, 34, 168, 74];
@@ -10,8 +10,7 @@ export class Schemes {
   constructor(link, lead) {
     Object.assign(this, { link, lead });
     this.element = h("div", { class: "schemes", hidden: true });
-    const draw = once(() => this.draw());
-    link.on(["schemes", "parameters", "components"], draw);
+    link.on(["schemes", "parameters", "components"], () => this.draw());
   }
 
   draw() {

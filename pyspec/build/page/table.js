@@ -1,6 +1,6 @@
 // The table of parameters: one group for each component and each law, one row for each parameter.
 
-import { h, digits, number, once, shortName } from "./dom.js";
+import { h, digits, number, shortName } from "./dom.js";
 import { colourOf } from "./colours.js";
 import { parameterMenu } from "./menu.js";
 
@@ -16,8 +16,7 @@ export class Table {
     this.names = "";
     this.body = h("div", { class: "rows" });
     this.element = h("div", { class: "table", role: "table", "aria-label": "Parameters" }, heading(), this.body);
-    const draw = once(() => this.draw());
-    link.on(["parameters", "components"], draw);
+    link.on(["parameters", "components"], () => this.draw());
   }
 
   draw() {
