@@ -118,6 +118,21 @@ def test_steps_of_a_drag_are_one_and_frames_are_dropped(tmp_path: Path) -> None:
     assert [one.label for one in found.steps] == ["begin", "set GLP_01_x0", "set GLP_01_x0"]
 
 
+def test_a_page_that_was_behind_gets_the_newest(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as page:
+        page.until(lambda one: "trace" in one.frames)
+        page.sees = False
+        for value in (11.0, 12.0, 13.0):
+            version = page.ask("set", name="GLP_01_A", field="value", value=value)["version"]
+        shown = {row["name"]: row["value"] for row in page.state["parameters"]}
+        assert shown["GLP_01_A"] == 11.0  # it has not drawn that yet
+        page.sees = True
+        page.socket.send(json.dumps({"do": "seen", "version": version - 2}))
+        page.until(lambda one: "13" in one.state["yaml"]["text"])
+        shown = {row["name"]: row["value"] for row in page.state["parameters"]}
+        assert shown["GLP_01_A"] == 13.0
+
+
 def test_a_fit_runs_beside_and_stops(tmp_path: Path) -> None:
     found = session()
     with served(found, tmp_path) as server, opened(server) as page:
