@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest, visible
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.optional import available
-from pyspec.io.raw_table import assemble, monotonic
+from pyspec.io.raw_table import assemble
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS, WORDS
 from pyspec.io.readers.npy import READER as NPY
-from pyspec.io.rehearse import rehearse
+from pyspec.io.sandbox import rehearse
 from pyspec.io.sources.lazy import is_zarr, lazy_reader
 from pyspec.io.tables.text import read_axis
 from pyspec.io.unsupported_formats import refuse_unread
@@ -189,9 +188,7 @@ def _dataset(
             found.notes += notes
             stem = visible(file.stem)
             found.name = stem if not found.name else f"{stem}: {found.name}"
-            if not found.hint:
-                known = np.empty((0, 2)) if lazy else np.asarray(found.data)
-                found.hint = _beside(file, known) or _as_points(reader, known)
+            found.hint = _axes_beside(file) or found.hint
             return assemble(found, str(file), **outside, **rest)
     except PyspecError:
         raise
@@ -333,36 +330,16 @@ def _axis(file: Path, given: Any, near: Path | None, what: str) -> Any:
     return NPY.read(Request(near)).data if NPY.sniff(Start.of(near)) else read_axis(near)
 
 
-def _beside(file: Path, data: npt.NDArray[Any]) -> str:
-    """Files beside the data that look like its axes, or beside an axis the data that it is of."""
-    known = {what: _neighbour(file, what) for what in ("energy", "time")}
-    say = ", ".join(f"{what}={near.name!r}" for what, near in known.items() if near is not None)
-    if file.stem in known or (file.stem != "data" and _one_way(data)):
-        values = _neighbour(file, "data")
-        if values is None or not say:
-            return "The numbers look like an axis: read the data, and say energy= or time= there"
-        return f"It looks like an axis of {values.name!r}; say read({str(values)!r}, {say})"
-    if not say:
-        return ""
-    names = " and ".join(near.name for near in known.values() if near is not None)
-    return f"Beside it: {names}; say read({str(file)!r}, {say})"
-
-
-def _as_points(reader: Reader, data: npt.NDArray[Any]) -> str:
-    """What to say of a table of three or four columns that is no grid."""
-    if "layout" not in reader.keywords or data.ndim != 2 or data.shape[1] not in (3, 4):
-        return ""
-    return "If each row is one point, say layout='points', columns=(time, energy, value)"
-
-
-def _neighbour(file: Path, stem: str) -> Path | None:
-    """A file of that name in the same folder."""
-    paths = (file.parent / f"{stem}{suffix}" for suffix in (file.suffix, ".csv", ".txt", ".npy"))
-    return next((path for path in paths if path.is_file()), None)
-
-
-def _one_way(values: npt.NDArray[Any]) -> bool:
-    """Whether one line of numbers rises, or falls, all the way."""
-    if values.ndim != 1 or values.size < 3 or values.dtype.kind not in "fiu":
-        return False
-    return monotonic(values.astype(np.float64))
+def _axes_beside(file: Path) -> str:
+    """How to read the axes that lie beside the data in files named energy and time."""
+    endings = (file.suffix, ".csv", ".txt", ".npy")
+    near = {
+        axis: path.name
+        for axis in ("energy", "time")
+        for path in (file.parent / f"{axis}{ending}" for ending in endings)
+        if path.is_file() and file.stem not in ("energy", "time")
+    }
+    say = ", ".join(f"{axis}={name!r}" for axis, name in near.items())
+    return (
+        f"Beside it: {' and '.join(near.values())}; say read({str(file)!r}, {say})" if say else ""
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import limits, load_archive, save_archive
+from pyspec.io import load_archive, sandbox, save_archive
 from pyspec.io.archive.salvage import salvage_report
 
 #: Modules of the standard library and others that the child imports.
@@ -92,19 +92,19 @@ def test_a_child_that_does_not_start_is_no_empty_archive(
 def test_what_the_child_prints_before_it_begins_is_no_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(limits, "_BEGUN", b"another sign\n")
+    monkeypatch.setattr(sandbox, "_BEGUN", b"another sign\n")
     with pytest.raises(OSError, match="No module named"):
-        limits.run_apart("pyspec.io.no_such_module", b"", 5.0)
+        sandbox.run_apart("pyspec.io.no_such_module", b"", 5.0)
 
 
 def test_data_of_hdf5_are_read_beside_such_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where processes are started, not forked, as on macOS and Windows."""
-    from pyspec.io import read, rehearse
+    from pyspec.io import read, sandbox
 
-    monkeypatch.setattr(rehearse, "_fork", rehearse._start)
-    monkeypatch.setattr(rehearse, "_known", set())
+    monkeypatch.setattr(sandbox, "_fork", sandbox._start)
+    monkeypatch.setattr(sandbox, "_read_before", set())
     monkeypatch.chdir(tmp_path)
     trace = plant(tmp_path, "signal")
     with h5py.File("a.h5", "w") as file:

@@ -23,8 +23,8 @@ from pyspec.errors import DataError, one_line
 from pyspec.io.archive import contents as records
 from pyspec.io.archive import header
 from pyspec.io.archive.tree import Reader
-from pyspec.io.limits import PATIENCE, limit_process, run_apart
 from pyspec.io.optional import need
+from pyspec.io.sandbox import PATIENCE, limit_process, run_apart
 
 #: Bytes of memory for the child beyond what it has at its start, and more for each byte of the
 #: file: data that compress well become 30 times larger.

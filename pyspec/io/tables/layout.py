@@ -134,7 +134,8 @@ def _data(table: Table, sizes: Mapping[str, int | None], layout: str | None) -> 
     if 1 in values.shape:
         return Found(values.ravel(), [None], notes=["one line of numbers"])
     note = "numbers alone: rows are times, columns are energies"
-    return Found(values.copy(), [None, None], notes=[note])
+    hint = "If each row is one point, say layout='points', columns=(time, energy, value)"
+    return Found(values.copy(), [None, None], notes=[note], hint=hint if width in (3, 4) else "")
 
 
 # a matrix

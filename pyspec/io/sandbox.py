@@ -1,8 +1,7 @@
-"""Files that the HDF5 library reads are first read in a process of their own.
+"""Processes with limits, in which what may crash or hang runs: damaged archives, HDF5 files.
 
-The library was not made for damaged files: some end the process, with all that a session holds,
-and some keep it busy for ever. So the same call runs first in a child with limits; a child
-that comes to its end, with data or with an error, shows that the call can be made here.
+Some damaged files crash the HDF5 library, and some keep it busy for ever. So a file is first read
+in a child; if the child ends, with data or an error, the file is read here.
 """
 
 from __future__ import annotations
@@ -12,16 +11,97 @@ import os
 import pickle
 import select
 import signal
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from pyspec.errors import DataError
-from pyspec.io.limits import PATIENCE, limit_process, run_apart
+
+#: Wall clock that such a process gets, times its seconds of a processor: other work may have most
+#: of the processors. What waits for ever ends here, what computes for ever at its limit.
+PATIENCE = 10
+
+
+#: What the child runs. Isolated (-I) and without site (-S), it has the standard library alone.
+#: That stays first: no file of the working folder, or beside the script, stands for its modules.
+#: Other modules come from where this process has them. The child says when it has begun.
+_CODE = """
+import sys
+sys.path += {places!r}
+from {module} import main
+sys.stdout.buffer.write({begun!r})
+sys.stdout.buffer.flush()
+main()
+"""
+_BEGUN = b"pyspec began\n"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How such a process ended: exit code, None where its time was over, and what it printed."""
+
+    code: int | None
+    printed: bytes
+
+
+def run_apart(module: str, given: bytes, seconds: float) -> Ended:
+    """Runs ``main()`` of a module in a Python of its own, which takes no module from the working
+    folder: `given` is its standard input. It is to take `seconds` of a processor.
+
+    Raises :class:`OSError` where the process did not come so far as to call ``main()``.
+    """
+    code = _CODE.format(places=_places(), module=module, begun=_BEGUN)
+    if not sys.executable:
+        raise OSError("this Python does not know its own path, sys.executable")
+    ended: int | None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code],
+            input=given,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            timeout=PATIENCE * seconds,
+            check=False,
+        )
+        ended, printed, errors = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        ended, printed, errors = None, error.stdout or b"", error.stderr or b""
+    begun, mark, rest = printed.partition(_BEGUN)
+    if begun or not mark:
+        last = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise OSError(last[:300] or ("no answer" if ended is None else f"exit code {ended}"))
+    return Ended(ended, rest)
+
+
+def _places() -> list[str]:
+    """Where this process has its modules from, the folder of this package last; without the working
+    folder and the folder of the script."""
+    left_out = {"", os.getcwd(), os.path.dirname(os.path.realpath(sys.argv[0]))}
+    known = [one for one in sys.path if one not in left_out]
+    return [*known, str(Path(__file__).resolve().parents[2])]
+
+
+def limit_process(memory: int, seconds: int) -> None:
+    """Limits this process to `memory` bytes beyond what it has and to `seconds` of a processor,
+    and keeps a crash from writing a core file; where the operating system has such limits."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = int(used.ru_utime + used.ru_stime) + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (held + memory, held + memory))
+
+
+# ---- rehearsals
 
 #: Seconds of a processor for one file, and more for each megabyte.
 _SECONDS, _SECONDS_PER_MB = 20.0, 0.2
@@ -32,7 +112,7 @@ _MEMORY, _MEMORY_RATIO = 4 << 30, 1000
 _CRASHES, _LATE = "crashes on", "does not come to an end with"
 
 #: Files that were read to the end: their path, length and time of change.
-_known: set[tuple[str, int, int]] = set()
+_read_before: set[tuple[str, int, int]] = set()
 
 
 def rehearse(path: Path, work: Callable[[], object]) -> None:
@@ -44,7 +124,7 @@ def rehearse(path: Path, work: Callable[[], object]) -> None:
     """
     state = path.stat()
     key = (str(path.resolve()), state.st_size, state.st_mtime_ns)
-    if key in _known:
+    if key in _read_before:
         return
     seconds = _SECONDS + _SECONDS_PER_MB * state.st_size / (1 << 20)
     memory = _MEMORY + _MEMORY_RATIO * state.st_size
@@ -54,7 +134,7 @@ def rehearse(path: Path, work: Callable[[], object]) -> None:
         raise DataError(
             f"{path}: the HDF5 file is damaged (the HDF5 library {status} it); copy it once more"
         )
-    _known.add(key)
+    _read_before.add(key)
 
 
 def _perform(work: Callable[[], object], memory: int, seconds: float) -> None:

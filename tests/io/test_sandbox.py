@@ -15,7 +15,7 @@ import pytest
 from support.io_samples import SAMPLES
 
 from pyspec.errors import DataError
-from pyspec.io import limits, read, rehearse
+from pyspec.io import read, sandbox
 
 #: How the process is made: forked, or started.
 WAYS = ["_fork", "_start"]
@@ -39,33 +39,32 @@ def file(tmp_path: Path) -> Path:
 def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
     for number in (signal.SIGSEGV, signal.SIGABRT):
         with pytest.raises(DataError, match=r"a\.h5: .*crashes on it.*copy it once more"):
-            rehearse.rehearse(file, partial(signal.raise_signal, number))
-    assert str(file.resolve()) not in {path for path, *_ in rehearse._known}
+            sandbox.rehearse(file, partial(signal.raise_signal, number))
+    assert str(file.resolve()) not in {path for path, *_ in sandbox._read_before}
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_way")
 def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
-    monkeypatch.setattr(rehearse, "PATIENCE", 3)
+    monkeypatch.setattr(sandbox, "_SECONDS", 0.3)
+    monkeypatch.setattr(sandbox, "PATIENCE", 3)
     with pytest.raises(DataError, match="does not come to an end"):
-        rehearse.rehearse(file, partial(time.sleep, 3600))
+        sandbox.rehearse(file, partial(time.sleep, 3600))
 
 
 @pytest.mark.usefixtures("_way")
 def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its seconds of a processor end it, long before those on the clock."""
-    monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
-    for module in (rehearse, limits):
-        monkeypatch.setattr(module, "PATIENCE", 1000)
+    monkeypatch.setattr(sandbox, "_SECONDS", 0.3)
+    monkeypatch.setattr(sandbox, "PATIENCE", 1000)
     with pytest.raises(DataError, match="does not come to an end"):
-        rehearse.rehearse(file, partial(re.match, "(a+)+$", "a" * 60 + "b"))  # 2^60 ways
+        sandbox.rehearse(file, partial(re.match, "(a+)+$", "a" * 60 + "b"))  # 2^60 ways
 
 
 @pytest.mark.usefixtures("_way")
 def test_an_error_is_raised_where_it_is_seen(file: Path) -> None:
-    rehearse.rehearse(file, partial(int, "no number"))
-    assert str(file.resolve()) in {path for path, *_ in rehearse._known}
+    sandbox.rehearse(file, partial(int, "no number"))
+    assert str(file.resolve()) in {path for path, *_ in sandbox._read_before}
 
 
 def test_a_file_is_rehearsed_once_until_it_changes(
@@ -77,7 +76,7 @@ def test_a_file_is_rehearsed_once_until_it_changes(
         made.append(1)
         return ""
 
-    monkeypatch.setattr(rehearse, "_fork", count)
+    monkeypatch.setattr(sandbox, "_fork", count)
     monkeypatch.setattr(sys, "platform", "linux")
     path = SAMPLES["hdf5"][0].make(tmp_path)
     read(path)
@@ -95,17 +94,17 @@ def test_without_processes_files_are_read_all_the_same(
         raise BlockingIOError("no process is left")
 
     monkeypatch.setattr(os, "fork", refuse)
-    monkeypatch.setattr(limits.subprocess, "run", refuse)
+    monkeypatch.setattr(sandbox.subprocess, "run", refuse)
     for platform in ("linux", "darwin"):
         monkeypatch.setattr(sys, "platform", platform)
-        monkeypatch.setattr(rehearse, "_known", set())
+        monkeypatch.setattr(sandbox, "_read_before", set())
         path = SAMPLES["nexus"][0].make(tmp_path)
         assert read(path).data.size
 
 
 def test_without_the_lock_of_h5py_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py._objects", None)  # as where h5py has none
-    with rehearse._lock() as lock:
+    with sandbox._lock() as lock:
         assert lock is None
 
 
@@ -124,7 +123,7 @@ def test_ctrl_c_leaves_no_process_behind(file: Path) -> None:
         for _ in range(2):
             signal.setitimer(signal.ITIMER_REAL, 0.5)
             with pytest.raises(KeyboardInterrupt):
-                rehearse._fork(partial(time.sleep, 60), 60.0, 1 << 30)
+                sandbox._fork(partial(time.sleep, 60), 60.0, 1 << 30)
         assert children() <= others
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
