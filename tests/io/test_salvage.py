@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import digest, limits, load_archive, save_archive
+from pyspec.io import digest, load_archive, sandbox, save_archive
 from pyspec.io.archive import header, salvage
 
 DATA = np.arange(3.0)
@@ -268,12 +268,12 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def ask() -> list[dict[str, Any]]:
         return salvage._run_child(path, Path("b.h5"), ["fits/0001"], n, 7.5)
 
-    monkeypatch.setattr(limits.subprocess, "run", run)
+    monkeypatch.setattr(sandbox.subprocess, "run", run)
     assert ask() == [{"item": "the file"}, {"end": True}]
-    monkeypatch.setattr(limits.subprocess, "run", late)
+    monkeypatch.setattr(sandbox.subprocess, "run", late)
     assert ask() == [{"item": "the file"}]
     for fails, why in ((nothing, "no answer"), (broken, "no numpy"), (refused, "no memory")):
-        monkeypatch.setattr(limits.subprocess, "run", fails)
+        monkeypatch.setattr(sandbox.subprocess, "run", fails)
         own = r"a\.h5: needs a Python process of its own"
         with pytest.raises(DataError, match=f"{own} .*{why}"):
             ask()
