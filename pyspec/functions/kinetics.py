@@ -108,8 +108,8 @@ def brought_in(K: Array, start: Array, times: Array) -> tuple[Array, Array, Arra
 
         integral exp(K s) f(s) start ds over s from 0 to t,   f = 1, t - s, s.
 
-    By series over a time as short as the fastest state, and doubling of that time, which adds only
-    what is positive.
+    Computed by a series over a time as short as the fastest state, then by doubling of that time.
+    Only positive terms are added.
     """
     moved, halvings = _shortly(_flows(K, None), times)
     h = (np.asarray(times, np.float64) / 2.0**halvings)[..., None]

@@ -1,5 +1,5 @@
-"""What lies of a convolution kernel beyond a distance: the integral of g over ``|d| >= away`` on
-one side, as a function of ``away`` >= 0 (n,) and the kernel's width; in units of the time axis."""
+"""Mass of a convolution kernel beyond a distance ``away`` >= 0 (n,): the integral of g over
+``|d| >= away`` on one side. Distances and widths are in units of the time axis."""
 
 from __future__ import annotations
 

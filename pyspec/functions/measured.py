@@ -1,9 +1,9 @@
 """Exact responses of the laws of motion to an instrument that has been measured.
 
 Each is the convolution ``seen(t) = integral r(s) f(t - t0 - s) ds`` of a law f of
-:mod:`pyspec.functions.time` with onset at 0 and the response r, sampled at times s, in units of the
-time axis: between two samples r is a straight line, before the first and behind the last 0, and its
-area is 1. The onset t0 of a law is where the 0 of the response's own axis lies.
+:mod:`pyspec.functions.time`, with onset at 0, and the response r. r is sampled at times s in units
+of the time axis. It is a straight line between samples and 0 beyond them, with area 1. The onset t0
+of a law is where the 0 of the response's own axis lies.
 
 Notation: u = t - t0; R(u) is the integral of r up to u, and C(u) the response of exp(-k u) for
 u >= 0. Parameters are those of the law, in its units; ``y0`` adds ``y0 R(u)``.

@@ -63,8 +63,8 @@ def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
 
         y'_i = (sum_j K_ij y_j + M_L y_first + M_R y_last) / (sum_j K_ij + M_L + M_R)
 
-    The signal goes on with its edge values outside of the axis, and every row is normalised: a
-    constant stays what it is, and a kernel far narrower than the steps changes nothing, as any
+    Outside of the axis the signal has its edge values, and every row is normalised. So a constant
+    stays as it is. A kernel far narrower than the steps changes nothing, and neither does any
     kernel on a single point.
 
     A kernel with an edge (expDecayCONV, expRiseCONV, boxCONV) is no quadrature: a sum over samples
@@ -100,8 +100,8 @@ def reach_of(kernel: OpDef, *params: float) -> tuple[Array, tuple[Array, Array]]
 
     Returns
     -------
-    Distances from the end, (33,), and the shares of the kernel, (33,) each, that lie further away
-    than these: of what is before the first time, and after the last.
+    Returns distances from the end, (33,), and the shares of the kernel beyond them, (33,) each,
+    before the first time and after the last.
     """
     if kernel.own is not None:
         own = cast(OwnKernel, kernel.own)

@@ -19,8 +19,7 @@ def arguments(op: OpDef) -> tuple[str, ...]:
 def interacting(op: OpDef) -> tuple[frozenset[int], ...]:
     """For each of :func:`arguments` the positions of those that the derivative by it reads.
 
-    The relation is symmetric. An argument that is not among its own is one in which the
-    function is linear while the others stay.
+    The relation is symmetric. The function is linear in an argument that is not among its own.
     """
     names = arguments(op)
     reads = [_reads(op, name) for name in names]

@@ -95,11 +95,11 @@ def choose(
 
 
 def _ordered(path: Path, block: Entry, errors: Entry) -> Any:
-    """Standard errors with their dimensions in the order of the data: as the names of dimensions
-    say, or their lengths where these are another order than that of the data.
+    """Standard errors with their dimensions in the order of the data, found by the names of
+    dimensions, or by their lengths.
 
-    Raises :class:`DataError` where that is not clear, and for errors beyond memory that stay where
-    they are, since rows of the data are columns of them.
+    Raises :class:`DataError` if that is ambiguous. Errors that stay on disk cannot be turned: rows
+    of the data would be columns of them.
     """
     order = _order(path, block, errors)
     if order == tuple(range(len(errors.shape))):

@@ -41,8 +41,8 @@ _PATIENCE = 1.0
 def plain_path(path: object) -> Path:
     """A path that the file system can have, "~" resolved.
 
-    Raises :class:`DataError` for what is no path, for NUL, characters that no file name can hold,
-    names of more than 255 bytes, and on Windows for what it does not take as the name of a file.
+    Raises :class:`DataError` for other types, for characters that no file name can hold, for names
+    of more than 255 bytes, and on Windows for names that it refuses.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DataError(f"{shortened(path)} is no path; give the path of a file")

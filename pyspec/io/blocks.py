@@ -178,8 +178,8 @@ def _series(found: Found, blocks: Sequence[Block]) -> None:
 
 
 def _common(blocks: Sequence[Block]) -> dict[str, Any]:
-    """What the blocks say: what is the same of all, and a tuple of texts that differ. A number that
-    differs is known of none."""
+    """Metadata of the blocks: values that all share, and tuples of texts that differ. Numbers that
+    differ are left out."""
     found = {}
     for key, value in blocks[0].meta.items():
         each: tuple[Any, ...] = tuple(block.meta.get(key) for block in blocks)

@@ -75,8 +75,8 @@ def _numbers(given: Any) -> list[Any]:
 
 
 def _as_stored(mark: Any, dtype: np.dtype[Any]) -> Any:
-    """A mark as the array holds it: 1e20 of double precision in single precision; None for a number
-    that no integer of this type can be."""
+    """A mark in the type of the array, such as 1e20 in single precision; None if an integer type
+    cannot hold it."""
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             return dtype.type(mark)

@@ -137,8 +137,8 @@ def on_scale(
     """Binding or kinetic energies: ``E_binding = hν - φ - E_kinetic``.
 
     Without `photon_energy` hν is the one of the file; φ is `work_function`, 0 without, because
-    analysers write kinetic energies that count from the Fermi level. Where the file does not
-    say what its energies are, giving `photon_energy` says that they are the other ones.
+    analysers write kinetic energies that count from the Fermi level. If the file does not state its
+    scale, `photon_energy` declares its energies to be on the other one.
 
     Raises :class:`DataError` where the photon energy is not known, and for an axis that is no
     energy.
@@ -239,8 +239,8 @@ def _is_number(value: Any) -> bool:
 
 
 def with_energies(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file says, with photon energy and work function as numbers in eV where they are text
-    such as "1.4866 keV". Other text, such as "Al Ka", stays."""
+    """Metadata with photon energy and work function in eV: a text such as "1.4866 keV" becomes a
+    number. Other text, such as "Al Ka", stays."""
     found = dict(meta)
     for what in _IN_EV:
         parts = _QUANTITY.fullmatch(str(meta.get(what, "")).strip())

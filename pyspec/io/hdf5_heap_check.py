@@ -1,9 +1,9 @@
 """Heaps of HDF5 files, checked before the HDF5 library walks them.
 
-A file keeps its words (strings of any length) in global heaps: collections that begin with "GCOL",
-version 1 and three bytes of 0, then their length; in them objects of 16 bytes (number, count, 4
-unused bytes, length) and their content, padded to 8 bytes; number 0 is the free space at the end
-(HDF5 file format specification 3.0, section III.E). The library walks a damaged one for ever.
+A file keeps strings of any length in global heaps (HDF5 file format specification 3.0, section
+III.E). A heap begins with "GCOL", version 1, three bytes of 0 and its length. Then come objects: 16
+bytes (number, count, 4 unused bytes, length) and the content, padded to 8 bytes. Number 0 is the
+free space at the end. The library never ends with a damaged heap.
 """
 
 from __future__ import annotations

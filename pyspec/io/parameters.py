@@ -65,8 +65,8 @@ def _cell(value: Any) -> str:
 
 
 def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
-    """Everything about a fit but its arrays: parameters, statistics, how it ended and where it
-    began, units of axes, data and parameters, sha256 of data and model text, versions."""
+    """A fit without its arrays: parameters, statistics, termination, start values, units, versions,
+    and the sha256 of data and model text."""
     measurement, model = result.measurement, result.model
     began = model if isinstance(result, SliceResults) else result.problem.model
     data, units = measurement.data, parameter_units(model, result.units)

@@ -290,9 +290,9 @@ def _sort(found: Found, what: str, place: int, axis: Array) -> None:
 def runs(axis: Array) -> list[tuple[int, int]]:
     """Where an axis starts again: the parts, as half-open ranges of positions.
 
-    Between two parts stands a jump: a step more than three times as long as those beside it, or
-    one against the direction of both and longer than two usual ones. Each part rises or falls
-    all the way and has at least three points; otherwise the axis is one part.
+    A jump parts two of them. It is more than three times as long as the steps beside it, or runs
+    against both and is longer than two usual steps. Each part rises or falls all the way and has
+    at least three points; otherwise the axis is one part.
     """
     step = np.diff(axis)
     if step.size < 5:

@@ -85,8 +85,8 @@ def read(
     units : such as ``{"energy": "eV", "time": "ps"}``
     energy_scale : "binding" or "kinetic": ``E_binding = hν - φ - E_kinetic``
     photon_energy, work_function : hν and φ in eV; without them hν is what the file says and φ
-        is 0. Where a file does not say whether its energies are binding or kinetic, `photon_energy`
-        is needed, and they are taken to be on the other scale than `energy_scale`
+        is 0. A file that does not state its scale needs `photon_energy`, and is taken to be on the
+        other scale
     to : the unit of the energy axis: eV, meV, keV, THz, cm-1, nm, µm (also um) or angstrom
     jacobian : with `to`: multiply the data and errors by ``|dx_old/dx_new|``, which keeps areas
     name : what to call the data; the file's name without suffix if None

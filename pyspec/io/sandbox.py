@@ -89,7 +89,7 @@ def _places() -> list[str]:
 
 def limit_process(memory: int, seconds: int) -> None:
     """Limits this process to `memory` bytes beyond what it has and to `seconds` of a processor,
-    and keeps a crash from writing a core file; where the operating system has such limits."""
+    and switches core files off, on systems that have such limits."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 

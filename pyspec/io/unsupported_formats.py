@@ -9,8 +9,7 @@ from pyspec.io.sizes import zip_names
 
 _CSV = "export the table as CSV"
 
-#: Formats that are recognised by their first bytes to be refused: what they are, and the advice for
-#: those who have such a file.
+#: Formats that are refused, by their first bytes: what they are, and what to do instead.
 UNREAD: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("an archive of fits", "load it with load_fit()", (ARCHIVE,)),
     ("an old Excel file (.xls)", _CSV, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),

@@ -141,8 +141,8 @@ def _unit_of_name(dim: str) -> str:
 
 
 def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[str]) -> Any:
-    """The array with its axes as coordinates of its dimensions: those that are `given`, and where a
-    dimension has none, the only line along it, as of energies along pixels."""
+    """The array with axes as coordinates of its dimensions. A dimension without a coordinate gets
+    the one that is `given`, else the only line along it, such as energies along pixels."""
     every = {str(name): line for name, line in {**array.coords, **beside}.items()}
     lines = {name: line for name, line in every.items() if line.ndim == 1 and name != array.name}
     for dim in map(str, array.dims):
@@ -160,7 +160,7 @@ def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[s
 
 def _serves(array: Any, dim: str, line: Any) -> bool:
     """Whether a line may be the axis of the dimension it lies along. A variable beside the data is
-    one only if its name is that of the axis that is missing: "e_shift" along the times is none."""
+    an axis only if it has the name of the missing axis: "e_shift" along the times is none."""
     name = str(line.name)
     kind = guess_kind(name)
     if name in array.coords:

@@ -50,9 +50,10 @@ class Simulator(Suggesting):
 
     Attributes
     ----------
-    data_clean, data_noisy, noise : the last simulated data, None before. What :attr:`noise_model`,
-        :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` say belongs to these, whatever was
-        set since; before the first ones to the model and the settings as they are.
+    data_clean, data_noisy, noise : the last simulated data, None before. :attr:`noise_model`,
+        :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` refer to these data, even if the
+        model or a setting was changed since. Before the first simulation they refer to the current
+        model and settings.
     """
 
     @answered

@@ -208,8 +208,8 @@ def find_op(function: str | None) -> OpDef | None:
 
 
 def rows() -> dict[str, OpDef]:
-    """Every function that a model may write by name: the op table, registered functions, those of
-    :func:`pyspec.function`, and the instrument with samples of its own."""
+    """Every function that a model may name: the op table, registered functions, functions by
+    :func:`pyspec.function`, and the measured instrument."""
     return {**FORMULAS, **OPS, MEASURED_IRF: INSTRUMENT}
 
 

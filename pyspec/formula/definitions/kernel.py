@@ -2,9 +2,9 @@
 
     kernel Sech(w>0 [ps]): reach = 20 * w; 4 / (exp(d / w) + exp(-d / w)) ** 2
 
-Beside the helper lines there may be ``reach``, how far g extends, and ``tail``, the integral of g
-from a distance d >= 0 to infinity; for both sides, or as ``reach_before`` and ``reach_after``:
-earlier samples have d > 0, later ones d < 0. What is not given is found by integration.
+Two more lines are optional: ``reach``, how far g extends, and ``tail``, the integral of g from a
+distance d >= 0 to infinity. They hold for both sides, or for one as ``reach_before`` and
+``reach_after``: earlier samples have d > 0, later ones d < 0. Without them g is integrated.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def check_parts(own: Formulas, start: str) -> None:
 
 
 def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
-    """The parameters that move a jump of g: each with its value where the edge is at 1, or where
-    that does not say all with a formula that is not 0."""
+    """Parameters that move a jump of g, each with its value for an edge at 1; or with a formula
+    that is never 0, if that value depends on other parameters."""
     values, root = own.values
     along = values.depends([values.input(own.axis)])
     inputs = {name: values.input(name) for name in own.params}
@@ -177,8 +177,8 @@ def _examples(own: Formulas, guards: tuple[Guard, ...]) -> Iterator[tuple[float,
 
 
 def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
-    """The first double between a and b at which a comparison is no longer what it is at a; near 0,
-    where doubles are dense, about there."""
+    """The first double between a and b at which a comparison changes; an approximation near 0,
+    where doubles are dense."""
     for _ in range(_MOST_CUTS):
         points = np.linspace(a, b, _SECTIONS + 1)
         there = truth(points)
@@ -215,8 +215,8 @@ def fault_of(own: Formulas, params: Sequence[float]) -> str:
 
 
 def _integrals(own: Formulas, params: Sequence[float]) -> list[float]:
-    """The whole integrals of both sides, of the formula alone; infinite where they do not converge:
-    then they depend on the length in which panels begin."""
+    """The integrals of the formula over each side; infinite if they do not converge, that is,
+    depend on the length of the first panel."""
     units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
     scale = sum(abs(side) for side in units[1])
     agree = [abs(a - b) <= 1e-9 * scale for a, b in zip(*units, strict=True)]

@@ -42,8 +42,8 @@ _TEXT = re.compile(r"measured (\w+)\(([^;]*); ([^;)]*)\)(?:: (.*))?", re.S)
 
 @dataclass(frozen=True)
 class Measured:
-    """What a row of the op table has beside its row: the instrument itself, or what it makes of a
-    law or state. `time` and `values` are the samples as they were given."""
+    """A measured instrument, or its response to a law or state. `time` and `values` are the samples
+    as they were given."""
 
     text: str
     law: OpDef | None = field(compare=False, repr=False)
@@ -68,7 +68,7 @@ class Measured:
         return define_measured(self.text.replace(_ALONE, name, 1)) if name in LAWS else None
 
     def __call__(self, x: Any, *params: Any) -> Any:
-        """Of the instrument the response at times x; of a law ``f(t, ..., t0, y0)``, of a state
+        """The value at times x: an instrument's response, a law ``f(t, ..., t0, y0)`` or a state
         ``f(t, A, rates..., t0)``."""
         time, values = self.normalised
         if self.law is None:

@@ -256,8 +256,8 @@ class State:
 
 
 def _side_word(side: str, place: Mapping[str, int]) -> int:
-    """How a program says the states on a side of a step: none or all that nothing depends on is -1,
-    and a second one stands above the first, see csrc/kinetics/scheme.h."""
+    """The code of the states on a side of a step: -1 for none, or for states that nothing depends
+    on; see csrc/kinetics/scheme.h for two states."""
     known = [place[state] for state in sides(side) if state in place]
     return known[0] + MOST_STATES * (1 + known[1]) if len(known) == 2 else (known or [-1])[0]
 

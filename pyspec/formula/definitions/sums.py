@@ -1,5 +1,4 @@
-"""Formulas that sum over the energies, which NumPy runs: what they depend on, what may be summed,
-and their derivatives."""
+"""Formulas with sums over the energies, run by NumPy: checks, dependencies and derivatives."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a formula says of itself: in which parameters it is linear, what each derivative depends
-on, and which parameters move a jump along the axis."""
+"""Properties of a formula: in which parameters it is linear, what each derivative depends on, and
+which parameters move a jump along the axis."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def copy_of(values: Values) -> Values:
 def _linear(
     table: Values, root: int, params: Sequence[str], read: Mapping[str, set[str]]
 ) -> tuple[str, ...]:
-    """The parameters in which the value is linear, all at once: no slope by one of them depends
-    on another, and the value is 0 where they are."""
+    """The parameters in which the value is linear together: no slope by one depends on another, and
+    the value is 0 if all of them are."""
     chosen: list[str] = []
     for name in params:
         if not read[name].intersection([*chosen, name]):
@@ -130,7 +130,8 @@ def _jumps(
 
 
 def _place(table: Values, operands: Sequence[int], at: int, along: set[int]) -> int | None:
-    """Where the axis meets what it is compared with, as a value; None where that is not plain."""
+    """The value with which a comparison compares the axis; None if the axis stands on both sides or
+    inside a term."""
     a, b = operands
     if a == at and b not in along:
         return b

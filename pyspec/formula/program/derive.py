@@ -41,8 +41,8 @@ def differentiate(values: Values, root: int, names: Sequence[int]) -> list[int]:
 
 
 def _divisor(values: Values, number: int, k: int) -> int | None:
-    """Where a value is a quotient, a product whose k-th factor is 1 / b, its divisor b: the
-    derivative by it is -v / b, for which the quotient v and 1 / b are at hand."""
+    """The divisor b of a quotient: a product whose k-th factor is 1 / b, else None. The derivative
+    by b is -v / b, from the quotient v and 1 / b."""
     value = values[number]
     if value.instruction != "MUL" or value.operands[0] == value.operands[1]:
         return None

@@ -104,8 +104,8 @@ class _Encoder:
         }
 
     def _groups(self) -> dict[int, Group]:
-        """Values that one instruction gives together: the parts of the Faddeeva function, and the
-        sine and cosine of one angle where both are needed."""
+        """Values that one instruction gives together: the two parts of the Faddeeva function, or
+        sine and cosine of one angle."""
         found: dict[int, Group] = {}
         for number in sorted(self.needed):
             instruction, operands, *_ = self.values[number]

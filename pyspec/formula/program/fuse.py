@@ -1,9 +1,9 @@
-"""Fewer passes over the points for the same program: what is the same for a whole row is taken out
-of the slopes and multiplied once, and what one instruction of fused.def does becomes one.
+"""Programs with fewer passes over the points. Factors that are the same for a whole row are taken
+out of the slopes and multiplied once. Instructions that a row of fused.def covers become one.
 
-The value keeps its order of operations. Where an instruction set has FMA, a sum of a product and
-another number is rounded once; that stays off wherever a cancellation could decide on which side
-of a limit a number lies: in what is compared, and below roots, logarithms and powers.
+The value keeps its order of operations. FMA, where the processor has it, rounds a sum of a product
+and another number once. It is off in comparisons and below roots, logarithms and powers, where a
+cancellation could move a number across a limit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fuse(work: Work, absorb: bool = True) -> Work:
 
 
 class _Scaling:
-    """A table in which the slopes are products of what is the same for a row with what is not."""
+    """A table in which slopes are products of a factor of the row and a factor of the point."""
 
     def __init__(self, work: Work, absorb: bool) -> None:
         values, params, axes, outputs = work
@@ -185,8 +185,8 @@ class _Scaling:
 
 
 def _power_slopes(values: Values, outputs: Sequence[int]) -> dict[int, tuple[str, tuple[int, ...]]]:
-    """The slopes of powers by base and exponent that the outputs need: each as an instruction over
-    the power that is there anyway, in place of another one."""
+    """The slopes of powers that the outputs need, each as an instruction that reuses the value of
+    the power."""
     needed = values.reachable(outputs)
     found: dict[int, tuple[str, tuple[int, ...]]] = {}
     for number in sorted(needed):

@@ -253,8 +253,8 @@ class Values:
 
 
 class Work(NamedTuple):
-    """What a program is made of: which values of a table are the parameters; which the axis and the
-    inputs along it; and which it puts out, the value and then its derivatives by the parameters."""
+    """Places of values in a table: the parameters, the axis and the inputs along it, and the
+    outputs (the value, then its derivatives by the parameters)."""
 
     values: Values
     params: list[int]

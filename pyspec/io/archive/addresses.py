@@ -1,5 +1,4 @@
-"""Where data by reference stand, as an archive of a fit keeps it: address, and the checksums of the
-rows that were fitted."""
+"""Addresses of data by reference in an archive, and checksums of the rows that were fitted."""
 
 from __future__ import annotations
 

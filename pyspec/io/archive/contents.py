@@ -2,7 +2,7 @@
 
 /                attributes: pyspec (version that wrote it), schema, n_fits, n_arrays
 /fits/0001 …     one group for each fit: texts, tables, numbers; attribute sha256
-/arrays/<sha256> data, stored once however many fits use them
+/arrays/<sha256> data, stored once for all fits that use them
 
 ``docs/archive_format.md`` describes every field.
 """
@@ -74,8 +74,8 @@ def write_items(
 
 
 def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """New fits by their places. Those that the archive holds already are not among them; they move,
-    so that all of `fits` are its last ones, in their order."""
+    """New fits by their places. Fits that the archive holds already move behind the others, so that
+    `fits` are its last ones in their order."""
     old = sorted(group, key=int)
     given, gone = _given(group, old, fits)
     again = {one for one in given if isinstance(one, str)}
@@ -107,8 +107,8 @@ def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[
 def _given(
     group: Any, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Any], set[str]]:
-    """(new fits, and the names of those that the archive holds, in the order of `fits`; the names
-    of those that a fit with another label takes the place of)."""
+    """(new fits, and names of fits that the archive holds, in the order of `fits`; names of fits
+    that are replaced by one with another label)."""
     if not old:
         return [*fits], set()
     known = {bytes(group[name].attrs["sha256"]): name for name in old}

@@ -1,8 +1,8 @@
 """A file for HDF5 to write to that never fails, and says afterwards whether it did.
 
-HDF5 cannot close a file whose last writes failed: it stays open within the library, and a file that
-gets the same number from the system later is taken for it. So HDF5 is told that every write
-succeeded; the first error is kept, and raised when the file was closed.
+HDF5 cannot close a file whose last writes failed: the file stays open in the library. A later file
+with the same number is then taken for it. So HDF5 is told that every write succeeded. The first
+error is kept, and raised after the file was closed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SteadyFile(io.RawIOBase):
         return self._file.tell()
 
     def readinto(self, buffer: Any, /) -> int:
-        """As of any file; zero bytes where writes that failed left nothing."""
+        """Reads as any file does; gives zero bytes where a write has failed."""
         view = memoryview(buffer).cast("B")
         done = 0
         while done < len(view) and (size := self._file.readinto(view[done:])):

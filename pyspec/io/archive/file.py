@@ -127,13 +127,12 @@ def check_archive(path: Path) -> None:
 def load_archive(
     path: str | Path, *, skip: bool = False
 ) -> tuple[list[dict[str, Any]], Arrays, Report | None]:
-    """All fits of an archive in the order they were saved, the arrays that they share, and what
-    was found item by item where a process with limited memory and time had to look.
+    """All fits of an archive in the order they were saved, the arrays that they share, and a
+    report. The report is None unless `skip` is True and the archive is damaged: then a process with
+    limited memory and time reads item by item and leaves out the damaged ones.
 
-    It does where `skip` is True and the archive is damaged, to leave out what is.
-
-    Raises :class:`DataError` for what is no archive, is of an unknown version, or is damaged
-    (with `skip`: so that nothing can be read).
+    Raises :class:`DataError` for other files, for another version, and for a damaged archive (with
+    `skip`: if nothing can be read).
     """
     return read_archive(path, skip)
 

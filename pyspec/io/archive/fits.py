@@ -41,8 +41,7 @@ def save_fit(
     Data that several fits share are stored once; without them (`with_data=False`, or data by
     reference beyond 256 MiB) only their digest is, and :meth:`FitResult.refit` asks for them.
 
-    Of a joint fit the archive holds one fit for each file, where it was sampled with the samples of
-    the parameters of that file.
+    A joint fit is saved as one fit for each file, with the samples of that file's parameters.
 
     Raises :class:`DataError` where data were changed after they were fitted.
     """

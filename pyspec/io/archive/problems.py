@@ -35,8 +35,8 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """What was fitted, of a record: model, measurement and problem are made when they are asked
-    for, since an archive may name functions that are not registered, and data that are gone."""
+    """Model, measurement and problem of a record. They are made on demand: an archive may name
+    functions that are not registered, or data that are gone."""
 
     record: Record
     data: Any

@@ -1,8 +1,8 @@
 """What is whole in a damaged archive, read by a process with limited memory and time.
 
-Damage can make the HDF5 library crash, hang, or ask for any amount of memory. So a child reads
-the fits and the arrays one by one, keeps those whose sha256 holds, and writes them to a new
-archive; it says what it is reading, so that after a crash the next child leaves that out.
+Damage can make the HDF5 library crash, hang, or ask for any amount of memory. A child reads
+fits and arrays one by one, keeps those whose sha256 holds, and writes them to a new
+archive. It prints what it reads next, so that the child after a crash leaves that out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pyspec.io.archive.tree import Reader
 from pyspec.io.optional import need
 from pyspec.io.sandbox import PATIENCE, limit_process, run_apart
 
-#: Bytes of memory for the child beyond what it has at its start, and more for each byte of the
-#: file: data that compress well become 30 times larger.
+#: Memory of the child in bytes beyond that at its start, and more for each byte of the file: some
+#: data are compressed to a thirtieth.
 _MEMORY, _MEMORY_RATIO = 512 << 20, 64
 #: Seconds of a processor for one child, and more for each megabyte; all children together get four
 #: times that.
@@ -82,8 +82,8 @@ def salvage_report(path: Path) -> Report:
 
 
 def _completed(path: Path, folder: Path) -> Path:
-    """The archive; where it was cut off, a copy filled up with zero bytes to the length that its
-    header says, because HDF5 opens no file that is too short."""
+    """The archive itself, or if it was cut off a copy, padded with zero bytes to the length in its
+    header: HDF5 opens no file that is too short."""
     with path.open("rb") as file, suppress(header.DamageError):
         length = header.read_header(file).length + header.SIZE
         if path.stat().st_size < length <= _LONGEST * path.stat().st_size:

@@ -1,8 +1,8 @@
 """PHI's .spe: a header in text, then each region as binary numbers.
 
-Layout after the header, as 32-bit integers: 16 bytes for the file (the second is the number of
-spectra), 96 bytes for each spectrum (6th: points, 7th: cycles, 20th: bytes of data, 21st: where
-they begin), then the data as float32 or float64. Read off measured files of a VersaProbe 4.
+After the header come 32-bit integers: 16 bytes for the file (the second integer is the number of
+spectra) and 96 bytes for each spectrum (6th: points, 7th: cycles, 20th: bytes of data, 21st: where
+they begin). Then come the data as float32 or float64. Read off measured files of a VersaProbe 4.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Mapped(NamedTuple):
         return os.stat(self.path).st_size
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
-        """Rows from the file: where it was cut off meanwhile they are missing, while a page of
-        memory that is mapped to none of it would end the process."""
+        """Rows from the file. Rows are missing if the file was cut off meanwhile; a mapped page
+        without a file would end the process."""
         row = prod(self.shape[1:])
         skipped = self.offset + begin * row * self.dtype.itemsize
         found = np.fromfile(self.path, self.dtype, (end - begin) * row, offset=skipped)
@@ -242,9 +242,9 @@ def _decoded(reader: ChunkReader | None, stored: Any, begin: int, end: int) -> n
 def by_reference(data: Any, *, rows: int | None = None) -> Source:
     """Data (n_time, n_energy) that stay where they are: a fit reads them block by block.
 
-    A fit then needs memory for a few blocks of 4 MiB instead of for the data, and reads them once
-    for each evaluation, with the same bits as in memory. float64, float32 and uint16 are read as
-    they are stored, other types become float64 block by block. The file stays open for reading.
+    A fit then needs memory for a few blocks of 4 MiB. It reads the data once for each evaluation
+    and has the same bits as in memory. float64, float32 and uint16 are read as they are stored,
+    other types become float64 block by block. The file stays open for reading.
 
     Parameters
     ----------
@@ -347,8 +347,8 @@ def _source(data: Any) -> Source:
 
 
 def _warn_of_small_chunks(source: ArraySource) -> None:
-    """Warns where the engine of dask works on many chunks of few points: a task takes it about as
-    long as a fit takes for a hundred thousand points."""
+    """Warns of many dask chunks with few points: a task of dask takes as long as a fit of a hundred
+    thousand points."""
     n_chunks = -(-source.shape[0] // source.chunk)
     if n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
         rows = min(max(1, GOOD * source.shape[0] // source.nbytes), source.shape[0])

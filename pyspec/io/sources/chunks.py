@@ -1,6 +1,7 @@
-"""Rows of compressed chunks, decoded here rather than by the library of their store: that holds a
-lock, or the interpreter, while it decodes, so that neither several chunks nor the sums of a fit run
-beside it."""
+"""Rows of compressed chunks, decoded without the library of their store.
+
+The library holds a lock, or the interpreter, while it decodes; nothing else runs meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _DEFLATE, _SHUFFLE = 1, 2
 class ChunkReader:
     """Rows of an array (n_time, n_energy) of chunks (rows, columns) of one type.
 
-    What it cannot read, such as a chunk that was never written, raises; the library of the store
-    then gives the rows, or says what is wrong.
+    Raises for chunks that it cannot read, such as one never written. The library of the store
+    then reads the rows, or raises its own error.
     """
 
     def __init__(self, shape: Any, chunk: Any, dtype: Any, decode: Decode) -> None:

@@ -1,5 +1,7 @@
-"""Folders of zarr that an array of dask or xarray reads from. Where such a folder was moved or
-removed, zarr gives fill values for what it does not find, and a fit would take them for data."""
+"""Folders of zarr that an array of dask or xarray reads from.
+
+zarr gives fill values for a folder that was moved or removed. A fit would take them for data.
+"""
 
 from __future__ import annotations
 

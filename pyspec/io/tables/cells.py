@@ -165,8 +165,8 @@ class Lines(Sequence[Row]):
         return (self[k] for k in range(len(self)))
 
     def values(self, path: Path, width: int, words: dict[int, str]) -> Array:
-        """(n_lines, width) their numbers, NaN in columns of text. A column that has no number, such
-        as that of remarks on some rows, is added to `words`, with one of its cells.
+        """(n_lines, width) their numbers, NaN in columns of text. Columns without a
+        number, such as remarks on some rows, are added to `words`, each with one of its cells.
 
         Raises :class:`DataError` with file and line for rows of another length and for words among
         the numbers.

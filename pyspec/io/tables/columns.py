@@ -24,7 +24,7 @@ MANY = 5
 _INDEX = ("", "index", "unnamed: 0")
 #: How pandas calls a column without a name.
 _NAMELESS = re.compile(r"\s*(unnamed: \d+)?\s*", re.IGNORECASE)
-#: What curves are called that were made of the data, and what the data are called beside them.
+#: Names of curves that were computed from the data, and names of the data beside them.
 _CURVES = (
     "fit", "fitted", "fits", "model", "envelope", "background", "backgr", "backgnd", "bg", "bkg",
     "baseline", "shirley", "tougaard", "residual", "residuals", "resid", "difference",
@@ -287,8 +287,8 @@ def _are_errors(values: Array, errors: Array) -> bool:
 
 
 def without_empty(table: Table) -> Table:
-    """The table without columns that have neither a name nor a value, such as the gap between two
-    regions of a spreadsheet that stand side by side."""
+    """The table without columns that have neither a name nor a value: spreadsheets leave such
+    gaps between regions."""
     names = table.head.names
     if len(names) != table.width:
         return table
@@ -301,10 +301,12 @@ def without_empty(table: Table) -> Table:
 
 
 def without_index(table: Table, *, has_axes: bool) -> Table:
-    """The table without a first column that only numbers the rows, as pandas writes it: it has no
-    name, and the column behind it is an axis by its name or its even steps. Columns "E1, E2, E3"
-    are no axis but spectra. `has_axes` says that axes are given otherwise: row numbers are none
-    then."""
+    """The table without a first column of row numbers, as pandas writes it.
+
+    Such a column has no name, and the next column is an axis by its name or its even steps.
+    Columns "E1, E2, E3" are spectra, not an axis. With `has_axes` the caller has given the axes,
+    and row numbers are always left out.
+    """
     n_rows, width = table.values.shape
     names = table.head.names
     if len(names) != width or width < 3 or n_rows < 2 or names[0].lower() not in _INDEX:

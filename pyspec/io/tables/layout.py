@@ -203,8 +203,8 @@ def _has_corner(values: Array) -> bool:
         return is_empty or _goes_on(outer)
     if not is_empty or not _goes_on(outer):
         return False
-    # Of few columns a zero that is no point of the column decides, or that the first row alone
-    # has even steps.
+    # With few columns it is a corner if 0 is no point of the first column, or if the first row
+    # alone has even steps.
     if corner == 0.0 and not _goes_on(values[:, 0]):
         return True
     return has_even_steps(inner, 2) and not any(has_even_steps(row, 2) for row in values[1:, 1:])

@@ -48,9 +48,9 @@ _NUMBERS = 3
 
 
 def read_text(path: Path, *, nul: bool = False) -> str:
-    """The text of a file: UTF-8, UTF-16 with a mark, or else that of Windows, which is Latin-1 with
-    signs such as "…" where Latin-1 ends a line. `nul` lets NUL bytes pass. A Ctrl-Z, with which DOS
-    ends a text, is left out.
+    """The text of a file: UTF-8, UTF-16 with a byte order mark, else Windows-1252.
+
+    `nul` lets NUL bytes pass. A Ctrl-Z at the end, as DOS writes it, is left out.
 
     Raises :class:`DataError` for an empty file or one that is no text.
     """
@@ -189,8 +189,8 @@ def _are_named(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _first_row(rows: Sequence[Row], first: int, width: int) -> int:
-    """The number of the first row: before `first`, which has numbers and empty cells only, where a
-    column of remarks has one on the first rows."""
+    """The number of the first row. `first` is the first row of numbers alone; rows before it may
+    belong to the table too, if their only words stand in a column of remarks."""
     while first > 0:
         _, row = rows[first - 1]
         words = words_of(row)
@@ -224,8 +224,8 @@ def _check_header(path: Path, header: list[Row], width: int) -> None:
 
 
 def _refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int) -> None:
-    """Raises :class:`DataError` where the last row above the numbers goes on with them, and has a
-    remark behind: it must not pass as a header."""
+    """Raises :class:`DataError` if the last row above the numbers is a row of data with a remark
+    behind it: it must not pass as a header."""
     if first == 0 or len(rows) < first + 2:
         return
     at, row = rows[first - 1]
@@ -246,9 +246,11 @@ def _refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int) -> N
 
 
 def _n_below(rows: Sequence[Row], width: int) -> int:
-    """How many lines at the end say how was measured, below the numbers, such as "Averages: 3":
-    they begin with a word, none is a row of the table with a word in it, and one is "key: value"
-    at least. Below a heading in brackets, such as "[Comments]", all lines do."""
+    """The number of lines of text below the numbers, such as "Averages: 3".
+
+    They begin with a word, and at least one of them is "key: value". A row of the table with a
+    word in it does not count. Below a heading in brackets, such as "[Comments]", all lines count.
+    """
     kept = len(rows)
     while kept > 1 and rows[kept - 1][1] and number(rows[kept - 1][1][0]) is None:
         kept -= 1

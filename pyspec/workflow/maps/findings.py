@@ -18,8 +18,8 @@ ALL, ONE = "findings", "finding"
 
 
 def kept_with_findings(store: MapStore) -> Any:
-    """The Dataset of a store in which every spectrum is fitted, as :func:`with_findings` gives it;
-    the store keeps what it says, for who opens it later."""
+    """The Dataset of a complete store, as :func:`with_findings` gives it. The findings are written
+    to the store."""
     found = with_findings(store.dataset())
     texts = {str(name): {ONE: found[name].attrs.get(ONE)} for name in found}
     store.tell({"": {ALL: found.attrs[ALL]}, **texts})
@@ -27,9 +27,9 @@ def kept_with_findings(store: MapStore) -> Any:
 
 
 def with_findings(found: Any) -> Any:
-    """The Dataset of a map, with the sentences of :func:`at_bounds` as the attribute `finding` of
-    each parameter, and all of them, a line for each, as `findings` of the whole; "" for none. Warns
-    of parameters that lie at their bounds in many spectra."""
+    """The Dataset of a map with its findings. Each parameter has its sentence of :func:`at_bounds`
+    as the attribute `finding`; the whole has all of them as `findings`, "" for none. Warns of
+    parameters at their bounds in many spectra."""
     sentences = {}
     for name in found:
         found[name].attrs.pop(ONE, None)
@@ -42,8 +42,8 @@ def with_findings(found: Any) -> Any:
 
 
 def at_bounds(found: Any) -> dict[str, tuple[str, float]]:
-    """Of each free parameter that lies at a bound somewhere: a sentence, and in which share of the
-    fitted spectra; the largest share first.
+    """A sentence for each free parameter that lies at a bound in some spectra, and their share; the
+    largest share first.
 
     A value is at a bound where it differs from it by no more than rounding, and has no standard
     error, as those at bounds have none.

@@ -74,9 +74,8 @@ def fit_map(
     """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
 
     The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
-    results to the zarr store. The same call again continues where the last one ended, however it
-    ended: blocks that were written completely are not fitted again, but their data are read, to
-    check that they have not changed.
+    results to the zarr store. The same call continues an earlier one, however that ended. Complete
+    blocks are not fitted again; their data are read to check that they have not changed.
 
     Parameters
     ----------
@@ -197,8 +196,8 @@ def _described(
 
 
 def _noise(sigma: Any, counts: bool | float, data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is known of the noise: arguments of a Measurement that are the same for all spectra, and
-    the part of the map that has what differs."""
+    """The noise: arguments of a Measurement that are the same for all spectra, and the part of the
+    map with those that differ."""
     if sigma is not None and counts is not False:
         raise DataError("the noise of counts is known; give sigma= or counts=, not both")
     if counts is not False:

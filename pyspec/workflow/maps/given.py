@@ -58,7 +58,7 @@ class MapData:
         return math.prod(self.shape)
 
     def part(self, place: Place) -> dict[str, Any]:
-        """What belongs to one block: arrays of NumPy, or what its task reads, or arrays of dask
+        """The data of one block: arrays of NumPy, references that its task reads, or arrays of dask
         that workers hold or compute."""
         where = dict(zip(self.dims, place, strict=True))
         own = {name: array.isel(where).data for name, array in self.parts.items()}

@@ -70,9 +70,9 @@ class MapStore:
         return need("xarray", "a map", "zarr").open_zarr(self.path)
 
     def tell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
-        """Gives variables, and the store itself (""), these attributes, of which None takes one
-        away: in files of their own, and then in the one that holds all attributes. A store that
-        cannot be written to stays as it is."""
+        """Writes attributes of variables, and of the store itself (""); None removes an attribute.
+        They go to the files of the variables first, then to the file of all attributes. A store
+        that cannot be written to stays as it is."""
         every = self.path / ".zmetadata"
         with suppress(DataError, OSError):
             together = json.loads(every.read_text())

@@ -30,8 +30,8 @@ class Unread:
 
 
 def unread(array: Any) -> Any:
-    """The values of a block as its task gets them: those of dask unread, but for values that are
-    made of much else."""
+    """The values of a block for its task. Arrays of dask stay unread, unless many others go into
+    them."""
     dask = need("dask", "a map", "zarr")
     if not dask.is_dask_collection(array):
         return array
