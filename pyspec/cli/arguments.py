@@ -17,7 +17,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 __all__ = ["Parser", "WrongArguments", "build_parser"]
 
-#: As of :data:`pyspec.executor.BACKENDS`, which is not imported for a help text.
+#: The names of :data:`pyspec.executor.BACKENDS`, which a help text does not import.
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
 #: expand and those of :data:`pyspec.passes.PASSES`, which is not imported for a help text either.
@@ -25,15 +25,6 @@ PASSES = ("expand", "fold", "drop", "share", "classify", "separable")
 
 #: As of :data:`pyspec.model.guess.look.KINDS`.
 KINDS = ("lines", "moving", "decays", "edge", "step", "survey")
-
-#: The methods that completion offers; lmfit knows more.
-METHODS = (
-    "native", "leastsq", "least_squares", "nelder", "powell", "lbfgsb", "cobyla", "slsqp",
-    "differential_evolution", "basinhopping", "dual_annealing", "shgo", "ampgo", "emcee",
-)  # fmt: skip
-
-#: The shells that there is a script for.
-SHELLS = ("bash", "zsh", "fish")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -60,7 +51,6 @@ def build_parser() -> argparse.ArgumentParser:
         _add_ops,
         _add_verify,
         _add_demo,
-        _add_completion,
     ):
         add(commands)
     return parser
@@ -98,13 +88,12 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _offer(
+def _one_of(
     command: argparse.ArgumentParser, flag: str, values: Sequence[str], **options: Any
 ) -> None:
-    """An option whose values completion offers, and the help lists where `options` have none; the
-    command itself says what is wrong with others."""
-    told = {"help": f"{', '.join(values[:-1])} or {values[-1]}", **options}
-    command.add_argument(flag, **told).values = values  # type: ignore[attr-defined]
+    """An option whose help lists its values. The command itself refuses others, with a hint."""
+    help_text = options.pop("help", f"{', '.join(values[:-1])} or {values[-1]}")
+    command.add_argument(flag, help=help_text, **options)
 
 
 def _several(command: argparse.ArgumentParser, flag: str, metavar: str, what: str) -> None:
@@ -128,12 +117,12 @@ def _add_fit(commands: Commands) -> None:
         metavar="DIR",
         help="where to write, instead of the job's output",
     )
-    _offer(fit, "--type", ("2d", "spectrum", "baseline", "slices", "trace"))
-    method = "native (the default), leastsq, nelder, … any method of lmfit"
-    _offer(fit, "--method", METHODS, help=method)
-    linear = "eliminate: solve for heights, offsets and slopes"
-    _offer(fit, "--linear", ("eliminate",), help=linear)
-    _offer(fit, "--backend", BACKENDS)
+    _one_of(fit, "--type", ("2d", "spectrum", "baseline", "slices", "trace"))
+    fit.add_argument(
+        "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
+    )
+    fit.add_argument("--linear", help="eliminate: solve for heights, offsets and slopes")
+    _one_of(fit, "--backend", BACKENDS)
     fit.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of a dask cluster to share the fit"
     )
@@ -155,7 +144,7 @@ def _add_new(commands: Commands) -> None:
     )
     new.add_argument("--force", action="store_true", help="overwrite files that are there")
     most = partial(_whole, least=1)
-    _offer(new, "--kind", KINDS)
+    _one_of(new, "--kind", KINDS)
     new.add_argument("--peaks", type=most, metavar="N", help="so many peaks; default: those seen")
     new.add_argument("--decays", type=most, metavar="N", help="so many decays; default: those seen")
     new.add_argument("--survey", action="store_true", help="a job for each window of a survey")
@@ -202,11 +191,10 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
         "--columns", nargs="+", help="x and y of a table, by name or number from 0"
     )
     command.add_argument("--errors", help="column of a table, or name inside, of standard errors")
-    _offer(command, "--layout", ("matrix", "columns", "points", "data"))
-    _offer(command, "--energy-scale", ("binding", "kinetic"))
+    _one_of(command, "--layout", ("matrix", "columns", "points", "data"))
+    _one_of(command, "--energy-scale", ("binding", "kinetic"))
     command.add_argument("--photon-energy", type=float, metavar="EV", help="hν, for --energy-scale")
-    unit = "unit of the energy axis: eV, nm, cm-1 ..."
-    _offer(command, "--to", ("eV", "meV", "nm", "cm-1"), metavar="UNIT", help=unit)
+    command.add_argument("--to", metavar="UNIT", help="unit of the energy axis: eV, nm, cm-1 ...")
     _several(command, "--units", "AXIS=UNIT", "the unit of an axis, where the file has none")
     command.add_argument("--delimiter", metavar="SIGN", help="what separates the numbers of a text")
     command.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
@@ -241,7 +229,7 @@ def _add_explain(commands: Commands) -> None:
     explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
     explain.add_argument("--memory", action="store_true", help="what C holds besides the data")
     after = f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
-    _offer(explain, "--after", PASSES, metavar="PASS", help=after)
+    explain.add_argument("--after", metavar="PASS", help=after)
     explain.add_argument(
         "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
     )
@@ -254,7 +242,7 @@ def _add_diff(commands: Commands) -> None:
     diff.add_argument("--model", metavar="NAME", help="which model of the files")
     diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
     _add_motion(diff)
-    _offer(diff, "--after", PASSES, metavar="PASS", help="compare the graphs after this pass")
+    diff.add_argument("--after", metavar="PASS", help="compare the graphs after this pass")
 
 
 def _add_simulate(commands: Commands) -> None:
@@ -286,16 +274,6 @@ def _add_verify(commands: Commands) -> None:
     verify.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="archives of fits")
 
 
-def _add_completion(commands: Commands) -> None:
-    shell = _command(
-        commands,
-        "completion",
-        "print a script that completes commands and options",
-        help_texts.COMPLETION,
-    )
-    shell.add_argument("shell", choices=SHELLS)
-
-
 def _add_demo(commands: Commands) -> None:
     demo = _command(
         commands,
@@ -306,7 +284,6 @@ def _add_demo(commands: Commands) -> None:
     demo.add_argument(
         "-o", "--output", type=_path, default=Path("demo"), metavar="DIR", help="default: demo"
     )
-    backend = "compiled (default), interpreted, tree or compare"
-    _offer(demo, "--backend", BACKENDS, default="compiled", help=backend)
+    _one_of(demo, "--backend", BACKENDS, default="compiled")
     demo.add_argument("--seed", type=_whole, help="seed of the noise")
     demo.add_argument("-q", "--quiet", action="store_true", help="no progress")

@@ -79,7 +79,8 @@ def _write_out_letters() -> None:
 
 
 def _words(error: Exception, command: str) -> str:
-    """What went wrong; hints in the syntax of the command line, of a fit in that of its job."""
+    """The message of an error, with hints in the syntax of the command line, or for a fit in that
+    of its job."""
     from pyspec.cli.jobs.fields import FlagError, JobError
 
     if isinstance(error, (FlagError, JobError)):

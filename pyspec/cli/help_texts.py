@@ -97,8 +97,8 @@ examples:
 """
 
 SHOW = """\
-Prints what was found in a data file and which options to give where it was understood wrongly,
-and draws it: a line, a map, or a map of places beside its spectra.
+Prints the contents of a data file and the options for reading it otherwise, and draws it: a line,
+a map, or a map of places beside its spectra.
 
 examples:
   pyspec show scan.csv
@@ -139,10 +139,4 @@ DEMO = """\
 examples:
   pyspec demo            into the folder demo
   pyspec demo -o try --seed 7
-"""
-
-COMPLETION = """\
-bash: add  source <(pyspec completion bash)  to ~/.bashrc
-zsh:  add  source <(pyspec completion zsh)  to ~/.zshrc, after compinit
-fish: add  pyspec completion fish | source  to config.fish
 """

@@ -34,8 +34,8 @@ def lacks_letters() -> bool:
 
 
 def said(text: str) -> None:
-    """Prints at once. Where the reader went away (pyspec fit ... | head), or the disk of the output
-    is full, it prints no more, and the command goes on: fits are still saved and drawn."""
+    """Prints at once. If the reader is gone (pyspec fit ... | head) or the disk of the output is
+    full, nothing more is printed, and the command goes on: fits are still saved and drawn."""
     try:
         print(text, flush=True)
     except OSError as error:
@@ -59,7 +59,7 @@ def hush() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as JSON can hold it; NaN and infinities are null."""
     if isinstance(value, Mapping):
         return {str(name): plain(one) for name, one in value.items()}

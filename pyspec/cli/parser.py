@@ -7,11 +7,7 @@ import re
 import sys
 from typing import Any, NoReturn
 
-from pyspec.cli.shell import word
 from pyspec.errors import suggest
-
-#: What people write for the file of a picture.
-_PICTURE = ("--plot", "--picture", "--save", "--image", "--png", "--figure")
 
 
 class WrongArguments(SystemExit):
@@ -40,19 +36,11 @@ class Parser(argparse.ArgumentParser):
         stray = re.search(r"unrecognized arguments: (-\S+)", message)
         if stray and stray[1].startswith("--"):
             message += self._meant(stray[1].partition("=")[0])
-        elif pair := re.search(r"unrecognized arguments: ([\w.]+=\S*)", message):
-            message += self._repeated(pair[1])
-        elif re.search(r"unrecognized arguments: [^-]", message):
+        elif re.search(r"unrecognized arguments: [^-=]+$", message):
             message += "; a model of a file is chosen by --model NAME; see pyspec COMMAND --help"
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise WrongArguments(message)
-
-    def _repeated(self, pair: str) -> str:
-        """What to write for a further name=value behind an option that takes one."""
-        before = self.words[: self.words.index(pair)] if pair in self.words else ()
-        flags = [word.partition("=")[0] for word in before if word.startswith("--")]
-        return f"; each has its own {flags[-1]}: {flags[-1]} {word(pair)}" if flags else ""
 
     def _meant(self, word: str) -> str:
         """What was meant by an option that the command does not have."""
@@ -62,8 +50,6 @@ class Parser(argparse.ArgumentParser):
         with_it = [name for name, one in commands.items() if word in one._option_string_actions]
         if given in with_it or (not given and with_it):
             return "; write it behind the command"
-        if given == "show" and word in _PICTURE:
-            return "; the file of the picture is -o FILE"
         if with_it:
             return f"; 'pyspec {given}' has no such option, 'pyspec {with_it[0]}' has"
         known = [commands[given]] if given else commands.values()

@@ -139,16 +139,3 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("pyspec.cli.commands.ops.run", press)
     assert main(["ops"]) == 130
-
-
-@pytest.mark.parametrize("command", [["show"], ["new", "a"]])
-def test_a_second_unit_behind_one_option(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The answer was that a model of a file is chosen by --model."""
-    with pytest.raises(SystemExit) as stopped:
-        main([*command, "d.csv", "--units", "time=ps", "energy=nm"])
-    assert stopped.value.code == 2
-    said = capsys.readouterr().err
-    assert "energy=nm; each has its own --units: --units energy=nm" in said
-    assert "--model" not in said

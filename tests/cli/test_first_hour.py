@@ -14,10 +14,7 @@ import pytest
 
 from pyspec import read
 from pyspec.cli import main
-from pyspec.cli.arguments import METHODS, build_parser
 from pyspec.cli.arguments import PASSES as OFFERED
-from pyspec.cli.commands.completion import completion
-from pyspec.fit import canonical_method
 from pyspec.passes import PASSES
 
 
@@ -190,14 +187,8 @@ def test_simulated_data_can_be_shown(folder: Path, capsys: pytest.CaptureFixture
     assert "must be a whole number from 0 on, not '-1'" in capsys.readouterr().err
 
 
-def test_completion_offers_what_there_is() -> None:
+def test_help_lists_the_passes_that_there_are() -> None:
     assert ("expand", *PASSES) == OFFERED
-    assert [canonical_method(name) for name in METHODS] == list(METHODS)
-    script = completion(build_parser(), "bash")
-    assert "separable" in script
-    assert "differential_evolution" in script
-    assert " GLP " in script
-    assert "GLP_resolution" not in script
 
 
 def test_ctrl_c_while_the_command_is_loaded() -> None:

@@ -1,9 +1,8 @@
-"""What a fit says behind its numbers: what was unsure when its job began, and what to try next."""
+"""Remarks below the numbers of a fit: what was unsure when its job began, and what to try next."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from pyspec.fit.findings.verdict import missed
 from pyspec.model.guess.humps import smoothed
 from pyspec.model.guess.kinetic import MAX_DECAYS
 from pyspec.model.guess.values import MAX_PEAKS
+from pyspec.plot.protocols import Fit
 
 
-def after_fit(job: Job, result: Any) -> list[str]:
+def after_fit(job: Job, result: Fit) -> list[str]:
     """A line for all that was unsure, and one with a command where the residual has structure."""
     lines = []
     if job.unsure:
@@ -34,7 +34,7 @@ def after_fit(job: Job, result: Any) -> list[str]:
     return lines
 
 
-def _next_try(job: Job, result: Any) -> tuple[str, str] | None:
+def _next_try(job: Job, result: Fit) -> tuple[str, str] | None:
     """What to try, and the command."""
     functions = [component.function for component in result.model.components]
     decays = functions.count("expFun")

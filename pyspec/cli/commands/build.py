@@ -40,8 +40,8 @@ def run(given: Namespace) -> int:
 
 
 def session_of(given: Namespace) -> Session:
-    """The session of files of data, with the models of another file, of jobs, or of a folder in
-    which one was saved."""
+    """The session of data files with the models of another file, of jobs, or of the folder of a
+    saved session."""
     paths = [Path(given.path), *map(Path, given.more)]
     saved = folders_of(paths[0]) if len(paths) == 1 and paths[0].is_dir() else None
     if saved is not None:

@@ -136,7 +136,7 @@ def cells(lines: list[Line]) -> list[list[str]]:
 
 
 def verdict(lines: list[Line], result: FitResult) -> int:
-    """0 if the truth was found; else raises what is wrong."""
+    """Returns 0 if the fit found the truth, else raises what is wrong."""
     far = [line for line in lines if not abs(line.pull) <= MAX_PULL]
     if not result.success:
         raise FitError(f"the demo's fit did not converge: {result.message}")

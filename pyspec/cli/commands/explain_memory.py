@@ -31,8 +31,8 @@ PHASES = {
 
 
 def memory_text(model: Model) -> str:
-    """The axis stage row by row, what it takes for each time, the scratch of a thread by phases,
-    and what the memory planner makes of spectra and registers."""
+    """Memory by use: the axis stage row by row with its share for each time, the scratch of a
+    thread by phases, and what the memory planner shares."""
     plan = make_plan(model)
     executor = CompiledExecutor(plan)
     rows = [["row", "slopes", "bytes a time"]]

@@ -29,6 +29,7 @@ from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import Dataset
 from pyspec.io.parameters import plain_result
+from pyspec.plot.protocols import Fit
 from pyspec.workflow import File
 from pyspec.workflow.fitting.defaults import When, begun, check_mean, rows_of_spectrum
 
@@ -160,7 +161,7 @@ _TITLES = {
 
 
 def _kind(job: Job, dataset: Dataset) -> str:
-    """What is fitted, where the job does not say it; refuses fields that such data do not have."""
+    """The kind of fit, by default that of the data. Refuses fields that such data do not have."""
     point = job.fit.spectrum
     if dataset.energy is None or dataset.time is None:
         return _kind_of_line(job, dataset)
@@ -273,7 +274,7 @@ def _fit_main(
     return file.fit_2d(name, **options, **({} if client is None else {"client": client}))
 
 
-def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:
+def _exit_code(results: Sequence[Fit], say: Callable[[str], None]) -> int:
     if any(result.interrupted for result in results):
         return INTERRUPTED
     for result in results:

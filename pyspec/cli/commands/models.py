@@ -41,8 +41,8 @@ def is_job(path: Path) -> bool:
 def load_named(
     path: Path, name: str | None, dynamics: Sequence[str], profiles: Sequence[str]
 ) -> Model:
-    """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``. Of a
-    file of laws alone, or where `name` names laws, it is that of a trace."""
+    """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``. If the
+    file holds laws alone, or `name` names laws, it is the model of a trace."""
     of_laws = is_of_laws(path, name)
     if name is None and not of_laws and len(found := load_models(path)) > 1:
         raise ModelError(f"{path}: has the models {', '.join(found)}; say which: --model NAME")

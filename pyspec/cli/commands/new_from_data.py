@@ -287,7 +287,7 @@ def _motion(dataset: Dataset, model: str) -> str:
     )
 
 
-def _data_lines(given: Namespace, options: Mapping[str, Any], dataset: Dataset) -> str:
+def _data_lines(given: Namespace, options: Mapping[str, object], dataset: Dataset) -> str:
     """The fields below ``data:`` as lines of the job in the folder."""
     fields = data_fields(given, Path(given.data_path), options, dataset)
     seen = {
@@ -327,8 +327,8 @@ def _seen_from(folder: Path, path: Path) -> str:
     return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _entry(value: Any) -> str:
-    """A value on one line of YAML; what is no letter in a name, and bytes that are no UTF-8, as
+def _entry(value: object) -> str:
+    """A value on one line of YAML. Characters that no name has, and bytes that are no UTF-8, are
     escapes."""
     letters = not isinstance(value, str) or value.isprintable()
     # The dumper in C takes no bytes that are no UTF-8.

@@ -21,12 +21,13 @@ from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.optional import available
 from pyspec.io.parameters import columns_csv, result_json, slices_csv
 from pyspec.plot import plot_fit, report
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.results.export import amplitude_tables
 
 
 class Output:
-    """The files of a fit in one folder. Each is written by itself: one that cannot be written is
-    named in `unwritten`, with the reason, and the others follow."""
+    """The files of a fit in one folder. Each is written by itself: if one cannot be written,
+    `unwritten` has its name and the reason, and the others follow."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -84,13 +85,13 @@ class Output:
             self._left_out("fits.h5", "it needs h5py: pip install 'pyspec-fit[io]'")
         return is_whole
 
-    def draw(self, job: Job, dataset: Dataset, told: Sequence[Any]) -> None:
+    def draw(self, job: Job, dataset: Dataset, told: Sequence[Fit]) -> None:
         """The picture and the reports."""
         config, last = job.plot, told[-1]
         dpi = config.dpi_save if "dpi_save" in job.plot_given else 160
         notes = [for_fields(note) for note in dataset.notes] + after_fit(job, last)
 
-        def page(result: Any, path: Path) -> None:
+        def page(result: Fit, path: Path) -> None:
             title = job.name if result is last else f"{job.name}: {result.fit_type}"
             report(result, path, title=title, notes=notes, config=config)
 
@@ -103,7 +104,7 @@ class Output:
             self.write(name, partial(page, one))
 
 
-def _write_table(result: Any, path: Path) -> None:
+def _write_table(result: Fit, path: Path) -> None:
     if isinstance(result, SliceResults):
         write_text(path, slices_csv(result))
     else:

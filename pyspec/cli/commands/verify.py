@@ -8,7 +8,8 @@ from pyspec.io import verify_archive
 
 
 def run(given: Namespace) -> int:
-    """Prints what is whole and what is damaged in each; 0 where all are whole, else 1."""
+    """Prints what is whole and what is damaged in each archive. Returns 0 if all are whole, else
+    1."""
     intact, given.facts["archives"] = True, []
     for path in given.archives:
         found = verify_archive(path)

@@ -69,7 +69,7 @@ def open_job(path: Path) -> Fields:
     return Fields(source, root, "")
 
 
-def given(options: dict[str, Any]) -> dict[str, Any]:
+def given(options: dict[str, object]) -> dict[str, Any]:
     """Options without those that are left open. 0 is not open: it is a column, or a block."""
     return {
         name: value

@@ -177,7 +177,7 @@ def _reading(own: Fields, home: Path, path: Path) -> dict[str, Any]:
 
 
 def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
-    """An axis: a file seen from the job's folder or from that of the data, or else as it stands."""
+    """An axis: the path of a file beside the job or the data, or the value as it stands."""
     value = own.plain(key)
     if not isinstance(value, str) or value == "index":
         return value
@@ -349,7 +349,7 @@ def _option(inner: Fields, key: str) -> object:
     return value
 
 
-#: What is no option of a fit, and what a job says in its place.
+#: Keys that are no options of a fit, and the field of a job for each.
 _ELSEWHERE = {
     **dict.fromkeys(("sigma", "noise", "weights"), "'noise: {sigma: 0.4}'"),
     **dict.fromkeys(("energy", "time", "limits"), "'limits: {energy: [82, 90]}'"),

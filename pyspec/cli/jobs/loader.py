@@ -50,9 +50,9 @@ def load_data(job: Job) -> Dataset:
 def select(
     dataset: Dataset, axis: str, value: Place, at: str = "'at: {{{axis}: {value}}}'"
 ) -> Dataset:
-    """The part at one place of an axis: a number with a point is a value, a pair a range; a
-    whole number is a value or a position, whichever is possible, and refused where both are, with
-    `at` as what to write for the position."""
+    """The part at one place of an axis. A number with a decimal point is a value, a pair a range. A
+    whole number is a value or a position, whichever is possible; where both are, it is refused, and
+    the message writes `at` for the position."""
     if isinstance(value, (tuple, float)) or axis not in dataset.dims:
         return dataset.select(**{axis: value})
     values = dataset.axes[axis]
@@ -144,8 +144,7 @@ def _add_model(job: Job, file: File, dims: tuple[str, ...]) -> Model:
 
 
 def _loaded(source: Path, name: str | None, dims: tuple[str, ...]) -> Model:
-    """A model of time laws alone for a trace, else one of energies; without `dims` of data, what it
-    is."""
+    """The model for data with `dims`: laws of time for a trace, else a model of energies."""
     first, second = load_model, load_time_model
     if dims == ("time",):
         first, second = second, first
@@ -182,8 +181,8 @@ def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
 
 
 def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
-    """Inputs that the model does not read, and values beside another axis than that of the data; a
-    count of the values is none."""
+    """Checks inputs: none that the model does not read, and none whose values stand beside another
+    axis than that of the data. The model checks their number."""
     needed = needed_inputs(model.components, quantities_of(model))
     axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
     for name, found in inputs.items():
