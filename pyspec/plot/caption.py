@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.results.coarse import CoarseFit, drawn, masked_points
 from pyspec.fit.results.ended import state_of
+from pyspec.plot.protocols import Fit
 
 
 def literal(name: str) -> str:
@@ -30,16 +29,16 @@ def five_digits(value: float) -> str:
     return f"{digits} × 10{str(int(power)).translate(_RAISED)}" if power else digits
 
 
-def heading(result: Any) -> str:
+def heading(result: Fit) -> str:
     """ "doublet fitted to scan 7"."""
     what = (isinstance(result, FitResult) and result.target) or result.file_name
     return " fitted to ".join(part for part in (result.model_name, what) if part)
 
 
-def caption(result: Any, after_name: str = "  ·  ") -> str:
+def caption(result: Fit, after_name: str = "  ·  ") -> str:
     """One line under which a fit can be found again."""
     name = literal(heading(result))
-    if result.fit_type == "sbs":
+    if isinstance(result, SliceResults):
         done = int(np.count_nonzero(result.success))
         return f"{name}{after_name}{len(result)} slices one by one, {done} converged"
     seen = drawn(result) if isinstance(result, FitResult) else result

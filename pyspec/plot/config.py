@@ -313,7 +313,7 @@ setattr(PlotConfig, "__init__", _made)  # noqa: B010
 OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
 
-def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
+def _renamed(fields: dict[str, object]) -> dict[str, Any]:
     """Fields under their own names; an unknown name is refused."""
     found: dict[str, Any] = {}
     for name, value in fields.items():
@@ -330,7 +330,7 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _fresh(value: Any) -> Any:
+def _fresh(value: object) -> Any:
     if isinstance(value, list):
         return [_fresh(item) for item in value]
     return value
@@ -343,11 +343,11 @@ def _number(value: Any) -> bool:
     return abs(value) < LARGEST if isinstance(value, int) else bool(np.isfinite(value))
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
 
 

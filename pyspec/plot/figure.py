@@ -15,15 +15,15 @@ from pyspec.errors import one_line, shortened, suggest
 from pyspec.io.atomic import replacing
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
-from pyspec.plot.elements.wrap import fold_heading, wrap_labels
+from pyspec.plot.elements.wrap import folded, wrap_labels
 from pyspec.plot.style import INK, STYLE, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Panels that would be narrower than this beside each other stand below each other, where each is
-#: as high as that then; in inches.
+#: Panels beside each other are at least this wide, in inches; otherwise they stand below each
+#: other, if each is this high.
 LEAST_WIDTH, LEAST_HEIGHT = 1.7, 1.1
 
 
@@ -49,7 +49,7 @@ def matplotlib() -> Any:
 
 @contextmanager
 def as_remark(what: str) -> Iterator[None]:
-    """Draws `what`; where that fails it is a warning: what was fitted goes on without pictures."""
+    """Draws `what`. A failure is a warning: a fit goes on without its pictures."""
     try:
         yield
     except Exception as error:
@@ -137,8 +137,9 @@ class Sheet:
 
     def title(self, text: str, **look: Any) -> None:
         """A heading over all panels, in several lines where it is wider than these."""
-        given = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
-        fold_heading(self.figure.suptitle(text, **given), 0.97 * self.figure.bbox.width)
+        given: dict[str, Any] = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
+        width = 72.0 * 0.97 * self.figure.bbox.width / self.figure.dpi
+        self.figure.suptitle(folded(text, width, given["fontsize"]), **given)
 
     def finish(self, config: PlotConfig) -> Figure:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
@@ -280,8 +281,8 @@ def _check_place(ax: object, fig: Any, figsize: Any) -> None:
 
 
 def is_column(figure: Figure, n: int) -> bool:
-    """Whether `n` panels stand below each other in a figure, as it is too narrow for them beside
-    each other, such as the column of a paper, and high enough."""
+    """Whether `n` panels stand below each other: the figure, such as a column of a paper, is too
+    narrow for a row of them, and high enough for a column."""
     width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     return bool(width < n * LEAST_WIDTH and height >= n * LEAST_HEIGHT)
 

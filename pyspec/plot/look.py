@@ -8,7 +8,7 @@ from typing import Any
 from pyspec.plot.config import OWN_OPTIONS, PlotConfig
 from pyspec.plot.style import PlotError
 
-#: What fields of a time axis say, and what to give instead where the vertical axis is intensity.
+#: Fields of a time axis, and the fields to use where the vertical axis is intensity.
 _OF_TIMES = {
     "y_lim": "a range of times; one of intensities is z_lim",
     "y_label": "the label of the time axis; that of the intensity is z_label",
@@ -18,7 +18,7 @@ _OF_TIMES = {
 
 
 def config_of(
-    options: Mapping[str, Any], *, over_time: bool = False, over_energy: bool = False
+    options: Mapping[str, object], *, over_time: bool = False, over_energy: bool = False
 ) -> PlotConfig:
     """The look that options give: `config`, or the defaults, with fields that are not None.
 
@@ -43,7 +43,7 @@ def config_of(
     return config.copy(**given)
 
 
-def _of_times(given: dict[str, Any]) -> dict[str, Any]:
+def _of_times(given: dict[str, object]) -> dict[str, Any]:
     """Fields by name of a picture over time, those of its horizontal axis as those of times."""
     found = dict(given)
     for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):

@@ -16,6 +16,7 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import rms
 from pyspec.plot.elements.labels import unit_of
+from pyspec.plot.protocols import Fit
 from pyspec.plot.style import PlotError, three_digits
 
 Array = npt.NDArray[np.float64]
@@ -81,7 +82,7 @@ class Residual:
     note: str
 
 
-def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
+def residual_of(seen: View, result: Fit, config: PlotConfig) -> Residual:
     """The residual in the unit that `config` asks for, with what it is called.
 
     Raises :class:`PlotError` where it is to be divided by σ, but none was declared.
@@ -127,7 +128,7 @@ def view_of(result: Any, config: PlotConfig) -> View:
     return _sliced(seen, config)
 
 
-def _window(result: Any) -> View:
+def _window(result: Fit) -> View:
     is_trace = isinstance(result, FitResult) and result.is_trace
     time = None if is_trace else result.time
     data, fit, axis = result.data, open_fit(result, result.fit), result.axis
@@ -172,7 +173,7 @@ def _whole_slices(result: SliceResults) -> View:
     return View(energy, result.time, known, masked, fit, sigma, (0, len(fit)), columns)
 
 
-def _parted(data: Any, keep: Any) -> tuple[Array, Array]:
+def _parted(data: npt.NDArray[Any], keep: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
     """(data that count, data that are masked), NaN where they are not."""
     plain = np.asarray(data, dtype=np.float64)
     good = np.isfinite(plain) if keep is None else np.isfinite(plain) & keep

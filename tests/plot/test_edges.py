@@ -17,8 +17,7 @@ from pyspec.plot import (
     plot_waterfall,
 )
 from pyspec.plot.caption import five_digits
-from pyspec.plot.elements.axes import MAX_CELLS, edges
-from pyspec.plot.elements.cells import cells, gaps
+from pyspec.plot.elements.cells import MAX_CELLS, cells, edges, gaps
 from pyspec.plot.elements.gaps import gaps_of
 
 SLOW = pytest.mark.slow

@@ -24,7 +24,7 @@ from pyspec.plot import (
     plot_overview,
     plot_waterfall,
 )
-from pyspec.plot.elements.axes import MAX_CELLS, coarse, edges
+from pyspec.plot.elements.cells import MAX_CELLS, coarse, edges
 
 pytest.importorskip("matplotlib")
 

@@ -11,7 +11,7 @@ import pytest
 from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, load_dynamics, load_model
 from pyspec.plot import PlotError, plot_data, plot_fit
-from pyspec.plot.elements.axes import edges
+from pyspec.plot.elements.cells import edges
 
 pytest.importorskip("matplotlib")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = npt.NDArray[np.float64]
-
-#: A map is drawn with at most this many cells along an axis; more are averaged.
-MAX_CELLS = 1600
 
 #: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
 UNEVEN = 30.0
@@ -36,40 +34,14 @@ MARGIN = 0.02
 DIGIT = 0.64
 
 
-def edges(axis: Array) -> Array:
-    """(n + 1,) borders of the cells around the points of an axis."""
-    if axis.size == 1:
-        half = 0.5 * min(1.0, abs(axis[0])) or 0.5
-        return np.array([axis[0] - half, axis[0] + half])
-    middle = 0.5 * (axis[1:] + axis[:-1])
-    first, last = 1.5 * axis[0] - 0.5 * axis[1], 1.5 * axis[-1] - 0.5 * axis[-2]
-    return np.concatenate([[first], middle, [last]])
-
-
-def coarse(borders: Array, values: Any, axis: int, step: int = 0) -> tuple[Array, Any]:
-    """Borders and values with `step` neighbours averaged along `axis`, by default so many that
-    MAX_CELLS are left; NaN do not count."""
-    size = values.shape[axis]
-    step = step or -(-size // MAX_CELLS)
-    if step == 1:
-        return borders, values
-    begins = np.arange(0, size, step)
-    good = np.isfinite(values)
-    counts = np.add.reduceat(good.astype(np.float64), begins, axis=axis)
-    known = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
-    sums = np.add.reduceat(known, begins, axis=axis)
-    mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return np.append(borders[begins], borders[-1]), mean
-
-
-def rms(values: Any) -> float:
+def rms(values: npt.ArrayLike) -> float:
     """Root mean square of the finite values, without overflow; 0 of none."""
     finite = finite_of(values)
     largest = float(np.abs(finite).max(initial=0.0))
     return largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if largest else 0.0
 
 
-def finite_of(values: Any) -> Array:
+def finite_of(values: npt.ArrayLike) -> Array:
     """The finite values, flat."""
     plain = np.asarray(values, dtype=np.float64)
     return plain[np.isfinite(plain)]
@@ -138,14 +110,18 @@ def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = Fa
     ax.set_xlabel(config.y_label if over_time else config.x_label)
 
 
-def _turn(ax: Axes, which: str, axis: Array, limits: Any, direction: str, what: str) -> None:
+def _turn(
+    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, direction: str, what: str
+) -> None:
     """The direction of an axis whose limits hold some of its values."""
     need_overlap("limits", limits, axis, what)
     if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
 
 
-def _limit(ax: Axes, which: str, axis: Array, limits: Any, *, log: bool, margin: float) -> None:
+def _limit(
+    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, *, log: bool, margin: float
+) -> None:
     if limits is None:
         seen = axis[axis > 0] if log else axis
         if seen.size == 0 or seen.min() == seen.max():
@@ -158,7 +134,9 @@ def _limit(ax: Axes, which: str, axis: Array, limits: Any, *, log: bool, margin:
     getattr(ax, f"set_{which}lim")(low, high)
 
 
-def need_overlap(name: str, limits: Any, values: Any, what: str) -> None:
+def need_overlap(
+    name: str, limits: Sequence[float] | None, values: npt.ArrayLike, what: str
+) -> None:
     """Raises :class:`PlotError` for limits that a picture would be empty within."""
     seen = finite_of(values)
     if limits is None or not seen.size:
@@ -171,7 +149,7 @@ def need_overlap(name: str, limits: Any, values: Any, what: str) -> None:
         )
 
 
-def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
+def above_zero_ends(name: str, limits: Sequence[float], values: Array) -> tuple[float, float]:
     """The ends of a logarithmic axis from limits that may begin at zero or below: at the lowest of
     the values above it. Raises :class:`PlotError` for limits that have no place on it at all."""
     low, high = sorted(limits)
@@ -187,7 +165,7 @@ def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
     return low, high
 
 
-def _inside(axis: Array, limits: Any) -> Array:
+def _inside(axis: Array, limits: Sequence[float] | None) -> Array:
     """The values that are seen, which the scale is chosen for; all, where these are too few."""
     if limits is None:
         return axis
@@ -197,8 +175,8 @@ def _inside(axis: Array, limits: Any) -> Array:
 
 
 def _set_symlog(ax: Axes, axis: Array, which: str, ends: tuple[float, float]) -> None:
-    """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
-    zero and decades, and where these are few 2 and 5 of each, written as numbers."""
+    """A scale that is linear about zero, over some steps, and logarithmic outside. Its ticks are
+    zero and decades, written as numbers, and if these are few 2 and 5 of each decade."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     steps = np.abs(np.diff(axis))
@@ -257,8 +235,8 @@ def _decades(linear: float, end: float) -> list[float]:
 def enclose(ax: Axes, config: PlotConfig, *, bottom: float | None = None) -> None:
     """Limits of the intensity axis that hold everything drawn so far, or those asked for.
 
-    Without this the first limit that is set by hand ends matplotlib's own search, and what is
-    drawn later is cut off. `bottom` is the lower edge, where fills shall reach it.
+    Without this, matplotlib stops to adapt limits once one is set, and cuts off what is drawn
+    later. `bottom` is the lower edge, where fills shall reach it.
     """
     log = config.z_type == "log" and bool(np.isfinite(ax.dataLim.minposy))
     if log:
@@ -281,7 +259,7 @@ def enclose(ax: Axes, config: PlotConfig, *, bottom: float | None = None) -> Non
     ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
 
 
-def hold(ax: Axes, values: Any) -> None:
+def hold(ax: Axes, values: npt.ArrayLike) -> None:
     """Ends a linear intensity axis one span beyond these values: what a curve does between the
     samples does not flatten the picture."""
     finite = finite_of(values)
@@ -320,11 +298,17 @@ def alone(y: Array) -> npt.NDArray[np.intp]:
 
 
 def line(
-    ax: Axes, x: Array, y: Array, limits: Any = None, *, is_curve: bool = False, **look: Any
+    ax: Axes,
+    x: Array,
+    y: Array,
+    limits: Sequence[float] | None = None,
+    *,
+    is_curve: bool = False,
+    **look: Any,
 ) -> Any:
-    """A line with gaps where y is not finite and where x has them, unless it `is_curve`, known
-    between the points too; a value alone between two gaps is a point. Of many points in sight,
-    within `limits` of x, the range of each stretch is drawn."""
+    """A line with gaps where y is not finite and where x has gaps. A line that `is_curve` is known
+    between the points and crosses gaps of x. A value between two gaps is a point. Of many points in
+    sight, within `limits` of x, the range of each stretch is drawn."""
     x, y = (x, y) if is_curve else broken(x, y)
     where = shown(x, y, limits=limits)
     x, y = x[where], y[where]

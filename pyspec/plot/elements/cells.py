@@ -1,9 +1,9 @@
 """Cells of maps: where each begins and ends, and the gaps of an axis between them.
 
-A cell reaches half way to its neighbours. Where an axis has a gap, half way would spread the two
-points beside it over all of it, as if something had been measured there: they end half a step of
-their own side beyond their points, and the gap is left open. A point alone between two gaps has the
-width of those behind them, or one that can be seen.
+A cell reaches half way to its neighbours. At a gap of the axis, cells would spread over all of it,
+as if something had been measured there. The cells beside a gap end half a step of their own side
+beyond their points, and the gap stays open. A point alone between two gaps has the width of those
+behind them, or one that can be seen.
 """
 
 from __future__ import annotations
@@ -14,19 +14,47 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.elements.axes import MAX_CELLS, coarse, edges
 from pyspec.plot.elements.gaps import gaps_of
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
+#: A map is drawn with at most this many cells along an axis; more are averaged.
+MAX_CELLS = 1600
+
 #: Half of the width of a point alone between two gaps, of that of the map, at least: two pixels.
 LEAST = 1 / 400
 
 
+def edges(axis: Array) -> Array:
+    """(n + 1,) borders of the cells around the points of an axis."""
+    if axis.size == 1:
+        half = 0.5 * min(1.0, abs(axis[0])) or 0.5
+        return np.array([axis[0] - half, axis[0] + half])
+    middle = 0.5 * (axis[1:] + axis[:-1])
+    first, last = 1.5 * axis[0] - 0.5 * axis[1], 1.5 * axis[-1] - 0.5 * axis[-2]
+    return np.concatenate([[first], middle, [last]])
+
+
+def coarse(borders: Array, values: npt.NDArray[Any], axis: int, step: int = 0) -> tuple[Array, Any]:
+    """Borders and values with `step` neighbours averaged along `axis`, by default so many that
+    MAX_CELLS are left; NaN do not count."""
+    size = values.shape[axis]
+    step = step or -(-size // MAX_CELLS)
+    if step == 1:
+        return borders, values
+    begins = np.arange(0, size, step)
+    good = np.isfinite(values)
+    counts = np.add.reduceat(good.astype(np.float64), begins, axis=axis)
+    known = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
+    sums = np.add.reduceat(known, begins, axis=axis)
+    mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return np.append(borders[begins], borders[-1]), mean
+
+
 def gaps(axis: Array) -> Places:
-    """The places of the points before which a gap ends. Of an axis whose points are averaged before
-    they are drawn, gaps that are too narrow to be seen do not count."""
+    """The places of the points before which a gap ends. Where points are averaged before they are
+    drawn, gaps too narrow to be seen do not count."""
     found = gaps_of(axis)
     if axis.size > MAX_CELLS:
         found = found[np.abs(axis[found] - axis[found - 1]) > np.ptp(axis) / MAX_CELLS]
@@ -70,7 +98,7 @@ def outline(axis: Array, begin: int, end: int) -> Array:
     return np.array([found[begin, 0], found[end - 1, 1]])
 
 
-def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
+def cells(axis: Array, values: npt.NDArray[Any], dim: int) -> tuple[Array, Array, Any]:
     """Borders (n + 1,), points (n,) and values of the cells to draw along the dimension `dim`.
 
     More than MAX_CELLS points are averaged, never over a gap. A gap is a cell of NaN.
@@ -97,7 +125,9 @@ def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
     return np.concatenate(around), np.concatenate(points), whole
 
 
-def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
+def above_zero(
+    borders: Array, points: Array, values: npt.NDArray[Any], axis: int
+) -> tuple[Array, Any]:
     """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
     kept = np.flatnonzero(points > 0)
     if not kept.size:

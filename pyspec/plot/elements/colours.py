@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap
@@ -23,7 +24,7 @@ SPIKE = 4.0
 MANY = 50
 
 
-def is_signed(values: Any) -> bool:
+def is_signed(values: npt.ArrayLike) -> bool:
     """Whether data are differences, of both signs, beyond what noise about zero explains."""
     finite = finite_of(values)
     if not finite.size:
@@ -43,7 +44,7 @@ def _inner(finite: Any, share: float) -> tuple[float, float]:
     )
 
 
-def colour_range(values: Any) -> tuple[float, float]:
+def colour_range(values: npt.ArrayLike) -> tuple[float, float]:
     """The range of the values; spikes far out do not wash the picture out, and the colour bar
     then ends in an arrow."""
     finite = finite_of(values)
@@ -57,7 +58,7 @@ def colour_range(values: Any) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
-def data_colours(values: Any, config: PlotConfig) -> dict[str, Any]:
+def data_colours(values: npt.ArrayLike, config: PlotConfig) -> dict[str, Any]:
     """Range, scale and colour map of data, for `pcolormesh`."""
     auto = config.z_colormap == "auto"
     name = "viridis" if auto else config.z_colormap
@@ -76,7 +77,7 @@ def data_colours(values: Any, config: PlotConfig) -> dict[str, Any]:
     return {"vmin": low, "vmax": high, "cmap": config.z_colormap_res if two_sided else name}
 
 
-def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
+def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> dict[str, Any]:
     mpl = matplotlib()
     from matplotlib.colors import LogNorm
 
@@ -92,7 +93,7 @@ def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
     return {"cmap": mpl.colormaps[name], "norm": norm}
 
 
-def beyond(values: Any, low: float, high: float) -> str:
+def beyond(values: npt.ArrayLike, low: float, high: float) -> str:
     """Which ends of a colour bar are open: "neither", "min", "max" or "both"."""
     finite = finite_of(values)
     if not finite.size:
@@ -105,8 +106,8 @@ def beyond(values: Any, low: float, high: float) -> str:
 
 
 def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig) -> Any:
-    """A colour bar, beside or below, with an arrow where values lie beyond its end; the bar, or
-    None where none is wanted."""
+    """A colour bar, beside or below, with an arrow where values lie beyond its end; None if the
+    config wants none."""
     if config.z_colorbar == "none":
         return None
     from matplotlib.colors import LogNorm

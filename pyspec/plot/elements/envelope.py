@@ -1,8 +1,8 @@
 """Spectra and traces of more points than a picture can show: the range of every stretch of them.
 
-A marker for each of some hundred thousand points takes seconds to draw and a hundred MB as SVG, and
-nobody can tell one from another. Of each of some thousand stretches of the axis the lowest and the
-highest point are drawn then, joined by a line, so that no outlier is lost.
+Markers for some hundred thousand points take seconds to draw and a hundred MB as SVG, and cannot be
+told apart. So the axis is cut into some thousand stretches, and a line joins the lowest and the
+highest point of each: no outlier is lost.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def are_many(x: Array, limits: Sequence[float] | None = None) -> bool:
 
 
 def shown(x: Array, *curves: Any, limits: Sequence[float] | None = None) -> Places | slice:
-    """The places of the points that are drawn: all, where they are few, else the lowest and the
-    highest of each curve in each stretch, and one where no value is known."""
+    """Indices of the points that are drawn: all of few; of many the lowest and highest of each
+    curve in each stretch, and one where no value is known."""
     if x.size <= MANY:
         return slice(None)
     begins = _begins(x, limits)
@@ -47,8 +47,8 @@ def shown(x: Array, *curves: Any, limits: Sequence[float] | None = None) -> Plac
 
 
 def is_seen(x: Array, first: int, last: int, limits: Sequence[float] | None = None) -> bool:
-    """Whether what reaches from one point to another can be seen: of many points, whether it is as
-    wide as a stretch and in sight."""
+    """Whether the range from one point to another can be seen. Among many points it must be in
+    sight and as wide as a stretch."""
     if x.size <= MANY:
         return True
     low, high = sorted((float(x[0]), float(x[-1])) if limits is None else limits)
@@ -64,8 +64,8 @@ def _in_sight(x: Array, limits: Sequence[float] | None) -> npt.NDArray[np.bool_]
 
 
 def _begins(x: Array, limits: Sequence[float] | None) -> Places:
-    """Where the stretches begin: even ones of the axis and of its logarithm, which may be drawn;
-    single points where those in sight are few."""
+    """The first index of each stretch. Stretches are even on the axis and on its logarithm, either
+    of which may be drawn; where few points are in sight, each is a stretch."""
     inside = _in_sight(x, limits)
     if np.count_nonzero(inside) <= MANY:
         new = inside | np.concatenate([[False], inside[:-1]])

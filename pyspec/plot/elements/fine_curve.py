@@ -1,16 +1,16 @@
 """The curve of a fit between the samples: on an axis with points between those of the data.
 
-On a coarse or uneven axis a line through the values at the samples cuts corners. What a model sums
-over the samples (a Shirley, a kernel such as gaussCONV), and inputs that are arrays, are known at
-the samples alone, with straight lines between them, as in :meth:`pyspec.FitResult.predict`. Curves
-that do not agree with the fit at the samples, or cannot be evaluated elsewhere, are drawn through
-the samples. Residuals are always those at the samples.
+On a coarse or uneven axis a line through the values at the samples cuts corners. Sums over the
+samples (a Shirley, a kernel such as gaussCONV) and inputs that are arrays are known at the samples
+alone. Straight lines connect them, as in :meth:`pyspec.FitResult.predict`. Curves that do not agree
+with the fit at the samples, or cannot be evaluated elsewhere, are drawn through the samples.
+Residuals are always those at the samples.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from pyspec.fit.results.prediction import predict
 from pyspec.model import Measurement
 from pyspec.model.sampling import terms
 from pyspec.plot.elements.envelope import shown
+from pyspec.plot.protocols import Fit
 from pyspec.plot.view import View
 
 Array = npt.NDArray[np.float64]
@@ -46,7 +47,7 @@ MOST = 2_000_000
 #: A curve agrees with the fit to this part of its span at the samples.
 AGREES = 1e-6
 
-#: What functions of a user may raise on an axis that is not that of the data.
+#: Errors that functions of a user may raise on another axis than that of the data.
 _RAISED = (PyspecError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
 
 
@@ -88,9 +89,9 @@ def _interval(begin: float, end: float, steps: int) -> Array:
     return np.asarray(points)
 
 
-def curves_of(result: Any, seen: View, limits: Any = None) -> Curves:
-    """The curves of the fit of one spectrum or trace; those of many points in sight, within
-    `limits` of the axis, with their lowest and highest of each stretch alone."""
+def curves_of(result: Any, seen: View, limits: Sequence[float] | None = None) -> Curves:
+    """The curves of the fit of one spectrum or trace. Where many points lie within `limits` of the
+    axis, the lowest and highest of each stretch stand for them."""
     window = slice(seen.begin, seen.begin + seen.energy.size)
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
     peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
@@ -110,7 +111,7 @@ def curves_of(result: Any, seen: View, limits: Any = None) -> Curves:
     return found if all(_agree(one[places], other) for one, other in pairs) else own
 
 
-def _thinned(own: Curves, limits: Any) -> Curves:
+def _thinned(own: Curves, limits: Sequence[float] | None) -> Curves:
     ground = sum(own.grounds.values(), np.zeros(own.x.size))
     start = [] if own.start is None else [own.start]
     tops = [ground + peak for peak in own.peaks.values()]
@@ -130,7 +131,7 @@ def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: A
     return Curves(x, _at(result, x, result.theta), start, *parts, samples)
 
 
-def _at(result: FitResult, x: Array, theta: Any) -> Array:
+def _at(result: FitResult, x: Array, theta: npt.ArrayLike) -> Array:
     axes = (None, x) if result.is_trace else (x, None)
     return predict(result.problem, Ending.at(np.asarray(theta, np.float64)), *axes).value
 
@@ -153,7 +154,7 @@ def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
     return found
 
 
-def traces_of(result: Any, seen: View, columns: list[int]) -> tuple[Array, Array]:
+def traces_of(result: Fit, seen: View, columns: list[int]) -> tuple[Array, Array]:
     """(times, (n_times, n_columns)) the fit at some energies over time."""
     assert seen.time is not None
     own = seen.fit[:, columns]
@@ -165,8 +166,8 @@ def traces_of(result: Any, seen: View, columns: list[int]) -> tuple[Array, Array
 
 
 def _finer(axis: Array, own: Array, at: Callable[[Array], Array | None]) -> tuple[Array, Array]:
-    """(axis, curves) with points between the samples, where `at` gives there what agrees with the
-    curves `own` (n_curves, n_points); else these."""
+    """(axis, curves) with points between the samples, where the curves of `at` agree with `own`
+    (n_curves, n_points) at the samples; else the samples."""
     finer = between(axis)
     if finer is None:
         return axis, own
@@ -208,7 +209,7 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
     return np.asarray(value + design.rest[:, own].sum(axis=0))
 
 
-def spectra_of(result: Any, seen: View, rows: Ints) -> tuple[Array, Array]:
+def spectra_of(result: Fit, seen: View, rows: Ints) -> tuple[Array, Array]:
     """(energies, (n_rows, n_energies)) the fit of some spectra of a series."""
     assert seen.time is not None
     own, times = seen.fit[rows], seen.time[rows]

@@ -10,19 +10,19 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-#: A step that is more than this many times as wide as each of the two before and the two behind it
-#: is a gap: 1 in 35 of the steps between points at random, of which 1 in 10 is wider than the next.
+#: A gap is a step more than this many times as wide as each of the two steps before and behind it.
+#: Among points at random 1 in 35 steps is, while 1 in 10 is wider than the next.
 GAP = 3.0
 
-#: Two such steps are two gaps, with one point or one other step between them, where both are more
-#: than this many times as wide as all around them: 1 in 900 of the steps between points at random.
+#: Two steps with one point or one step between them are two gaps if both are more than this many
+#: times as wide as all steps around them: 1 in 900 of the steps between points at random.
 TWO_GAPS = 6.0
 
 
 def gaps_of(axis: Array) -> Places:
-    """The places of the points before which a gap ends, as the axis is, or as its logarithm where
-    it is above zero: times of a decade may be missing. Steps that grow along the axis, as those of
-    delays over decades do, are none."""
+    """Indices of the points behind gaps of the axis, or of its logarithm above zero, where decades
+    of time may be missing. Steps that grow along the axis, as those of delays over decades do, are
+    none."""
     wide = _wide(np.abs(np.diff(axis)))
     above = np.flatnonzero(axis > 0)
     wide[above[:-1]] |= _wide(np.abs(np.diff(np.log(axis[above]))))
@@ -54,8 +54,8 @@ def _wide(steps: Array) -> npt.NDArray[np.bool_]:
 
 
 def broken(x: Array, *curves: Array) -> tuple[Array, ...]:
-    """Points along a line with a NaN in the middle of each gap of x, so that no line leads over it;
-    none where all curves are NaN beside it, as those are that this function returned."""
+    """Points along a line, with a NaN in the middle of each gap of x, so that no line leads over
+    it. No NaN is added where all curves are NaN beside the gap already."""
     after = gaps_of(x)
     if after.size and curves:
         ends = np.all(np.isnan(curves), axis=0)

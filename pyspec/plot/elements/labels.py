@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.model import Model
 from pyspec.model.data.energy_scale import BINDING, KINETIC
@@ -42,8 +43,8 @@ _LONGEST = 40
 def axis_label(source: Any, dim: str, default: str = "") -> str:
     """ "binding energy (eV)": the word of `source` for an axis, and its unit.
 
-    `source` has mappings `labels` and `units`, or none. Without a word of its own the unit says
-    what it is ("wavelength (nm)"), else `default`.
+    `source` has mappings `labels` and `units`, or none. Without a word the label follows from the
+    unit ("wavelength (nm)"), or is `default`.
     """
     own, unit = _text(source, "labels", dim), _text(source, "units", dim)
     word = _WORDS.get(own.lower(), own)
@@ -55,12 +56,12 @@ def axis_label(source: Any, dim: str, default: str = "") -> str:
     return f"{word} ({unit})" if unit and f"({unit})" not in word else word
 
 
-def unit_of(source: Any, dim: str) -> str:
+def unit_of(source: object, dim: str) -> str:
     """The unit of an axis or of the data; "" where it is not known."""
     return _text(source, "units", dim)
 
 
-def units_of_parameters(source: Any) -> dict[str, str]:
+def units_of_parameters(source: object) -> dict[str, str]:
     """Name → unit of the parameters of a fit, by its model and the units of its data; of anything
     else none."""
     model = getattr(source, "model", None)
@@ -69,16 +70,16 @@ def units_of_parameters(source: Any) -> dict[str, str]:
     return parameter_units(model, getattr(source, "units", None) or {})
 
 
-def named(names: Iterable[str], source: Any) -> dict[str, str]:
+def named(names: Iterable[str], source: object) -> dict[str, str]:
     """Name → "GLP_01_x0 (eV)", what stands at the parameters of a fit; a name alone without a
     unit."""
     units = units_of_parameters(source)
     return {name: f"{name} ({units[name]})" if units.get(name) else name for name in names}
 
 
-def place_text(value: float, axis: Any, digits: int = 5) -> str:
-    """A value of an axis as text, with `digits` or as many as tell it from its neighbours; one that
-    is zero but for rounding is 0."""
+def place_text(value: float, axis: npt.ArrayLike, digits: int = 5) -> str:
+    """A value of an axis as text, with `digits`, or as many as tell it from its neighbours. A value
+    that is zero up to rounding is 0."""
     steps = np.abs(np.diff(axis))
     steps = steps[steps > 0]
     if not steps.size:
@@ -94,7 +95,7 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def opened(
-    source: Any, options: PlotOptions, *, over_time: bool = False, over_energy: bool = False
+    source: object, options: PlotOptions, *, over_time: bool = False, over_energy: bool = False
 ) -> tuple[Sheet, PlotConfig]:
     """Where a picture goes and how it looks, from its options and the labels of what it shows;
     `over_time` are curves whose horizontal axis is time, `over_energy` those without times."""
@@ -104,11 +105,11 @@ def opened(
     return Sheet(*place, options.get("show", False), options.get("figsize")), look
 
 
-def labelled(source: Any, config: PlotConfig) -> PlotConfig:
+def labelled(source: object, config: PlotConfig) -> PlotConfig:
     """`config` with the labels that it leaves empty, and binding energies from high to low.
 
-    What the energies are is known from the data; the label of the picture says it only where the
-    data say nothing.
+    The kind of energies is known from the data; the label of the picture counts only where the data
+    say nothing.
     """
     look = config.copy(
         x_label=config.x_label or axis_label(source, "energy"),
@@ -120,7 +121,7 @@ def labelled(source: Any, config: PlotConfig) -> PlotConfig:
     return look
 
 
-def labels_with(source: Any, config: PlotConfig) -> dict[str, str]:
+def labels_with(source: object, config: PlotConfig) -> dict[str, str]:
     """The labels of data with those that a project gives, which go first. Only the label of data
     that says whether energies are binding energies stays: their direction hangs on it."""
     given = {"energy": config.x_label, "time": config.y_label, "data": config.z_label}
@@ -131,7 +132,7 @@ def labels_with(source: Any, config: PlotConfig) -> dict[str, str]:
     return {**(getattr(source, "labels", None) or {}), **found}
 
 
-def _energies(source: Any) -> str:
+def _energies(source: object) -> str:
     """What data say of their energies; "" where that is no more than their unit or "energy"."""
     own, unit = _text(source, "labels", "energy"), unit_of(source, "energy")
     return "" if own.lower() in ("energy", unit.lower()) else own
@@ -142,6 +143,6 @@ def _is_binding(label: str) -> bool:
     return _WORDS.get(label.lower(), label).lower().startswith("binding")
 
 
-def _text(source: Any, what: str, dim: str) -> str:
+def _text(source: object, what: str, dim: str) -> str:
     known: Mapping[str, str] = getattr(source, what, None) or {}
     return str(known.get(dim, "")).strip()

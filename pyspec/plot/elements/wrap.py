@@ -47,10 +47,11 @@ def _length(text: str) -> int:
     return len(re.sub(r"\\[A-Za-z]+|[${}^_]", "", text) if "$" in text else text)
 
 
-def folded(text: str, n: int) -> str:
-    """The text in lines of at most `n` letters, broken between its parts if it can be, else between
-    words; a longer word, as a name of a file may be, where there is a sign in it. Texts with
-    formulas stay as they are."""
+def folded(text: str, room: float, size: float) -> str:
+    """The text in lines of at most `room` points, with letters of `size` points. Lines end between
+    the parts of the text, else between words. Longer words, such as names of files, are broken at a
+    sign. Texts with formulas stay as they are."""
+    n = int(room / (LETTER * size))
     if "$" in text.replace(r"\$", "") or n < 1:
         return text
     lines = []
@@ -83,26 +84,3 @@ def _joined(parts: list[str], between: str, n: int) -> list[str]:
         else:
             lines.append(part)
     return lines
-
-
-def fold_heading(heading: Any, room: float) -> None:
-    """Breaks the text of a heading that is wider than `room`, in pixels."""
-    text = heading.get_text()
-    if "$" in text.replace(r"\$", ""):
-        return
-    n, width = max(map(len, text.split("\n"))), _width(heading)
-    while width > room and n > 1:
-        n = max(1, min(n - 1, int(1.1 * n * room / width)))
-        heading.set_text(folded(text, n))
-        width = _width(heading)
-
-
-def _width(heading: Any) -> float:
-    """How wide a text without formulas is, in pixels: as on the screen, where letters keep to whole
-    pixels, or as in a file, where these are finer, whichever is wider."""
-    from matplotlib.textpath import text_to_path
-
-    font, lines = heading.get_fontproperties(), heading.get_text().split("\n")
-    sizes = [text_to_path.get_text_width_height_descent(line, font, False) for line in lines]
-    fine = max(width for width, _, _ in sizes) * heading.get_figure().dpi / 72.0
-    return max(float(heading.get_window_extent().width), float(fine))

@@ -1,5 +1,5 @@
-"""Spectra that were free at each energy, or traces free at each time, with error bands: those of
-the model, and those of the states and decays of a kinetic scheme."""
+"""Free spectra or traces with error bands: those of the model, and those of the states and decays
+of a kinetic scheme."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pyspec.plot.elements.gaps import broken
 from pyspec.plot.elements.labels import opened, unit_of, units_of_parameters, with_unit
 from pyspec.plot.elements.legend import SMALL, curve_legend, curve_name, is_narrow
 from pyspec.plot.figure import Sheet, is_column, row
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import INK, MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -40,20 +40,20 @@ Array = npt.NDArray[np.float64]
 
 @answered
 def plot_amplitudes(
-    result: Any,
+    result: Fit,
     *,
     names: Sequence[str] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
-    """Draws the spectra of a fit that were free at each energy, or the traces that were free at
-    each time, with bands of one standard error; returns the Figure.
+    """Draws free spectra of a fit, or free traces, with bands of one standard error; returns the
+    Figure.
 
     For parallel decays these are the decay-associated spectra; the legend has their time constants.
     `names` are some of ``result.linear``, all by default. Where an amplitude is held at 0 there is
-    no band. Where it is not known, since all points are masked or do not determine it, the line has
-    a gap; the legend says of one that changes with parameters which the data do not determine that
-    it is not determined. Traces of backgrounds have a panel of their own, below the heights (give
-    `fig`, not `ax`). Options as of :func:`pyspec.plot.plot_fit`.
+    no band. The line has a gap where the data do not determine the amplitude, or where all points
+    are masked. The legend marks amplitudes that depend on undetermined parameters. Traces of
+    backgrounds have a panel of their own, below the heights (give `fig`, not `ax`). Options as of
+    :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for a fit without free amplitudes, and for other names.
     """
@@ -142,13 +142,13 @@ def _label(fit: FitResult, name: str, unit: str) -> str:
 
 @answered
 def plot_species(
-    result: Any,
+    result: Fit,
     *,
     scheme: str = "",
     **options: Unpack[PlotOptions],
 ) -> Figure:
-    """Draws the spectra of the states of a kinetic scheme (SAS), of its decays (DAS) and of its
-    evolution (EAS) beside each other, with bands of one standard error; returns the Figure.
+    """Draws the spectra of the states (SAS), decays (DAS) and evolution (EAS) of a kinetic scheme
+    beside each other, with bands of one standard error; returns the Figure.
 
     Where two rates coincide there are no DAS and EAS, and the picture has the SAS alone. `scheme`
     names the scheme of a model that has several. Energies at which they are not known, since all
@@ -222,7 +222,7 @@ def _band(
     line(ax, along, value, **own, label=curve_name(look, k, label))
 
 
-def _limit(ax: Axes, values: Any, look: PlotConfig) -> None:
+def _limit(ax: Axes, values: npt.ArrayLike, look: PlotConfig) -> None:
     """Limits as asked for, or such that bands of huge errors do not make flat lines of spectra."""
     hold(ax, values)
     if look.z_lim is not None:

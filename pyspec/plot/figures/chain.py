@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import suggest
@@ -41,11 +42,11 @@ def plot_chain(
 ) -> Figure:
     """Draws samples of a posterior; returns the Figure.
 
-    On the diagonal is the distribution of each parameter with its median and the quantiles at one
-    standard deviation, below it that of each pair with contours that hold 39 % and 86 % of the
-    samples. `params` chooses parameters, followers too (by default none of them); `best` marks
-    values by name, such as those of the fit; `source`, that fit, has the units of the parameters.
-    Options as of :func:`pyspec.plot.plot_fit`.
+    The diagonal has the distribution of each parameter, with median and quantiles at one standard
+    deviation. Below it stand the pairs, with contours that hold 39 % and 86 % of the samples.
+    `params` chooses parameters, followers too (by default none of them); `best` marks values by
+    name, such as those of the fit; `source`, that fit, has the units of the parameters. Options as
+    of :func:`pyspec.plot.plot_fit`.
     """
     chosen = samples.names if params is None else params
     names = [chosen] if isinstance(chosen, str) else list(chosen)
@@ -89,7 +90,7 @@ def plot_chain(
         return sheet.finish(look)
 
 
-def _single(ax: Axes, values: Any, edges: Any, name: str) -> None:
+def _single(ax: Axes, values: npt.NDArray[np.float64], edges: Any, name: str) -> None:
     ax.hist(values, bins=edges, color=COLOURS[0], alpha=0.55, density=True)
     low, middle, high = np.quantile(values, [0.1587, 0.5, 0.8413])
     ax.axvline(middle, color=COLOURS[0], lw=1.3)
@@ -103,7 +104,7 @@ def _single(ax: Axes, values: Any, edges: Any, name: str) -> None:
     bare(ax)
 
 
-def _pair(ax: Axes, x: Any, y: Any, across: Any, along: Any) -> None:
+def _pair(ax: Axes, x: Any, y: npt.NDArray[np.float64], across: Any, along: Any) -> None:
     counts, _, _ = np.histogram2d(x, y, bins=(across, along))
     ax.pcolormesh(across, along, counts.T, cmap="Blues", rasterized=True)
     smooth = _smooth(counts)

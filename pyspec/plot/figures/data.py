@@ -32,7 +32,7 @@ N_CURVES = 12
 
 @answered
 def plot_data(
-    data: Any,
+    data: npt.NDArray[Any],
     energy: Array | None,
     time: Array | None = None,
     *,
@@ -42,8 +42,8 @@ def plot_data(
     source: Any = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
-    """Draws data (n_time, n_energy) as a map, (n_energy,) as a line, or (n_time,) of a trace
-    without energies; returns the Figure. Masked values and NaN stay open.
+    """Draws data: (n_time, n_energy) as a map, (n_energy,) and traces (n_time,) without energies as
+    a line; returns the Figure. Masked values and NaN stay open.
 
     Data of both signs have two-sided colours about zero, and a time axis of very uneven steps
     is logarithmic far from zero. With a ``waterfall=`` distance, 2D data become
@@ -71,7 +71,7 @@ def plot_data(
 
 
 def draw_data(
-    data: Any,
+    data: npt.NDArray[Any],
     energy: Array | None,
     time: Array | None,
     marks: dict[str, tuple[int, int] | None],
@@ -80,8 +80,8 @@ def draw_data(
     unit: str = "",
     legend: Sequence[str] | None = None,
 ) -> Figure:
-    """The picture that suits the shape of the data; labels are in `config`, `unit` is that of the
-    times, `legend` what was given by name."""
+    """The picture for the shape of the data. `unit` is that of the times, `legend` holds names
+    given by the call."""
     if energy is None:
         if time is None:
             raise PlotError("data need an energy axis, or for a trace a time axis")
@@ -103,7 +103,7 @@ def draw_data(
 
 
 def _line(
-    data: Any,
+    data: npt.NDArray[Any],
     axis: Array,
     window: tuple[int, int] | None,
     sheet: Sheet,
@@ -131,7 +131,7 @@ def _moved(
 
 @answered
 def plot_waterfall(
-    data: Any,
+    data: npt.NDArray[Any],
     energy: Array,
     time: Array | None = None,
     *,
@@ -177,8 +177,9 @@ def plot_waterfall(
 def names_of(
     times: list[float], unit: str, config: PlotConfig, legend: Sequence[str] | None
 ) -> list[str]:
-    """What stands at the spectra of these times; names of a `config` that are not as many are
-    those of other pictures. Raises :class:`PlotError` where `legend`, by name, has not as many."""
+    """Names of the spectra at these times. Names of a `config` are ignored if their number differs,
+    since they are those of other pictures. Raises :class:`PlotError` where `legend`, by name, has
+    not as many."""
     if config.legend == []:
         return [""] * len(times)
     if legend is not None and 0 < len(legend) < len(times):
@@ -189,7 +190,7 @@ def names_of(
     return list(names[: len(times)])
 
 
-def _axis(what: str, given: Any) -> Array:
+def _axis(what: str, given: object) -> Array:
     """(n,) places along an axis. Raises :class:`PlotError` where they cannot be drawn."""
     axis = np.ravel(real(what, given))
     if not np.isfinite(axis).all():

@@ -123,8 +123,8 @@ def _reached(trace: Array, error: Array | None, fine: Array) -> Array:
 
 
 def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: str) -> None:
-    """Filled points with an error bar; open ones without, or with one that is larger than the
-    panel; triangles at the edge for values far from all others."""
+    """Filled points have an error bar. Open points have none, or one larger than the panel.
+    Triangles at the edge stand for values far from all others."""
     good = np.isfinite(trace)
     middle, span = _usual(trace[good])
     near = good & (np.abs(trace - middle) <= (FAR + 0.5) * span)

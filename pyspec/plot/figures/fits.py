@@ -20,7 +20,7 @@ from pyspec.plot.figures.evolution import draw_evolution
 from pyspec.plot.figures.joint_files import draw_files, files_of
 from pyspec.plot.figures.maps import fit_maps
 from pyspec.plot.figures.spectra import fit_components, fit_spectrum, is_trace
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import PlotError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float64]
 
 @answered
 def plot_fit(
-    result: Any,
+    result: Fit,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws a fit and returns the matplotlib Figure.
@@ -70,7 +70,7 @@ def plot_fit(
 
 @answered
 def plot_components(
-    result: Any,
+    result: Fit,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws every component of a 1D fit and their sum; backgrounds are filled. Returns the
@@ -101,7 +101,7 @@ def _opened_one(fit: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
 
 @answered
 def plot_moving(
-    result: Any,
+    result: Fit,
     *,
     params: Sequence[str] | None = None,
     **options: Unpack[PlotOptions],
@@ -133,8 +133,8 @@ def plot_evolution(
     source: Any = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
-    """Draws values of slices over time, with error bars where there is a standard error, as open
-    points where there is none; returns the Figure.
+    """Draws values of slices over time, with error bars; points without a standard error are open.
+    Returns the Figure.
 
     `values` and `stderr` hold arrays (n_time,) by name; NaN stays open. `params` names some; one
     can be drawn into `ax`. `source` has the label and unit of the time axis, as in

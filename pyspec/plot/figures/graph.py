@@ -82,8 +82,8 @@ def draw_graph(graph: GraphIR) -> Figure:
 
 
 def columns_of(graph: GraphIR) -> list[list[int]]:
-    """Ids of the nodes of each column: one behind the last of what feeds a node. What nothing
-    feeds stands one before the first that reads it."""
+    """Ids of the nodes of each column: one behind the last of what feeds a node. A node without
+    inputs stands one column before its first reader."""
     level: dict[int, int] = {}
     for number in graph.order:
         level[number] = 1 + max((level[source] for source in graph.sources(number)), default=-1)
@@ -98,8 +98,8 @@ def columns_of(graph: GraphIR) -> list[list[int]]:
 
 
 def _places(graph: GraphIR, columns: list[list[int]]) -> Mapping[int, tuple[float, float]]:
-    """Nodes of a column beside what they feed, from right to left, and then beside what feeds
-    them: two sweeps untangle most crossings."""
+    """Places the nodes of each column beside the nodes that they feed, from right to left, then
+    beside their inputs: two sweeps untangle most crossings."""
     height: dict[int, float] = {}
     for column in columns:
         _spread(column, dict.fromkeys(column, 0.0), height)

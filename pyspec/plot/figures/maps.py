@@ -13,6 +13,7 @@ from pyspec.plot.elements.axes import finite_of, reference_lines, rms, set_time,
 from pyspec.plot.elements.cells import above_zero, borders, cells, gaps, outline
 from pyspec.plot.elements.colours import add_bar, colour_range, data_colours
 from pyspec.plot.figure import Sheet, count_cells, is_column, row
+from pyspec.plot.protocols import Fit
 from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -31,7 +32,7 @@ NARROW, NARROW_COLUMN = 7.5, 3.2
 
 
 def draw_map(
-    ax: Axes, energy: Array, time: Array, values: Any, config: PlotConfig, **options: Any
+    ax: Axes, energy: Array, time: Array, values: Array, config: PlotConfig, **options: Any
 ) -> Any:
     """One map with its axes; cells without a value are hatched, gaps of the axes grey."""
     is_known = bool(np.isfinite(np.asarray(values, dtype=np.float64)).all())
@@ -83,7 +84,7 @@ def residual_limit(found: Residual, seen: View, config: PlotConfig) -> float:
     return max(reach, SPAN * rms(usual), 1e-6 * (high - low)) or 1.0
 
 
-def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
+def fit_maps(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data | fit | residual of a 2D fit; see :func:`pyspec.plot.plot_fit`."""
     with sheet.style():
         seen = view_of(result, config)
@@ -147,7 +148,7 @@ def legend(ax: Axes, handles: Any, labels: Any) -> None:
 
 
 def data_map(
-    data: Any,
+    data: npt.NDArray[Any],
     energy: Array,
     time: Array,
     marks: dict[str, tuple[int, int] | None],

@@ -13,7 +13,7 @@ from pyspec.plot.elements.axes import bare, curve_look, enclose, line, reference
 from pyspec.plot.elements.labels import opened, place_text, unit_of, with_unit
 from pyspec.plot.elements.legend import curve_legend, curve_name
 from pyspec.plot.figures.traces import nearest
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @answered
 def plot_populations(
-    result: Any,
+    result: Fit,
     *,
     energy: float | None = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
-    """Draws the populations of the states of kinetic schemes over time, behind the instrument, as
-    free spectra are multiplied with them; of a model without a scheme the laws. Returns the Figure.
+    """Draws the populations of the states of kinetic schemes over time, behind the instrument; for
+    a model without a scheme, the laws. Free spectra are multiplied with these. Returns the Figure.
 
-    Where time zero or width depends on the energy they are those at the point of the axis nearest
-    to `energy`, by default its middle, and the legend says which. At the times of the data within
-    the fit window; ``result.linear.basis`` has the values. Options as of
-    :func:`pyspec.plot.plot_fit`; `x_lim` are times, and `z_lim`, `z_type` and `z_label` count by
-    name alone, since those of a `config` are of the data.
+    If time zero or width depends on the energy, the populations are those at the point nearest to
+    `energy` (default: the middle), which the legend names. At the times of the data within the fit
+    window; ``result.linear.basis`` has the values. Options as of :func:`pyspec.plot.plot_fit`;
+    `x_lim` are times, and `z_lim`, `z_type` and `z_label` count by name alone, since those of a
+    `config` are of the data.
 
     Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
     """

@@ -18,7 +18,7 @@ from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import Sheet
 from pyspec.plot.figures.maps import draw_map, residual_limit
 from pyspec.plot.figures.spectra import draw_data, fit_look, is_trace, limits_of, set_last_axis
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import DATA, MUTED, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -32,15 +32,15 @@ LETTERS, LEAST_LETTERS = 10, 8
 
 @answered
 def plot_residuals(
-    results: Sequence[Any],
+    results: Sequence[Fit],
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws the residuals of fits of several models or files side by side; returns the Figure.
 
-    Spectra show data and fit above their residual, time series the map of their residual. All
-    share one scale of residuals, so that a better model is seen at a glance, and one axis where
-    they have the same energies or times. Where the noise of some was declared and that of others
-    was not, all are in units of the data. Options as of :func:`pyspec.plot.plot_fit`.
+    Spectra show data and fit above their residual, time series the map of their residual. All share
+    one scale of residuals, which shows the better model at a glance, and one axis if their energies
+    or times are the same. If only some fits have declared noise, all residuals are in units of the
+    data. Options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for no fit, and for spectra among time series.
     """
@@ -70,7 +70,7 @@ def plot_residuals(
 
 
 def _spectra(
-    results: Sequence[Any],
+    results: Sequence[Fit],
     seen: list[View],
     found: list[Residual],
     sheet: Sheet,
@@ -105,7 +105,7 @@ def _spectra(
 
 
 def _maps(
-    results: Sequence[Any],
+    results: Sequence[Fit],
     seen: list[View],
     found: list[Residual],
     sheet: Sheet,
@@ -132,12 +132,12 @@ def _same_ends(axes: Sequence[Any]) -> bool:
     return bool((np.ptp(ends, axis=0) <= 1e-3 * (ends[0, 1] - ends[0, 0])).all())
 
 
-def room_of(results: Sequence[Any], figure: Figure) -> int:
+def room_of(results: Sequence[Fit], figure: Figure) -> int:
     """So many letters of a title have room above each panel."""
     return max(int(LETTERS * figure.bbox.width / figure.dpi / len(results)), LEAST_LETTERS)
 
 
-def _titles(results: Sequence[Any], figure: Figure) -> list[str]:
+def _titles(results: Sequence[Fit], figure: Figure) -> list[str]:
     """Model and type of each fit, and below it its file where these are several, in lines that end
     with the panel."""
     files = [getattr(result, "file_name", "") for result in results]

@@ -14,7 +14,7 @@ from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, line, set_time, set_x
 from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import is_column
-from pyspec.plot.protocols import fit_of, is_measured
+from pyspec.plot.protocols import Fit, fit_of, is_measured
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
 
@@ -31,7 +31,7 @@ SHOWN = 12
 
 @answered
 def plot_svd(
-    result: Any,
+    result: Fit,
     *,
     n: int = 3,
     **options: Unpack[PlotOptions],
@@ -41,15 +41,15 @@ def plot_svd(
 
     One row each: singular values, the first `n` left vectors over time and right vectors over
     energy. What the model misses shows in the row of the residual: vectors with a shape, and
-    singular values above the others. With declared noise the residual is divided by σ, so that
-    noisy energies do not hide what is left at others; ``residual_unit="data"`` leaves it as it is.
-    Within the fit window. Times and energies without a point that counts are left out, and open in
-    the vectors; other masked points are filled with the fit, so that their residual is 0. The
-    heading says how many. Options as of :func:`pyspec.plot.plot_fit`.
+    singular values above the others. With declared noise the residual is divided by σ: noisy
+    energies do not hide the others; ``residual_unit="data"`` leaves it as it is. Within the fit
+    window. Times and energies without a point that counts are left out, and are gaps of the
+    vectors. Other masked points take the value of the fit: their residual is 0. The heading says
+    how many. Options as of :func:`pyspec.plot.plot_fit`.
 
-    Before any fit, `result` is a File or a Dataset, and the picture has the row of the data alone:
-    how many singular values stand out says how many spectra there are to tell apart. Masked points
-    are filled in between the times beside them.
+    Before any fit, `result` is a File or a Dataset, and only the row of the data is drawn: the
+    singular values above the noise tell how many spectra there are. Masked points are filled in
+    between the times beside them.
 
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, where all
     points are masked, and for ``residual_unit="sigma"`` without declared noise.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from pyspec.plot.elements.envelope import are_many, is_seen, shown
 from pyspec.plot.elements.fine_curve import Curves, curves_of
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.elements.legend import RANGE, curve_legend, curve_name, is_narrow
-from pyspec.plot.elements.wrap import LETTER, folded
+from pyspec.plot.elements.wrap import folded
 from pyspec.plot.figure import Sheet
+from pyspec.plot.protocols import Fit
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -53,7 +55,7 @@ BESIDE = 70.0
 MASKED = "#b0417a"
 
 
-def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
+def fit_spectrum(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
     with sheet.style():
         seen = view_of(result, config)
@@ -68,10 +70,8 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
         _draw_fit(above, result, seen, config)
         text = config.title or caption(result, "\n")
         size = 7.0 if is_narrow(above) else 9.0
-        n = int((72.0 * above.figure.bbox.width / above.figure.dpi - BESIDE) / (LETTER * size))
-        if max(map(len, text.split()), default=0) > n:
-            text = folded(text, n)  # which `wrap` does between words alone
-        above.set_title(text, fontsize=size, color=MUTED, wrap=True)
+        room = 72.0 * above.figure.bbox.width / above.figure.dpi - BESIDE
+        above.set_title(folded(text, room, size), fontsize=size, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:
             found = residual_of(seen, result, config)
@@ -86,7 +86,7 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
         return sheet.finish(config)
 
 
-def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
+def fit_components(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
     """Every component on its own and their sum; see :func:`pyspec.plot.plot_components`."""
     with sheet.style():
         seen = view_of(result, config.copy(show_init=False))
@@ -104,12 +104,12 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Figure:
         return sheet.finish(config)
 
 
-def set_last_axis(ax: Axes, result: Any, seen: View, config: PlotConfig) -> None:
+def set_last_axis(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
     """The axis below: energies, or times of a trace."""
     set_along(ax, seen.energy, config, over_time=is_trace(result))
 
 
-def _draw_fit(ax: Axes, result: Any, seen: View, config: PlotConfig) -> None:
+def _draw_fit(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
     limits = limits_of(result, config)
     curves = curves_of(result, seen, limits)
     ground = draw_components(ax, curves, config)
@@ -120,12 +120,12 @@ def _draw_fit(ax: Axes, result: Any, seen: View, config: PlotConfig) -> None:
     _finish_values(ax, seen, curves, ground, config, limits)
 
 
-def limits_of(result: Any, config: PlotConfig) -> Any:
+def limits_of(result: Fit, config: PlotConfig) -> Any:
     """The limits that were asked for of the axis below; None without."""
     return config.y_lim if is_trace(result) else config.x_lim
 
 
-def is_trace(result: Any) -> bool:
+def is_trace(result: Fit) -> bool:
     """Whether a fit is one to a trace over time."""
     return isinstance(result, FitResult) and result.is_trace
 
@@ -134,7 +134,7 @@ def draw_data(
     ax: Axes,
     x: Array,
     y: Array,
-    limits: Any,
+    limits: Sequence[float] | None,
     size: float,
     label: str = "",
     *,
@@ -189,7 +189,12 @@ def _draw_start(ax: Axes, seen: View, curves: Curves) -> None:
 
 
 def _finish_values(
-    ax: Axes, seen: View, curves: Curves, ground: Array | None, config: PlotConfig, limits: Any
+    ax: Axes,
+    seen: View,
+    curves: Curves,
+    ground: Array | None,
+    config: PlotConfig,
+    limits: Sequence[float] | None,
 ) -> None:
     """Limits that hold everything, masked points, label and legend of the intensity axis."""
     bottom = None
@@ -223,7 +228,7 @@ def _fill_ground(ax: Axes, x: Array, ground: Array, config: PlotConfig) -> None:
     ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
 
 
-def draw_masked(ax: Axes, seen: View, limits: Any = None) -> None:
+def draw_masked(ax: Axes, seen: View, limits: Sequence[float] | None = None) -> None:
     """Crosses where points do not count; the axis grows for those near it, others are triangles
     at its edge."""
     where = np.isfinite(seen.masked)
@@ -244,7 +249,7 @@ def draw_masked(ax: Axes, seen: View, limits: Any = None) -> None:
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 
 
-def shade_outside(ax: Axes, seen: View, limits: Any = None) -> None:
+def shade_outside(ax: Axes, seen: View, limits: Sequence[float] | None = None) -> None:
     """Grey where the fit did not look: outside of the window, and over masked stretches that are
     wide enough to be seen."""
     if seen.time is not None:
@@ -270,7 +275,7 @@ def stretches(flags: Any) -> list[tuple[int, int]]:
 
 
 def draw_residual(
-    ax: Axes, seen: View, found: Residual, config: PlotConfig, limits: Any = None
+    ax: Axes, seen: View, found: Residual, config: PlotConfig, limits: Sequence[float] | None = None
 ) -> None:
     """The residual of the fit window with a band of one standard deviation."""
     values = np.full(seen.energy.size, np.nan)
@@ -318,7 +323,7 @@ def draw_components(ax: Axes, curves: Curves, config: PlotConfig) -> Array | Non
 
 
 def data_line(
-    data: Any,
+    data: npt.NDArray[Any],
     axis: Array,
     columns: tuple[int, int] | None,
     sheet: Sheet,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pyspec.plot.elements.fine_curve import spectra_of
 from pyspec.plot.elements.labels import opened, unit_of
 from pyspec.plot.figures.data import N_CURVES, names_of
 from pyspec.plot.figures.waterfall import chosen_rows, draw_waterfall
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import PlotError
 from pyspec.plot.view import view_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @answered
 def plot_stack(
-    result: Any,
+    result: Fit,
     *,
     rows: Sequence[int] | None = None,
     n: int | None = None,

@@ -29,7 +29,7 @@ from pyspec.plot.elements.labels import opened, place_text
 from pyspec.plot.elements.legend import SMALL, beside, curve_name, is_narrow, name_data_and_fit
 from pyspec.plot.figure import Sheet, lay_out
 from pyspec.plot.figures.waterfall import usual_ranges
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
 
@@ -43,7 +43,7 @@ Array = npt.NDArray[np.float64]
 
 @answered
 def plot_traces(
-    result: Any,
+    result: Fit,
     *,
     energies: Sequence[float] | float | None = None,
     n: int = 4,
@@ -58,8 +58,8 @@ def plot_traces(
     are left out, and the legend says where all points of an energy are. Options as of
     :func:`pyspec.plot.plot_fit`; `x_lim` are times.
 
-    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for an energy
-    outside of the fit window, and where neither data nor fit are known at any of the energies.
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for energies
+    outside of the fit window, and for energies without data and fit.
     """
     result = fit_of(result, "plot_traces")
     sheet, look = opened(result, options, over_time=True)
@@ -76,7 +76,7 @@ def plot_traces(
 
 @answered
 def plot_spectra(
-    result: Any,
+    result: Fit,
     *,
     times: Sequence[float] | float | None = None,
     n: int = 4,
@@ -90,8 +90,8 @@ def plot_spectra(
     out, and the legend says where all points of a time are. Options as of
     :func:`pyspec.plot.plot_fit`; :func:`plot_traces` draws the other cut.
 
-    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for a time
-    outside of the fit window, and where neither data nor fit are known at any of the times.
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for times outside
+    of the fit window, and for times without data and fit.
     """
     result = fit_of(result, "plot_spectra")
     sheet, look = opened(result, options)
@@ -120,7 +120,7 @@ class _Cut:
     names: list[str]
 
 
-def _series_of(result: Any, look: PlotConfig, n: int, what: str) -> View:
+def _series_of(result: Fit, look: PlotConfig, n: int, what: str) -> View:
     seen = view_of(result, look.copy(show_init=False, full_range=False))
     if seen.time is None:
         raise PlotError(f"{what} are those of a time series; this fit has one spectrum or trace")
@@ -171,7 +171,13 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
 
 
 def _draw_one(
-    cut: _Cut, k: int, above: Any, below: Any, look: PlotConfig, limits: Any, is_over_time: bool
+    cut: _Cut,
+    k: int,
+    above: Any,
+    below: Any,
+    look: PlotConfig,
+    limits: Sequence[float] | None,
+    is_over_time: bool,
 ) -> None:
     """One of the curves: points and fit above, the residual below."""
     own = {**curve_look(look, k, width=1.5), "marker": ""}
@@ -204,8 +210,8 @@ def _limit(ax: Axes, data: Array, fit: Array) -> None:
 
 
 def _most_changed(seen: View, n: int) -> list[int]:
-    """The columns at which the data change most over time, each away from those before: first of
-    the energies that change by more than a twentieth of the largest, in squares, then of all."""
+    """The columns at which the data change most over time, apart from those chosen before. Columns
+    that change by more than a twentieth of the largest change (in squares) come first."""
     known = np.isfinite(seen.data)
     mean = np.where(known, seen.data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     change = (np.where(known, seen.data - mean, 0.0) ** 2).sum(axis=0)

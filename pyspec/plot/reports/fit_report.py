@@ -8,7 +8,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from pyspec.fit import FitResult
 from pyspec.fit.results.coarse import masked_points, range_of
 from pyspec.fit.results.ended import TOGETHER, state_of
 from pyspec.fit.results.table import format_value
@@ -24,6 +26,7 @@ from pyspec.plot.figures.fits import plot_fit, plot_moving
 from pyspec.plot.figures.singular_vectors import plot_svd
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.figures.traces import plot_traces
+from pyspec.plot.protocols import Fit
 from pyspec.plot.reports.html import (
     cards_row,
     facts_list,
@@ -52,7 +55,7 @@ MAX_CORRELATIONS = 40
 
 
 def fit_parts(
-    result: Any, config: PlotConfig, notes: Sequence[str], named: Look | None = None
+    result: FitResult, config: PlotConfig, notes: Sequence[str], named: Look | None = None
 ) -> list[str]:
     """The sections of the report of one fit; `named` are fields of `config` that were given by
     name, for the picture of the fit."""
@@ -97,7 +100,7 @@ def warnings_box(result: Any) -> str:
     return warning([*lines, *result.finding_lines(most=None)])
 
 
-def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
+def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
     """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
     plain = config.copy(title="", data_slice=None)
     unnamed = plain.copy(legend=config.legend and None)  # [] leaves it out; names are of the fit
@@ -140,7 +143,7 @@ def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str,
     return found
 
 
-def _histogram(result: Any, config: PlotConfig) -> Figure:
+def _histogram(result: Fit, config: PlotConfig) -> Figure:
     """The residual of the fit window against a normal distribution: of width 1 where σ was
     declared, else of the residual's own width."""
     seen = view_of(result, config.copy(full_range=False, show_init=False))
@@ -168,7 +171,7 @@ def _histogram(result: Any, config: PlotConfig) -> Figure:
         return sheet.finish(config)
 
 
-def parameters_table(result: Any) -> str:
+def parameters_table(result: FitResult) -> str:
     """All parameters with standard errors, start, bounds and what was special."""
     head = ("parameter", "value", "± 1 s.e.", "start", "bounds", "")
     rows, labels = [], named(result.values, result)
@@ -248,7 +251,7 @@ def _settings(result: Any) -> list[tuple[str, str]]:
     return facts
 
 
-def axis_words(axis: Any, unit: str) -> str:
+def axis_words(axis: npt.NDArray[np.float64], unit: str) -> str:
     """ "84 to 86 eV, 101 points"."""
     return f"{with_unit(f'{axis[0]:g} to {axis[-1]:g}', unit)}, {axis.size} points"
 

@@ -21,7 +21,7 @@ from pyspec.plot.config import OWN_OPTIONS, Look
 from pyspec.plot.figures.joint_files import files_of
 from pyspec.plot.figures.spectra import is_trace
 from pyspec.plot.look import config_of
-from pyspec.plot.protocols import fit_of
+from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.reports.fit_report import fit_parts
 from pyspec.plot.reports.joint_report import joint_parts
 from pyspec.plot.reports.page import CSS, PAGE, badge_html
@@ -38,7 +38,7 @@ SUFFIXES = (".html", ".htm")
 
 @answered
 def report(
-    result: Any,
+    result: Fit,
     path: str | Path,
     *,
     title: str = "",
@@ -47,7 +47,7 @@ def report(
 ) -> Path:
     """Writes the report of a fit as one HTML file, completely or not at all; returns its path.
 
-    It holds what was fitted, the pictures, parameters with errors and bounds, correlations above
+    It holds data and model, the pictures, parameters with errors and bounds, correlations above
     0.5, statistics, settings, the model text, versions, and the digest of the data. Ctrl-C takes
     effect once the page is written, a second Ctrl-C at once.
 
@@ -72,8 +72,8 @@ def report(
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
     named: Any = {name: one for name, one in options.items() if name not in OWN_OPTIONS}
-    # matplotlib has many weak references. Python ignores what is raised while it drops one, also
-    # the KeyboardInterrupt of Ctrl-C; held back, it comes once the page is written.
+    # matplotlib has many weak references. Python ignores errors raised while it drops an object,
+    # even the KeyboardInterrupt of Ctrl-C. A held one comes once the page is written.
     with Hold():
         if files_of(fit):
             parts = joint_parts(fit, config, notes)
@@ -96,7 +96,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _subtitle(result: Any) -> str:
+def _subtitle(result: Fit) -> str:
     kinds = {
         "sbs": "every spectrum on its own",
         "2d": "all spectra together",
@@ -108,7 +108,7 @@ def _subtitle(result: Any) -> str:
     return "  ·  ".join(part for part in (f"Fit of {what}" if what else "", when) if part)
 
 
-def _badge(result: Any) -> str:
+def _badge(result: Fit) -> str:
     words = verdict = verdict_of(result)
     if isinstance(result, SliceResults) and np.all(result.success):
         words = f"{len(result)} of {len(result)} {GOOD}" + f", {verdict}" * (verdict != GOOD)

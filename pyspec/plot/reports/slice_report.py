@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.fit import SliceResults
 from pyspec.io import digest
 from pyspec.plot.caption import five_digits
 from pyspec.plot.config import PlotConfig
@@ -60,7 +61,7 @@ def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[s
     ]
 
 
-def _failures(slices: Any) -> str:
+def _failures(slices: SliceResults) -> str:
     bad = [fit for fit in slices if not fit.success]
     lines = [f"{slices.time[fit.index]:g}: {fit.status}: {fit.message}" for fit in bad[:MAX_NAMED]]
     if len(bad) > MAX_NAMED:
@@ -68,7 +69,7 @@ def _failures(slices: Any) -> str:
     return warning([*lines, *slices.finding_lines()])
 
 
-def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+def _pictures(slices: SliceResults, config: PlotConfig) -> list[tuple[str, str, str]]:
     plain = config.copy(title="", data_slice=None, legend=config.legend and None)
     try:
         good = slices.success
@@ -87,7 +88,7 @@ def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
     return found
 
 
-def _table(slices: Any) -> str:
+def _table(slices: SliceResults) -> str:
     """Median and range of each free parameter, and its typical standard error."""
     good = slices.success
     rows, labels = [], named(slices.free_names, slices)
