@@ -1,5 +1,5 @@
-"""What models of one structure have in common, worked out once: what a fit asks of a model, but for
-its numbers."""
+"""Facts that all models of one structure share, computed once: all that a fit asks of a model
+except its numbers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Outline:
     mixings : the parameters m of lines of the table, which mix a Gaussian, at 0, and a Lorentzian,
         at 1
     onsets : the parameters that are onsets of laws, but for those on sub-cycles
-    losses : the first parameter of each background that is proportional to the spectrum below it,
-        as losses are, so that the direction of the axis counts
+    losses : the first parameter of each background proportional to the spectrum below it, as losses
+        are; for these the direction of the axis counts
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
     widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the

@@ -132,8 +132,8 @@ class Model(ModelTree, Suggesting):
         return Copier(memo).whole(self)
 
     def to_yaml(self, path: str | Path | None = None) -> str:
-        """The text of a model file that loads as this model, with what moves its parameters (the
-        section ``attached``); written to `path` where that is given."""
+        """The text of a model file that loads as this model, with its dynamics and profiles (the
+        section ``attached``). It is written to `path` if given."""
         text = whole_text(self)
         if path is not None:
             write_model(Path(path), text)
@@ -141,8 +141,8 @@ class Model(ModelTree, Suggesting):
 
     @answered
     def guess(self, data: npt.ArrayLike) -> dict[str, float]:
-        """Sets start values that can be read off a spectrum, (n_energy,), or the mean of a series,
-        (n_time, n_energy): one to four peaks that rise from a background. Returns them.
+        """Sets start values read off a spectrum (n_energy,), or off the mean of a series (n_time,
+        n_energy), with one to four peaks on a background. Returns them.
 
         Raises :class:`DataError` or :class:`ModelError` where it cannot; nothing is set then.
         """
@@ -188,8 +188,8 @@ class Model(ModelTree, Suggesting):
     def add_dynamics(self, par_name: str, dynamics: Dynamics) -> None:
         """Lets a parameter move: ``p(t) = value + D(t)``. On an error the model is unchanged.
 
-        Raises :class:`ModelError` for an unknown parameter, one that has dynamics, that follows
-        an expression or that belongs to a law, and where a parameter of a law would move.
+        Raises :class:`ModelError` for a parameter that is unknown, has dynamics, follows an
+        expression or belongs to a law, and where a parameter of a law would move.
         """
         par = self._to_move(par_name, dynamics, Dynamics)
         if par.dynamics is not None:
@@ -211,8 +211,8 @@ class Model(ModelTree, Suggesting):
         """Lets a parameter differ along the auxiliary axis: ``p(aux) = value + P(aux)``. On an
         error the model is unchanged.
 
-        Raises :class:`ModelError` for an unknown parameter, one that has a profile or follows an
-        expression, or one that belongs to a law or to a profile.
+        Raises :class:`ModelError` for a parameter that is unknown, has a profile, follows an
+        expression, or belongs to a law or a profile.
         """
         par = self._to_move(par_name, profile, Profile)
         if par.profile is not None:
@@ -277,8 +277,8 @@ class Model(ModelTree, Suggesting):
         return still
 
     def check(self) -> None:
-        """Verifies that the model is complete: every name in every expression is there, and below
-        every background that reads a spectrum there is one.
+        """Verifies that the model is complete: every name in an expression exists, and every
+        background that reads a spectrum has one below it.
 
         Raises :class:`ModelError`.
         """
@@ -289,8 +289,8 @@ class Model(ModelTree, Suggesting):
             )
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
-        """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy); at `theta`, free
-        values in the order of :attr:`opt_param_names`, or at the values of the model. Raises
+        """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy), at the model's
+        values, or at `theta`: free values in the order of :attr:`opt_param_names`. Raises
         :class:`BackendError` for an unknown backend."""
         self.check()
         spectrum: Array = handed("evaluate", "pyspec.executor")(self, theta, backend)

@@ -70,8 +70,8 @@ class ModelTree:
 
     @property
     def parameters(self) -> dict[str, Par]:
-        """All parameters by name, in file order; those of dynamics follow the one they move,
-        quantities of their own come last. A quantity that waits for dynamics still to be added is
+        """All parameters by name, in file order. Parameters of dynamics follow the parameter that
+        they move; quantities come last. A quantity that waits for dynamics still to be added is
         none of them, see :func:`pyspec.model.build.check.used_quantities`."""
         return Named(all_parameters(self.components, self.quantities))
 

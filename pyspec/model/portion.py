@@ -12,8 +12,8 @@ from pyspec.model.tree import Component
 
 
 def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str, float]) -> Model:
-    """A model of some components, with some parameters held at numbers; what they refer to in
-    other components, in their laws and profiles, and to quantities, remains as quantities."""
+    """A model of some components, with some parameters held at numbers. Parameters of other
+    components that they refer to remain as quantities."""
     names = {component.name for component in components}
     whole = copy.deepcopy(model)
     kept = [component for component in whole.components if component.name in names]

@@ -18,9 +18,9 @@ def resolution_of(components: Sequence[Component], component: Component) -> Comp
 
 
 def as_seen(components: Sequence[Component]) -> list[Component]:
-    """The components of a spectrum, in file order: without the resolution, and what stands below
-    it replaced by the row of the table that holds its convolution. What reads the spectrum reads
-    the convolved one, which is the same as to convolve what it makes."""
+    """The components of a spectrum, in file order and without the resolution. Components below a
+    resolution are replaced by the row of the table that holds their convolution. Backgrounds read
+    the convolved spectrum, which equals the convolution of what they make."""
     found = []
     instrument: Component | None = None
     for component in components:

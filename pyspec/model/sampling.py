@@ -1,8 +1,8 @@
 """A model on other grids than its own.
 
-What a component sums over the grid (Shirley over energy, a kernel such as gaussCONV over time)
-belongs to the grid of the data: it is computed there and interpolated. All else is evaluated on
-the new grid itself; inputs of formulas, which are known at the samples, are interpolated linearly.
+A sum over the grid (Shirley over energy, a kernel such as gaussCONV over time) belongs to the grid
+of the data. It is computed there and interpolated. All else is evaluated on the new grid itself;
+inputs of formulas, which are known at the samples, are interpolated linearly.
 """
 
 from __future__ import annotations

@@ -14,13 +14,12 @@ import numpy.typing as npt
 from pyspec.model.model import Model
 from pyspec.model.tree import Component, Par
 
-#: A parameter with one bound starts at a distance of unit / ROOM from it, where its variable goes
-#: with the root of the distance: a step from a poor start then hardly reaches the bound itself,
-#: where there is no slope.
+#: A parameter with one bound starts at least unit / ROOM from it. Its variable goes with the root
+#: of the distance: a step from a poor start then hardly reaches the bound, where the slope is 0.
 ROOM = 16.0
 
 #: A free parameter that starts on a bound is moved inside by this share of its natural size, or of
-#: the interval of its bounds where that is smaller.
+#: the distance of its bounds if that is smaller.
 INSIDE = 1e-3
 
 
@@ -33,9 +32,9 @@ def unit_of(value: float, low: float, high: float, size: float) -> float:
 
 
 class Sizes:
-    """The size of each parameter of a model: that of its value; for a value of 0 its unit in the op
-    table, where x is the extent of the axis and y the size of the data, or of the parameter that a
-    law moves.
+    """The size of each parameter of a model is that of its value. For a value of 0 it is the unit
+    in the op table, where x is the extent of the axis, and y the size of the data or of the
+    parameter that a law moves.
 
     A size is worked out when it is asked for: only heights of 0 need the data, and call for them.
     """
@@ -59,7 +58,7 @@ class Sizes:
         return size if 0.0 < size < math.inf else self[par.name]
 
     def __getitem__(self, name: str) -> float:
-        """The size of a parameter; that of a quantity, which belongs to no function, is that of its
+        """The size of a parameter. A quantity belongs to no function: its size is that of its
         value, or 1."""
         if name not in self._owners:
             values = (abs(par.value) for par in self._model.quantities if par.name == name)
@@ -68,8 +67,9 @@ class Sizes:
         return size if 0.0 < size < math.inf else self._by_unit(name, self.__getitem__)
 
     def natural(self, name: str) -> float:
-        """The size of a parameter by its function, the axes and the data, whatever its value is. A
-        quantity has the least of those of the parameters that take it as it stands, or else 1."""
+        """The size of a parameter by its function, the axes and the data, whatever its value is.
+        The size of a quantity is the least of the sizes of the parameters that take it unchanged,
+        else 1."""
         if name in self._owners:
             return self._by_unit(name, self.natural)
         takers = [
@@ -80,8 +80,9 @@ class Sizes:
         return min(map(self.natural, takers), default=1.0)
 
     def inset(self, name: str) -> float:
-        """How far inside of a bound a parameter starts whose start value lies on it: a thousandth
-        of its natural size, and for a place or a width at most the smallest step of its axis."""
+        """The distance from a bound at which a parameter starts whose start value lies on it: a
+        thousandth of its natural size, for a place or a width at most the smallest step of its
+        axis."""
         distance = INSIDE * self.natural(name)
         if name in self._owners:
             par, component, _ = self._owners[name]

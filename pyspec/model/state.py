@@ -10,21 +10,21 @@ from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par
 
 #: A pair. The *structure* decides the plan: all parts, which axes there are, and the number of
-#: auxiliary points. Where a law belongs to a sub-cycle the times are part of it, since the plan
-#: then says which sub-cycle each time is in. The *inputs* are what a plan is given: values, bounds,
+#: auxiliary points. If a law belongs to a sub-cycle the structure holds the times, since the plan
+#: says which sub-cycle each time is in. The *inputs* are what a plan is given: values, bounds,
 #: axes, and the texts from which all this was read.
 State: TypeAlias = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 
 
 def state_of(model: ModelTree) -> State:
-    """The state of a model as it is now: equal for models that are the same in everything but the
+    """The state of a model as it is now. Models have equal states if they differ in nothing but the
     identity of their parts.
 
     Axes, inputs and functions count by their identity. Whoever keeps a state must keep a copy of
     the model and its functions (:func:`~pyspec.model.tree.ops_of`) as long.
     """
-    # One long tuple is compared in less time than many short ones. What may differ in length begins
-    # with its length, so that two structures never meet in the same words.
+    # One long tuple is compared in less time than many short ones. Parts of variable length begin
+    # with their length, so that different structures never give the same words.
     found: list[Hashable] = [id(type(model)), model.name]
     numbers: list[float] = []
     cycles: list[int] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from pyspec.errors import PlanError, shortened, suggest
 Array = npt.NDArray[np.float64]
 
 
-def values_of(given: Any, names: Sequence[str], start: Array, what: str, label: str) -> Array:
+def values_of(given: object, names: Sequence[str], start: Array, what: str, label: str) -> Array:
     """`given` as (n,) numbers in the order of `names`. None stands for the values of `start`, a
     mapping by name for some others than these, a sequence for all of them in their order.
 

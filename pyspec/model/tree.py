@@ -42,7 +42,7 @@ class Free:
     """An amplitude that is free along an axis, see :mod:`pyspec.model.build.free`.
 
     `axis` is "energy" or "time"; `positive` ones are not negative; `zero` are ranges of that axis
-    in which the amplitude is held at 0; a `shared` one is the same in all files of a project.
+    in which the amplitude is 0. A `shared` amplitude is the same in all files of a project.
     """
 
     axis: str
@@ -165,8 +165,8 @@ class Dynamics:
         return 1.0 / (self.frequency * self.n_subcycles)
 
     def starts(self, subcycle: int, time: Array) -> Array:
-        """When sub-cycle `subcycle` begins, in every cycle of the time axis and, for what an
-        instrument sees of later ones, of as long a time again, at least one cycle.
+        """The starts of sub-cycle `subcycle` in every cycle of the time axis, and of as long a time
+        after it (at least one cycle), for what an instrument sees of later cycles.
 
         Raises :class:`DataError` for more than :data:`MAX_CYCLES`.
         """

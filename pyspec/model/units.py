@@ -13,9 +13,9 @@ _POWERS = {"2": "²", "3": "³"}
 def parameter_units(model: ModelTree, units: Mapping[str, str]) -> dict[str, str]:
     """The unit of each parameter by its name; "" where there is none or it is not known.
 
-    `units` are those of "energy", "time" and "data", as data carry them, and "aux". What moves a
-    parameter is in the unit of the parameter and of the times; a quantity that parameters take as
-    it stands has theirs, where they agree.
+    `units` are those of "energy", "time" and "data", as data carry them, and "aux". Laws have the
+    units of the parameter that they move and of the times. A quantity that parameters take
+    unchanged has their unit if they agree.
     """
     found: dict[str, str] = {}
     _add(found, model.components, units.get("data", ""), units)

@@ -42,8 +42,8 @@ def localise(dynamics: Dynamics | Profile) -> None:
 
 
 def check_parameters(parameters: Mapping[str, Par], complete: bool) -> None:
-    """The expressions of a model have names that are known and run in no circle, and no parameter
-    of a law moves; unless `complete`, dynamics may be added still. Raises :class:`ModelError`."""
+    """Checks that the names in expressions are known and not circular, and that no parameter of a
+    law moves. Unless `complete`, dynamics may be added later. Raises :class:`ModelError`."""
     check_names(parameters, complete)
     resolution_order(parameters)
     check_laws(parameters)
@@ -56,8 +56,8 @@ def is_idle(components: Sequence[Component]) -> bool:
 
 
 def refuse_idle(*groups: Sequence[Component]) -> None:
-    """Raises :class:`ModelError` where the last component of a group acts on what stands below it:
-    a Shirley at the end of a model, a kernel at the end of its dynamics."""
+    """Raises :class:`ModelError` where the last component of a group acts on what stands below it,
+    such as a Shirley at the end of a model or a kernel at the end of its dynamics."""
     for components in groups:
         if not components or not is_idle(components):
             continue
@@ -74,8 +74,8 @@ def refuse_idle(*groups: Sequence[Component]) -> None:
 
 
 def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
-    """Every name in an expression is a parameter, or the energy where spectra are free; unless
-    `complete`, it may be one that dynamics still to be added will bring."""
+    """Every name in an expression is a parameter, or the energy where spectra are free. Unless
+    `complete`, it may belong to dynamics that are added later."""
     disperses = has_free_spectra(parameters)
     for par in parameters.values():
         for name in par.formula.names if par.formula is not None else ():
@@ -116,11 +116,11 @@ def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
 
 
 def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[Par]:
-    """The quantities that a model with the parameters `own` takes part in, in their order: those
-    that `own` depends on, fixed ones, and derived ones of which every name is known.
+    """The quantities that belong to a model with the parameters `own`, in their order: those that
+    `own` depends on, fixed ones, and derived ones whose names are all known.
 
-    A free one on which nothing depends could not be determined by any data: it belongs to dynamics
-    that are added later, or to another model of the file.
+    Data cannot determine a free quantity on which nothing depends: it belongs to dynamics that are
+    added later, or to another model of the file.
     """
     if not quantities:
         return []
@@ -242,8 +242,8 @@ def movers(
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:
-    """The parameters of a law must not move, those of laws and profiles must not be profiled, and
-    nothing depends on an amplitude that is free along an axis."""
+    """Parameters of a law cannot move, those of laws and profiles cannot have a profile, and
+    nothing can depend on an amplitude that is free along an axis."""
     refuse_uses(parameters)
     for owner in parameters.values():
         for par in owner.dynamics.parameters if owner.dynamics is not None else ():
@@ -254,8 +254,8 @@ def check_laws(parameters: Mapping[str, Par]) -> None:
 
 
 def check_kernels(components: Sequence[Component]) -> None:
-    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles; several
-    directly after one another are one instrument."""
+    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles. Several in
+    a row are one instrument."""
     _, rows, below = seen_by(components)
     if not rows:
         return

@@ -217,8 +217,8 @@ def check_domain(component: Component) -> None:
 
 
 def check_kernel(component: Component) -> None:
-    """A kernel by formula must have an integral at its start values, and what it declares must
-    agree with its formula there, as far as the values are numbers."""
+    """Checks a kernel by formula at its start values: it has an integral, and its declarations
+    agree with the formula. Values that are not numbers yet are skipped."""
     own = component.op.own
     if component.op.kind != "KERNEL" or not isinstance(own, Definition):
         return

@@ -1,7 +1,7 @@
 """Models written in Python: immutable descriptions, and the way from them to components.
 
-A description becomes the nodes that the YAML reader makes of a model file, so that numbering,
-names, bounds and checks are those of the loader.
+A description becomes the nodes that the YAML reader makes of a model file. So numbering, names,
+bounds and checks are those of the loader.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Mapping as Names
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
+
+import numpy.typing as npt
 
 from pyspec.errors import ModelError, shortened
 from pyspec.formula import MEASURED_IRF, instrument_text, rows
@@ -62,7 +64,7 @@ class Description:
     arguments: tuple[tuple[str, Value], ...]
     name: ClassVar[str] = ""
 
-    def __init__(self, *values: Any, **named: Any) -> None:
+    def __init__(self, *values: object, **named: Any) -> None:
         self._describe(type(self).name, values, named)
 
     def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -94,7 +96,7 @@ class Description:
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", checked)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
             f"{self.function} is a description and cannot be changed; make another, or change the "
             "model with model.set(name, ...)"
@@ -128,7 +130,7 @@ class Registered(Description):
 
     __slots__ = ()
 
-    def __init__(self, function: str, /, *values: Any, **named: Any) -> None:
+    def __init__(self, function: str, /, *values: object, **named: Any) -> None:
         if not isinstance(function, str):
             raise ModelError(f"{shortened(function)} is no name of a function; give it as a text")
         if function not in rows():
@@ -154,7 +156,7 @@ class Instrument(Description):
         return Instrument, tuple(row.values for _, row in self.arguments)  # type: ignore[union-attr]
 
 
-def _row(values: Any, what: str) -> Samples:
+def _row(values: npt.ArrayLike, what: str) -> Samples:
     place = f"{MEASURED_IRF}.{what}"
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
@@ -186,7 +188,7 @@ class Profiled:
 Value: TypeAlias = Number | Expression | Moving | Profiled | Free | Samples
 
 
-def checked_value(value: Any, place: str) -> Value:
+def checked_value(value: object, place: str) -> Value:
     """What a person may write for a value, as one of the five kinds. Raises ModelError."""
     if isinstance(value, (Number, Expression, Moving, Profiled, Free)):
         return value
@@ -231,7 +233,7 @@ def number(value: Any, low: Any, high: Any, *, scope: str, place: str = "") -> N
     return Number(found, bounds[0], bounds[1], scope)
 
 
-def _real(value: Any, what: str) -> float:
+def _real(value: object, what: str) -> float:
     found = given_number(value)
     if math.isnan(found):
         raise ModelError(

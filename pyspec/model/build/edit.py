@@ -28,8 +28,8 @@ def change(
     vary: bool | str | None,
     expr: str | None,
 ) -> None:
-    """Changes what is given of a parameter of a model, as :meth:`Model.set` does; on an error the
-    parameter is as before. Raises :class:`ModelError`."""
+    """Changes the entry of a parameter as :meth:`Model.set` does. After an error the parameter is
+    as before. Raises :class:`ModelError`."""
     owner, part = owner_of(par, model)
     before = {name: getattr(par, name) for name in _CHANGED}
     limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
@@ -61,8 +61,8 @@ def _entry(
     vary: bool | str | None,
     expr: str | None,
 ) -> Sequence:
-    """What a model file would say of the parameter, which has these bounds without any of its own,
-    after the change."""
+    """The entry of the parameter in a model file after the change. Without bounds of its own the
+    parameter has these `limits`."""
     has_bounds = not (isinstance(low, Unchanged) and isinstance(high, Unchanged))
     if expr:
         if value is not None or vary is not None or has_bounds:

@@ -61,7 +61,7 @@ def needed_inputs(
     return {name: axis for name, (axis, _) in found.items()}
 
 
-def check_input(values: Any, name: str) -> Array:
+def check_input(values: object, name: str) -> Array:
     """A read-only float64 copy of an input.
 
     Raises :class:`DataError` unless it is a line of finite real numbers.
@@ -77,7 +77,9 @@ def check_input(values: Any, name: str) -> Array:
     return line
 
 
-def file_inputs(given: Mapping[str, Any] | None, axes: Sequence[Array | None]) -> dict[str, Array]:
+def file_inputs(
+    given: Mapping[str, object] | None, axes: Sequence[Array | None]
+) -> dict[str, Array]:
     """What comes with the data of a file, before a model says along which axis each input lies.
 
     Raises :class:`DataError` for values that match none of the `axes`.
@@ -94,7 +96,7 @@ def file_inputs(given: Mapping[str, Any] | None, axes: Sequence[Array | None]) -
     return found
 
 
-def _by_name(given: Any) -> Mapping[str, Any]:
+def _by_name(given: object) -> Mapping[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise DataError(f"inputs={shortened(given)}: give the values by name, {{'ref': values}}")
     return given or {}
@@ -128,16 +130,16 @@ def place(
 
 def _placed_inputs(
     model: ModelTree,
-    given: Mapping[str, Any] | None,
+    given: Mapping[str, object] | None,
     energy: Array | None,
     time: Array | None,
     aux: Array | None,
 ) -> dict[str, Array]:
-    """The inputs of a model that is about to get new axes: those `given` besides those that it has;
-    what lies along an axis that becomes another is gone.
+    """The inputs of a model that is about to get new axes: its own and those `given`. Inputs along
+    an axis that changes are dropped.
 
-    Raises :class:`DataError` for values that are not one for each point, :class:`ModelError` for a
-    name that no function of the model reads.
+    Raises :class:`DataError` for values of the wrong shape, :class:`ModelError` for a name that no
+    function of the model reads.
     """
     if given is None and not model.inputs:
         return {}
@@ -194,9 +196,9 @@ def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = N
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
-def refuse_misspelt(model: ModelTree, known: Mapping[str, Any]) -> None:
-    """Raises :class:`DataError` for an input that has no values, where the file has some of another
-    name, which the model does not read: "did you mean"."""
+def refuse_misspelt(model: ModelTree, known: Mapping[str, object]) -> None:
+    """Raises :class:`DataError` for an input without values, if the file has values of a name that
+    the model does not read: "did you mean"."""
     reads = read_inputs(model.components, quantities_of(model))
     unread = [name for name in known if name not in {one for _, one in reads}]
     for op, name in reads:

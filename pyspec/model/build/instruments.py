@@ -21,8 +21,8 @@ SHARE, SHIFT = "share", "shift"
 
 
 class Seen(NamedTuple):
-    """Laws as an instrument sees them, all in file order: what stands above it, the rows that it
-    consists of, and the laws below it. Without an instrument all is above it."""
+    """Laws as an instrument sees them, in file order: the laws above the instrument, its rows, and
+    the laws below it. Without an instrument all is above it."""
 
     above: list[Component]
     rows: list[Component]

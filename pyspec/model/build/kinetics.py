@@ -207,8 +207,8 @@ def _par(file: Source, owner: str, argument: str, entry: tuple[Scalar, Node] | N
 
 
 def states_of(component: Component, components: Sequence[Component]) -> list[Component]:
-    """The states that were written together with this one, in file order; none for what is no state
-    of a scheme."""
+    """The states of the same scheme entry, in file order; none for a component that is no state of
+    a scheme."""
     scheme = scheme_of(component.op)
     if scheme is None:
         return []

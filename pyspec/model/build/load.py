@@ -159,8 +159,8 @@ def load_time_model(source: str | Path | Source, name: str | None = None) -> Mod
 
 
 def is_of_laws(source: str | Path, name: str | None = None) -> bool:
-    """Whether the named model of a file, or without a name each of them, is made of laws of time
-    and moves a parameter or is a trace: what :func:`load_time_model` takes."""
+    """Whether the named model of a file, or each of its models without a name, is made of laws of
+    time: what :func:`load_time_model` takes."""
     file, entries, _, _ = _split(open_source(source))
     chosen = entries.values() if name is None else [_find(file, entries, name)]
     return all(
@@ -184,9 +184,9 @@ def _split(
 def _quantities(
     file: Source, body: Mapping, parameters: list[Par], elsewhere: set[str]
 ) -> tuple[tuple[Par, ...], dict[str, Formula]]:
-    """The quantities of a file that a model with these `parameters` can have, and the others: a
-    derived one that refers to what only another model of the file knows (`elsewhere`), unless this
-    model needs it; then the check of its names says what is missing."""
+    """Splits the quantities of a file into those that a model with these `parameters` can have, and
+    the others. A derived quantity is left out if it refers to what only another model (`elsewhere`)
+    knows, unless this model needs it: the check of names then says what is missing."""
     own = {par.name for par in parameters}
     pars: dict[str, Par] = {}
     for key, spec in body.items:
@@ -331,7 +331,7 @@ _EXAMPLE = "'Offset: {y0: [1.0, True]}'"
 
 
 def _write_none(name: str) -> str:
-    """What to write for laws that do nothing, as the first of sub-cycles."""
+    """The remedy for laws that do nothing, as the first of sub-cycles."""
     return "; write one of laws that do nothing, 'none: {none: {}}'" if name == "none" else ""
 
 

@@ -48,8 +48,8 @@ from pyspec.model.yaml.scalars import is_null
 #: The names of the sections.
 FUNCTIONS, INCLUDE = "functions", "include"
 
-#: What follows from a formula, and is checked where it is given: in which parameters the function
-#: is linear, and which of them move a jump.
+#: Facts that follow from a formula, and are checked where they are given: the parameters in which
+#: the function is linear, and those that move a jump.
 _DECLARED = ("linear", "jumps")
 
 _KEYS = ("formula", "parameters", "lines", "inputs", "domain", "doc", *PARTS, *_DECLARED)
@@ -166,8 +166,8 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
 
 
 def _refuse_cut(node: Mapping, place: str, known: Container[str] = ()) -> None:
-    """Raises :class:`ModelError` where a comma within { } has ended a text: what stands behind it
-    is then a key without a value, on the line of the text."""
+    """Raises :class:`ModelError` where a comma within { } ended a text: the rest of the text is
+    then a key without a value on the same line."""
     for k, (_, value) in enumerate(node.items):
         if not isinstance(value, Scalar) or not value.plain or is_null(value):
             continue

@@ -23,8 +23,8 @@ UNCHANGED = Unchanged.UNCHANGED
 def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[np.float64]:
     """A read-only float64 copy of an axis.
 
-    Raises :class:`DataError` unless it is a line of finite real numbers that rise all the way
-    or, unless `ascending`, fall all the way.
+    Raises :class:`DataError` unless the values are finite real numbers in one dimension that rise,
+    or, unless `ascending`, fall throughout.
     """
     axis = check_line(
         values,
@@ -54,12 +54,12 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
 
 
 def check_line(
-    values: Any, who: str, name: str, *, hidden: str, missing: str
+    values: object, who: str, name: str, *, hidden: str, missing: str
 ) -> npt.NDArray[np.float64]:
     """A float64 copy of a line of finite real numbers.
 
-    Raises :class:`DataError` for anything else. The messages begin with `who`; what is `hidden` by
-    a mask or `missing`, as a NaN is, has remedies of its own.
+    Raises :class:`DataError` for anything else. Messages begin with `who`. Values `hidden` by a
+    mask or `missing` (NaN) have remedies of their own.
     """
     if np.ma.is_masked(values):
         raise DataError(f"{who} is a masked array and hides points; {hidden}")
@@ -94,8 +94,8 @@ def _no_numbers(given: np.dtype[Any], who: str, name: str) -> DataError:
 def taken_axis(
     own: npt.NDArray[np.float64] | None, given: Any, what: str, ascending: bool = False
 ) -> npt.NDArray[np.float64] | None:
-    """The axis of a model after a call: its `own` where the call does not mention it, or gives the
-    same values, so that what is laid out for an axis is found again by its identity."""
+    """The axis of a model after a call: its `own` if the call does not name the axis or gives equal
+    values, so that caches keyed by identity stay valid."""
     if isinstance(given, Unchanged):
         return own
     is_plain = type(given) is np.ndarray and given.dtype == np.float64
@@ -104,7 +104,7 @@ def taken_axis(
     return None if given is None else check_axis(given, what, ascending)
 
 
-def check_weights(values: Any, size: int) -> npt.NDArray[np.float64]:
+def check_weights(values: object, size: int) -> npt.NDArray[np.float64]:
     """Weights of an average over `size` points, scaled to sum 1; equal ones for None.
 
     Raises :class:`DataError` unless they are finite, not negative and not all zero.

@@ -1,9 +1,8 @@
-"""Quick checksums of arrays, and of parts of them joined to that of the whole."""
+"""Quick checksums of arrays, and of their rows."""
 
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -12,9 +11,6 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY
 from pyspec._library.memory import address, address_in
-
-#: The polynomial of CRC-32, the highest power left out, the lowest bit first.
-POLYNOMIAL = 0xEDB88320
 
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
 LINE, LINES = 512, 512
@@ -27,9 +23,9 @@ def checksum(array: npt.NDArray[Any]) -> int:
     """A number that changes with the values of an array, or with their order; a change by accident
     escapes it hardly ever. It is taken in one pass, in a tenth of the time of the digest.
 
-    The bytes are laid out in lines. CRC-32 is taken of the sums of the lines and of the sums of the
-    columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
-    two words that differ, unless they share the line or the column; then it changes the other.
+    The bytes are laid out in lines. The checksum is the CRC-32 of the sums of the lines and of the
+    columns, as integers modulo 2^64. A change of one word changes both. An exchange of two
+    different words changes at least one of them.
     """
     plain = array if array.flags.c_contiguous else np.ascontiguousarray(array)
     if plain.nbytes < 8 * LINE:
@@ -70,32 +66,4 @@ def _checksum(plain: npt.NDArray[Any], at: int, square: int) -> int:
     found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)
-    return found
-
-
-def crc_joined(first: int, second: int, n_bytes: int) -> int:
-    """CRC-32 of bytes that follow each other, from that of the first and of the second part, which
-    has `n_bytes`: the first times x to the power of 8 n_bytes, modulo the polynomial, plus the
-    second."""
-    return _times(_power(n_bytes), first) ^ second
-
-
-@lru_cache(maxsize=16)  # the blocks of a file have one size, but for few
-def _power(n_bytes: int) -> int:
-    """x to the power of 8 n_bytes, modulo :data:`POLYNOMIAL`."""
-    power, square = 1 << 31, 1 << 23  # 1, and x^8
-    while n_bytes:
-        if n_bytes & 1:
-            power = _times(square, power)
-        square, n_bytes = _times(square, square), n_bytes >> 1
-    return power
-
-
-def _times(one: int, other: int) -> int:
-    """The product of two polynomials of bits, modulo :data:`POLYNOMIAL`."""
-    found = 0
-    for bit in range(31, -1, -1):
-        if one >> bit & 1:
-            found ^= other
-        other = (other >> 1) ^ (POLYNOMIAL if other & 1 else 0)
     return found

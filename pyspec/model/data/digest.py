@@ -1,5 +1,5 @@
-"""The digest of an array, by which data are recognised after decades, and a quick checksum, by
-which a change since a fit is noticed."""
+"""The digest of an array, which identifies data for decades, and a quick checksum, which shows a
+change since a fit."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def scale_of_label(label: str) -> str:
 
 
 def losses_last(labels: Mapping[str, str], energy: npt.NDArray[np.float64]) -> str | None:
-    """What is wrong with an axis on which losses stand behind their line: "binding energies rise"
-    or "kinetic energies fall"; "" where they stand before it, None where nothing says so.
+    """Describes the fault of an axis on which losses stand behind their line: "binding energies
+    rise" or "kinetic energies fall"; "" where they stand before it, None where nothing says so.
 
     Energies below 0 are counted from the Fermi edge, whatever they are called: they rise as
     kinetic ones do.

@@ -42,8 +42,8 @@ class Beside(Derived):
 
 
 class Weights(Beside):
-    """1 / σ of each point, from a source of σ, or of weights; -1 where there is none, which
-    :meth:`refuse` finds for points that count."""
+    """1 / σ of each point, from a source of σ or of weights. It is -1 where σ is not usable;
+    :meth:`refuse` finds such points if they count."""
 
     def __init__(self, given: Source, are_sigma: bool = True) -> None:
         super().__init__(given, np.float64)
@@ -114,7 +114,7 @@ def kept_by(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
     return ~check_mask(mask, np.shape(mask if data is None else data))
 
 
-def both_kept(keep: Any, left: npt.NDArray[np.bool_]) -> Any:
+def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Any:
     """Where a point counts by both; `keep` itself where it is no array of booleans."""
     given = left if keep is None else np.asarray(keep)
     if given.dtype.kind != "b":
@@ -134,7 +134,7 @@ def masked_beside(mask: Any, keep: Any) -> Any:
     return Kept(mask)
 
 
-def taken_beside(data: Any, weight: Any, keep: Any) -> tuple[Any, Any]:
+def taken_beside(data: object, weight: Any, keep: Any) -> tuple[Any, Any]:
     """Weights and mask of a measurement, some of them by reference; their values are looked at with
     the data.
 
@@ -176,8 +176,7 @@ def seen_rows(array: Any, begin: int, end: int) -> Any:
 
 
 class Veiled(Derived):
-    """Data of which rows that are masked as a whole are 0, and are not read where their chunk has
-    no other rows.
+    """Data whose fully masked rows are 0. Chunks that hold only such rows are not read.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ class Veiled(Derived):
     keep : False where a point is masked, of the rows from `first` on
     """
 
-    def __init__(self, given: Source, keep: Any, first: int) -> None:
+    def __init__(self, given: Source, keep: npt.NDArray[np.bool_] | None, first: int) -> None:
         super().__init__(given)
         self._keep, self._first = keep, first
 
@@ -218,11 +217,11 @@ class Veiled(Derived):
         return found
 
     def _chunks(self, begin: int, end: int) -> list[tuple[int, int]]:
-        """Chunks, as far as they have these rows; where there are none, single rows."""
+        """Chunks, cut to these rows; single rows where the source has no chunks."""
         found = []
         while begin < end:
             chunk = self.bounds(begin)
-            # The number of a row within what is read, which may be a part of what is stored.
+            # The row number within what is read, which may be a part of what is stored.
             stop = begin + 1 if chunk is None else begin - self.place(begin)[0] + chunk[2]
             found.append((begin, min(max(stop, begin + 1), end)))
             begin = found[-1][1]
@@ -230,9 +229,9 @@ class Veiled(Derived):
 
 
 def veiled(source: Source, keep: Any, first: int = 0) -> Source:
-    """The source; where `keep`, of its rows from `first` on, leaves out points row by row, without
-    what it leaves out as a whole. Arrays that workers hold stay as they are: the workers veil what
-    they have of them."""
+    """The source itself, or with a mask of rows a source that does not read the rows that `keep`
+    leaves out. `keep` is for its rows from `first` on. Arrays that workers hold stay as they are:
+    the workers veil what they have of them."""
     if keep is None or isinstance(source, (Veiled, Held)):
         return source
     if source_of(keep) is None and (keep.ndim < 2 or keep.strides[0] == 0):

@@ -48,9 +48,9 @@ class Measurement(Suggesting):
     rows : (begin, end) of the time window, end excluded; None for all
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data. Weight 0 masks a point
-    mask : True where a point is left out: of the shape of the data, (n_energy,) for columns or
-        (n_time, 1) for rows, as of :class:`pyspec.File`. Where data are by reference, `weight` and
-        `mask` may be, too
+    mask : True where a point is left out: (n_energy,) masks columns, (n_time, 1) rows, and an array
+        of the shape of the data points, as in :class:`pyspec.File`. Where data are by reference,
+        `weight` and `mask` may be, too
     keep : the opposite, False where a point is masked; given both, both must let a point count
     loss : "squares" (or "gaussian"), or "poisson" for counts: the residual is then the signed root
         of the deviance, :func:`pyspec.functions.losses.deviance`
@@ -61,8 +61,8 @@ class Measurement(Suggesting):
         None for the mean step of the axis
     ends : the columns between which a ``StaticShirley`` stands; None for those of the window
 
-    Raises :class:`DataError` where arrays or the window are not usable, and for data that are
-    not finite within the window, unless masked.
+    Raises :class:`DataError` where arrays or the window are not usable, and for unmasked values of
+    the window that are not finite.
     """
 
     data: npt.NDArray[Any] | None = None
@@ -276,8 +276,8 @@ class Measurement(Suggesting):
         return square_of(self)
 
     def sigma(self, expected: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
-        """The declared standard deviation of each point of the window, None where no noise was
-        declared: 1 / weight (inf where that is 0), of counts sqrt(expected / loss_scale).
+        """The declared standard deviation of each point of the window: 1 / weight (inf for a weight
+        of 0), for counts sqrt(expected / loss_scale). None without declared noise.
 
         `expected` is the model over the window: its shape, and the counts. Raises
         :class:`DataError` for weights of a measurement without data.
@@ -381,8 +381,8 @@ def _lines(array: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
 def row_of(series: Measurement, row: int) -> Measurement:
     """One spectrum of a series (n_time, n_energy), with its part of weights and mask.
 
-    Without weights, what was looked at when the series was made is not looked at again, but for the
-    values, which may have changed since. Raises :class:`DataError` as the series did.
+    Without weights only the values are checked again, which may have changed; the rest was checked
+    when the series was made. Raises :class:`DataError` as the series did.
     """
     data, keep = series.data, None if series.keep is None else series.keep[row]
     assert data is not None

@@ -1,4 +1,4 @@
-"""What a measurement is given, as it keeps it: windows, texts, numbers, weights."""
+"""Checks of what a measurement takes: windows, texts, numbers, weights."""
 
 from __future__ import annotations
 
@@ -62,14 +62,13 @@ def check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
         )
 
 
-def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float | Array:
-    """A number, or an array that broadcasts to the data: one value a spectrum, (n_time,) or
-    (n_time, 1), one an energy, (n_energy,) or (1, n_energy), or one a point. Where there are as
-    many times as energies one axis alone does not say which is meant.
+def check_sigma(given: object, shape: tuple[int, ...], keep: Any = None) -> float | Array:
+    """A number, or an array that broadcasts to the data: (n_time,) or (n_time, 1) is one value for
+    each spectrum, (n_energy,) or (1, n_energy) one for each energy, and an array of the shape of
+    the data one for each point. One axis is ambiguous where there are as many times as energies.
 
-    Raises :class:`DataError` for another shape, and unless all are finite and above 0; those of
-    points that are masked, where `keep` is False, do not count, nor those of spectra or energies
-    whose points all are."""
+    Raises :class:`DataError` for another shape, and for values that are not finite and above 0.
+    Masked points (`keep` is False), spectra and energies do not count."""
     try:
         array = np.asarray(given)
     except ValueError:  # lists of different lengths
@@ -142,7 +141,7 @@ def window_of(given: Any, what: str) -> tuple[int, int] | None:
     return begin, end
 
 
-def texts_of(given: Any, what: str) -> dict[str, str]:
+def texts_of(given: object, what: str) -> dict[str, str]:
     """Labels or units by name; empty ones are left out."""
     if not isinstance(given, Mapping):
         raise DataError(f'{what} is {given!r}; give texts by name, such as {{"energy": "eV"}}')

@@ -18,8 +18,8 @@ from pyspec._library.threads import Threads
 from pyspec.errors import DataError, one_line
 from pyspec.model.data.checksum import checksum
 
-#: Bytes of the rows that are summed at a time, while next ones are read: small enough to be in a
-#: cache of the processor still when they are summed (4 MiB: 0.56 s, 16 MiB: 0.87 s of 4e9 bytes).
+#: Bytes of the rows that are summed at a time while the next are read. They stay in the processor's
+#: cache until they are summed (4 MiB: 0.56 s, 16 MiB: 0.87 s for 4e9 bytes).
 BLOCK = 4 * 2**20
 
 #: Threads that read blocks whose values have to be decoded, at most.
@@ -28,8 +28,8 @@ READERS = 4
 #: Bytes up to which data by reference are loaded where something needs all of them at once.
 LOADED = 256 * 2**20
 
-#: Bytes of the rows that have a checksum of their own, or of one chunk where that is more. Rows
-#: stored without chunks have one for each block: more of them take as long as the reading.
+#: Bytes of the rows that share a checksum; one chunk if that is larger. Rows stored without chunks
+#: have one for each block: more of them take as long as the reading.
 SEEN = 2**18
 
 #: Types that sums take as they are; masks are of the last one.
@@ -67,8 +67,8 @@ class Source(NDArrayOperatorsMixin, ABC):
     """Measured values (n_time, n_energy) that are read by rows.
 
     It stands where an array of data stands: ``shape``, ``dtype`` and slices along both axes, which
-    give a source again. What needs an array loads it, ``np.asarray(source)``, up to 256 MiB; more
-    is refused, for it would not fit beside what the fit needs.
+    give a source again. ``np.asarray(source)`` loads up to 256 MiB; more is refused, since it would
+    not fit beside the memory of the fit.
 
     Attributes
     ----------
@@ -204,8 +204,7 @@ class Source(NDArrayOperatorsMixin, ABC):
         step: int | None = None,
     ) -> Iterator[tuple[int, Any]]:
         """(first row, rows) from begin on, `step` rows or about 4 MiB each; next ones are read
-        meanwhile. With `seen`, rows that are not what they were are refused, and a store that
-        grew."""
+        meanwhile. With `seen`, rows that have changed and a store that grew are refused."""
         end, step = len(self) if end is None else end, step or self.step
         cuts = [begin, *range(begin - begin % step + step, end, step), end]
         places = iter(pairwise(cuts))
@@ -223,8 +222,8 @@ class Source(NDArrayOperatorsMixin, ABC):
                 del found  # so that only the block in hand is kept
                 yield first, block
         finally:
-            # Without waiting: what nobody reads to its end, as after an error, ends where it is
-            # collected, in a thread that starts, say, and no thread may then wait for another.
+            # Does not wait for the thread: a generator that is not read to its end is closed by the
+            # garbage collector, perhaps in a thread that must not wait.
             reader.shutdown(wait=False, cancel_futures=True)
 
     def _looked_at(self, begin: int, end: int, seen: Seen | None) -> npt.NDArray[Any]:

@@ -1,5 +1,5 @@
-"""What a fit needs to know of all data by reference beside sums: one pass over them, here or by
-several processes, with the same bits."""
+"""One pass over data by reference for all that a fit needs beside sums; in this process or several,
+with the same bits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.data.checksum import crc_joined
+from pyspec.model.data.checksum import checksums
 from pyspec.model.data.lazy_weights import Beside, Weights, seen_rows, veiled
 from pyspec.model.data.source import Seen, Source, source_of, whole_of
 
@@ -37,7 +37,7 @@ class Survey:
     means : (n_columns,) their mean spectrum, NaN where there is none
     low, high : smallest and largest value that counts
     is_whole : whether all values that count are whole numbers
-    checksum : CRC-32 of the bytes of the rows
+    checksum : CRC-32 of the checksums of the rows, in their order
     """
 
     square: float
@@ -113,8 +113,8 @@ def _of_rows(array: npt.NDArray[Any] | None, rows: slice, n_rows: int) -> Any:
 
 
 class RowTree:
-    """Values of rows joined in a binary tree over the row number: in whatever blocks rows come, and
-    whoever joins some of them, the bits of the total are the same."""
+    """Sums values of rows in a binary tree over the row number. The bits of the total do not depend
+    on blocks, or on who joins them."""
 
     def __init__(self, join: Join) -> None:
         self._join = join
@@ -182,7 +182,7 @@ class Surveyed:
     high: float = -np.inf
     is_whole: bool = True
     is_masked: bool = False
-    crcs: dict[int, tuple[int, int]] = field(default_factory=dict)
+    row_checksums: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     def add(self, source: Source, first: int, block: npt.NDArray[Any], rules: Rules) -> None:
         """Takes rows from `first` on, of which `rules` are.
@@ -190,7 +190,7 @@ class Surveyed:
         Raises :class:`DataError` where a value that counts is NaN or infinite.
         """
         plain = np.ascontiguousarray(block)
-        self.crcs[first] = zlib.crc32(plain.data), plain.nbytes
+        self.row_checksums[first] = np.array(checksums(plain), "<u4")
         values = np.ascontiguousarray(plain[:, rules.columns], np.float64)
         shape = values.shape
         kept: npt.NDArray[np.bool_] | None = None
@@ -231,7 +231,7 @@ class Surveyed:
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         self.is_whole = self.is_whole and other.is_whole
         self.is_masked = self.is_masked or other.is_masked
-        self.crcs.update(other.crcs)
+        self.row_checksums.update(other.row_checksums)
 
     def survey(self) -> Survey:
         """What these rows are together."""
@@ -240,9 +240,8 @@ class Surveyed:
         sums, counts = np.split(total, 2) if self.is_masked else (total, n_points / total.size)
         with np.errstate(invalid="ignore"):
             means = sums / counts
-        crc = 0
-        for _, (one, n_bytes) in sorted(self.crcs.items()):
-            crc = crc_joined(crc, one, n_bytes)
+        rows = [self.row_checksums[first] for first in sorted(self.row_checksums)]
+        crc = zlib.crc32(np.concatenate(rows).data)
         found = square, int(n_points), mean, scatter
         return Survey(*found, means, self.low, self.high, self.is_whole, crc)
 

@@ -18,9 +18,8 @@ Array = npt.NDArray[np.float64]
 DELAYS = ". exclude= leaves out energies of a series; exclude_times=[(-0.1, 0.2)] leaves out times"
 
 
-#: A point nearer to a limit than this part of the smallest step lies on it: an axis that is
-#: counted, such as ``np.arange(80, 90, 0.1)``, has 83.99999999999977 where 84 is meant, one in
-#: single precision 83.0999985 for 83.1.
+#: A point lies on a limit if it is nearer than this part of the smallest step: ``np.arange(80, 90,
+#: 0.1)`` has 83.99999999999977 for 84, and single precision has 83.0999985 for 83.1.
 ROUNDED = 1e-3
 
 
@@ -50,8 +49,8 @@ def apart(one: Array, other: Array) -> str:
 
 
 def places_on(axis: Array, points: Array) -> npt.NDArray[np.int64]:
-    """The place of each point on an axis in any order, but for rounding; -1 of one that is not on
-    it."""
+    """The index of each point on an axis in any order, up to rounding; -1 for points that are not
+    on it."""
     order = np.argsort(axis)
     right = np.searchsorted(axis[order], points)
     sides = [order[np.clip(right - k, 0, axis.size - 1)] for k in (1, 0)]
@@ -92,8 +91,8 @@ def excluded(
 ) -> npt.NDArray[np.bool_] | None:
     """(n,) True within one of the pairs (low, high), both ends included; None without pairs.
 
-    Raises :class:`DataError` for what is no list of pairs, and for a pair that holds no point,
-    such as one of times `of_series`, whose energies are left out.
+    Raises :class:`DataError` for what is no list of pairs, and for a pair without a point, such as
+    one of times `of_series` whose energies are left out.
     """
     given = list(pairs)
     if given and not all(isinstance(pair, Iterable) for pair in given):
@@ -125,8 +124,8 @@ def forward_range(
 ) -> tuple[float | None, float | None]:
     """(start, stop) of a time range, as :func:`row_range` takes them; `what` is how it is called.
 
-    Raises :class:`DataError` for what is no pair, and for one that runs backwards: ends that are
-    exchanged by mistake would choose other spectra than those that were meant.
+    Raises :class:`DataError` for what is no pair, and for a pair that runs backwards: ends
+    exchanged by mistake would choose other spectra.
     """
     try:
         start, stop = given

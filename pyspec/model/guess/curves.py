@@ -14,8 +14,8 @@ def lines_slopes(
     x: Array, y: Array, theta: Array, n_lines: int, has_loss: bool
 ) -> tuple[Array, Array]:
     """What lines on a background leave of y, (n,), with its sign changed, and the derivatives, (n,
-    n_theta). Theta is height, place, width and mixing of each line; level, slope, and pShirley;
-    and, where it is longer, the asymmetry of all lines."""
+    n_theta). Theta holds height, place, width and mixing of each line, then level, slope and
+    pShirley, and if it is longer the asymmetry of all lines."""
     skew = theta[4 * n_lines + 3 :].tolist()
     shape = reference("GLSAsym" if skew else "GLP")
     step = float(np.ptp(x)) / (x.size - 1)

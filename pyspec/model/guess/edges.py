@@ -16,7 +16,7 @@ from pyspec.model.guess.values import levels
 Array = npt.NDArray[np.float64]
 
 #: An edge is a step of this share of the range, between ends that are flat over this share of the
-#: points: a straight line changes there by twice as much as an edge may.
+#: points. A straight line changes there by twice as much as an edge may.
 STEP, EDGES = 0.3, 0.15
 
 #: In eV per K; from 90 % to 10 % a Fermi edge falls over 4.39 kB T, an error function over

@@ -1,4 +1,4 @@
-"""What stands out of a spectrum: humps that noise alone does not make."""
+"""Humps of a spectrum: maxima that noise alone does not make."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-#: A maximum counts as a hump of its own if it stands out by this share of the range.
+#: A maximum is a separate hump if it rises above its surroundings by this share of the range.
 SHARE = 0.05
 
 #: And by 2 √(2 ln n) + BEYOND standard deviations of the smoothed noise: the first part is how far
-#: the highest and lowest of n values lie apart. Of 1,600 spectra of white noise alone, of 50 to
-#: 2,000 points, fewer than one in a hundred has a hump then.
+#: the highest and lowest of n values lie apart. Fewer than one in a hundred of 1,600 spectra of
+#: white noise (50 to 2,000 points) has such a hump.
 BEYOND = 0.6
 
 #: Divided by the number of points: from few of them the noise is known badly.
@@ -44,8 +44,9 @@ class Hump(NamedTuple):
 
 
 def noise_of(values: Array) -> float:
-    """The standard deviation of white noise, from second differences of neighbours, of which the
-    largest fifth may be flanks of lines; of few counts, many of which are alike, from all."""
+    """The standard deviation of white noise, from second differences of neighbours. The largest
+    fifth may be flanks of lines and does not count; for few counts, many of them equal, all
+    count."""
     steps = np.sort(np.abs(np.diff(values, 2)))
     inner = steps[: max(1, math.ceil(0.8 * steps.size))]
     if inner.size == 0:
@@ -71,8 +72,8 @@ def resolved(data: Array) -> int:
 
 
 def smoothed(values: Array, width: float) -> Array:
-    """Values, (n,), behind a Gaussian of this standard deviation in points, mirrored at both ends;
-    of many values and wide Gaussians by Fourier transform."""
+    """Values (n,) convolved with a Gaussian of this standard deviation in points, mirrored at both
+    ends. Many values with wide Gaussians use a Fourier transform."""
     if values.size * width < MANY:
         from scipy.ndimage import gaussian_filter1d  # heavy: imported by the first guess
 
@@ -87,11 +88,11 @@ def smoothed(values: Array, width: float) -> Array:
 
 
 def humps(values: Array) -> list[Hump]:
-    """The humps of a spectrum, (n,), the one that stands out most first; an end of it, which may be
-    background, after all others.
+    """The humps of a spectrum (n,), the most prominent first. Ends of the spectrum, which may be
+    background, come last.
 
-    Each is found at the least smoothing that shows it: a narrow line keeps its place and width, and
-    a broad one stands out of more noise.
+    Each hump is found at the least smoothing that shows it: a narrow line keeps its place and
+    width, and a broad one rises above more noise.
     """
     from scipy.signal import find_peaks, peak_widths  # heavy: imported by the first guess
 

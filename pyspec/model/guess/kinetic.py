@@ -1,9 +1,8 @@
 """Start values of spectra that decay: time zero, instrument, artifact and time constants.
 
-Spectra are free: at every energy the heights follow by least squares for the basis functions of
-the delay (variable projection, with the Jacobian of Kaufman). Time zero is first sought on a grid
-with a flexible basis of decays, energy by energy; then decays are added as long as the data ask for
-them.
+Spectra are free: at every energy the heights follow by least squares for the basis functions of the
+delay (variable projection, with the Jacobian of Kaufman). First time zero is found on a grid, with
+a flexible basis of decays for each energy. Then decays are added as long as the data support them.
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ def coordinate(energy: Array, is_wavelength: bool) -> tuple[Array, float]:
 def guess_kinetics(
     time: Array, energy: Array, data: Array, is_wavelength: bool, n_decays: int | None = None
 ) -> Kinetics:
-    """The laws of a series, (n_time, n_energy), all values finite, over delays that rise; with
-    `n_decays` decays, or as many as the data ask for."""
+    """Guesses the laws of a series (n_time, n_energy) of finite values over rising delays, with
+    `n_decays` decays, or as many as the data support."""
     noise = _noise_of_columns(data)
     scaled = data / noise
     x, _ = coordinate(energy, is_wavelength)
@@ -249,7 +248,7 @@ def _unpacked(laws: Kinetics, theta: Array) -> Kinetics:
 
 
 def _fastest(laws: Kinetics, step: float) -> float:
-    """The fastest decay that is told from the instrument, and from an artifact as short as that."""
+    """The fastest decay that can be told from the instrument and from an artifact as short."""
     return (3.0 if laws.has_artifact else 0.5) * (laws.SD or step)
 
 
@@ -310,8 +309,8 @@ def _any_taus(data: Scaled, laws: Kinetics) -> tuple[float, ...]:
 
 
 def _worth(data: Scaled, laws: Kinetics) -> float:
-    """By how much more chi squared has to fall, as neighbouring delays in the residual are alike:
-    noise that is correlated, or what no decay describes, is worth fewer points than there are."""
+    """The factor by which chi squared must fall further, since neighbouring delays in the residual
+    are alike: correlated noise is worth fewer points."""
     alike = min(max(_whiteness(data, laws), 0.0), 0.99)
     return (1 + alike) / (1 - alike)
 

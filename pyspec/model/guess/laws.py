@@ -1,8 +1,8 @@
 """Start values from a trace over time: a slope, an onset, decays, an oscillation, as far as they
 stand out.
 
-Grids of the parameters that are not linear (onset, width, decay times, frequency), for each of
-which heights follow by least squares. Between laws the information criterion of Bayes decides.
+Grids of the nonlinear parameters (onset, width, decay times, frequency); the heights follow by
+linear least squares. Between laws the information criterion of Bayes decides.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MOST, SOUGHT = 20_000, 400
 #: Points of the grids: onsets, decay times, frequencies.
 ONSETS, DECAYS, FREQUENCIES = 60, 24, 4000
 
-#: Widths of the instrument, in steps of the axis at the onset; the least one; below which the onset
-#: is as sharp as the axis can tell.
+#: Widths of the instrument, in steps of the axis at the onset; the least width; the width below
+#: which the onset is as sharp as the axis can show.
 WIDTHS = (0.3, 1.0, 2.0, 4.0, 8.0)
 SHARPEST, SHARP = 0.2, 0.5
 
@@ -50,8 +50,8 @@ SAMPLED = 0.9
 #: looks like smaller ones.
 SMALLEST = 0.01
 
-#: Sums of squares below this share of that of the trace are nothing that a law is sought for, 0.3 %
-#: in height: a step of exact values would get two decays for what its onset leaves.
+#: No law is added for a sum of squares below this share of that of the trace (0.3 % in height): a
+#: step of exact values would get two decays for the remains of its onset.
 NOTHING = 1e-5
 
 
@@ -96,7 +96,7 @@ class _Tried:
 
 
 def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
-    """What stands out of a trace, (n_time,), over times that rise; of at least five points."""
+    """Guesses laws for a trace (n_time,) over rising times, with at least five points."""
     t, y = np.asarray(time, np.float64), np.asarray(trace, np.float64)
     start = 0.0 if t[0] < 0.0 < t[-1] else float(t[0])  # a zero within the axis means something
     span, ground, size = float(np.ptp(t)), float(y[0]), float(np.ptp(y)) or 1.0
@@ -306,8 +306,8 @@ def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _
 
 
 def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
-    """What an oscillation may stand beside: what was found, and less than that, which an
-    oscillation does better than decays."""
+    """Sets of laws that an oscillation is tried with: those found so far, and fewer, since an
+    oscillation may replace decays."""
     onset = min((law for law in laws if law.sd is not None), key=_by_cost, default=None)
     found = [best, *(one for one in laws if len(one.taus) < 2)]
     for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
@@ -369,8 +369,8 @@ def _with_wave(t: Array, y: Array, base: _Tried) -> Iterator[_Tried]:
 
 
 def _fastest(t: Array, t0: float, tau: float) -> float:
-    """The highest frequency that is sampled twice in a period through nearly all of the time in
-    which an oscillation from `t0` on fades: beyond it steps of later delays fit any."""
+    """The highest frequency with two samples in a period throughout most of the time in which an
+    oscillation from `t0` on fades. Beyond it the steps of later delays fit any frequency."""
     steps = np.sort(np.diff(t[(t >= t0) & (t <= max(t0 + tau, t[0]))]))
     if not steps.size:
         return 0.0

@@ -22,8 +22,8 @@ def minimized(
     tolerance: float = 1e-7,
     enough: float = 0.0,
 ) -> Array:
-    """Where the sum of squares of a residual is least, until a step lowers it by less than this
-    share, or it is `enough`; no step is longer than `moves`."""
+    """Minimizes the sum of squares of a residual until a step lowers it by less than this share, or
+    it is `enough`. No step is longer than `moves`."""
     theta = np.clip(theta, low, high)
     damping, (left, slope) = 1e-3, slopes(theta)
     cost = float(left @ left)

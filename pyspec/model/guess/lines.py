@@ -27,8 +27,8 @@ from pyspec.model.guess.values import MAX_PEAKS, guess_values, levels, peak_plac
 
 Array = npt.NDArray[np.float64]
 
-#: A spectrum has two signs where each reaches this share of the other, or a hump stands out of the
-#: noise at the other side of zero.
+#: A spectrum has two signs where each reaches this share of the other, or a hump rises out of the
+#: noise on the other side of zero.
 DIPS = 0.2
 
 #: And where not both of its ends lie off zero by this share of the way that it reaches there.
@@ -41,8 +41,8 @@ LITTLE = 0.02
 #: a straight line's.
 LOSSES = 0.5
 
-#: Lines are asymmetric where the sum of squares falls to this share, and lies this far above that
-#: of noise and of this share of the range.
+#: Lines are asymmetric if the sum of squares falls to this share, and lies this far above that of
+#: noise and of this share of the range.
 FLANK, ABOVE_NOISE, FAR = 0.6, 2.0, 0.006
 
 #: What is said of a model beside it.
@@ -184,8 +184,8 @@ class Lines:
 
 
 def _seen(upright: Array) -> list[int]:
-    """Points at which peaks stand out, the strongest first: of a spectrum, or, where its slope
-    hides them all, of what rises above the line between its ends."""
+    """Indices of peaks, the strongest first. Where the slope of the spectrum hides all peaks, those
+    of the spectrum above the line between its ends."""
     found = peak_places(upright)
     return found if found else peak_places(upright - _line(upright))
 

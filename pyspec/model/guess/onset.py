@@ -17,8 +17,8 @@ Array = npt.NDArray[np.float64]
 #: their standard deviations.
 CERTAIN = 6.0
 
-#: Points of the grids: time zeros, widths of the instrument, decays of the flexible basis, starts
-#: of a further decay, and of slope and curvature of time zero.
+#: Numbers of points of the grids: time zeros, widths of the instrument, decays of the flexible
+#: basis, starts of a further decay, and slope and curvature of time zero.
 ONSETS, WIDTHS, FLEXIBLE, STARTS, SLOPES, BENDS = 80, 6, 6, 12, 41, 17
 
 

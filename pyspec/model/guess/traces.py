@@ -50,8 +50,8 @@ def _notes(laws: Laws) -> list[str]:
 
 
 def _has_instrument(laws: Laws) -> bool:
-    """Whether laws are behind the instrument: an oscillation alone begins as sharp as it is seen,
-    with all of its height at the first time."""
+    """Whether laws are convolved with the instrument. An oscillation alone begins sharply, with its
+    full height at the first time."""
     is_seen = laws.step is not None or bool(laws.decays) or not laws.is_sharp
     return laws.SD is not None and is_seen
 

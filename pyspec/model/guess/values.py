@@ -128,8 +128,8 @@ def peak_places(spectrum: npt.ArrayLike) -> list[int]:
 
 
 def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:
-    """(place, height, full width at half maximum) of `count` peaks: those that stand out, then
-    shoulders, the highest of what remains when these are taken away."""
+    """(place, height, full width at half maximum) of `count` peaks: the prominent ones, then
+    shoulders, which are the highest remains once those are subtracted."""
     from scipy.ndimage import gaussian_filter1d
 
     rest = gaussian_filter1d(above, max(1.0, above.size / 200))
@@ -148,8 +148,8 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
 
 
 def _calmed(axis: Array, above: Array, top: int, seen: Array, taken: Array) -> tuple[int, Array]:
-    """A peak and the spectrum as they are behind a Gaussian that broadens it by a fiftieth: at the
-    least one that shows a peak, noise makes it higher and narrower."""
+    """A peak and the spectrum, convolved with a Gaussian that broadens the peak by a fiftieth. At
+    the least smoothing that shows a peak, noise makes it higher and narrower."""
     step = float(np.ptp(axis)) / (axis.size - 1)
     points = _width(axis, seen, top) / step
     near = slice(max(0, top - int(points / 4)), top + int(points / 4) + 1)

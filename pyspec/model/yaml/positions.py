@@ -1,5 +1,5 @@
-"""A model file with the place of everything in its text, so that one entry can be replaced and the
-rest, with its comments and its order, stays as it is."""
+"""A model file with the position of every entry in its text. One entry can be replaced while the
+rest keeps its comments and order."""
 
 from __future__ import annotations
 

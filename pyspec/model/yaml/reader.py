@@ -102,8 +102,8 @@ def open_source(source: str | Path | Source) -> Source:
 
 
 def no_text(error: UnicodeDecodeError, hint: str) -> str:
-    """What a file is that holds no UTF-8: binary, with a hint at what it should be, or text of
-    another encoding."""
+    """Describes a file that is not UTF-8: binary, with a hint at what it may be, or text of another
+    encoding."""
     raw = error.object
     if b"\0" in raw and not raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return f"is a binary file{hint}"
@@ -144,8 +144,8 @@ def read(source: Source) -> Node | None:
 
 
 def unseen_in(text: str) -> str:
-    """What looks like a blank, or like nothing, and is none to YAML: its name; else "". Comments
-    may have it."""
+    """The name of a character that looks like a blank or is invisible, but is no blank in YAML;
+    else "". Comments may have it."""
     seen = text.split("#")[0]
     found = next((sign for sign in seen if not sign.isprintable() and sign != "\t"), "")
     known = unicodedata.name(found, "a control character") if found else ""

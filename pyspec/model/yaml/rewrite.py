@@ -1,6 +1,6 @@
 """Edits of the text of a model file: each gives the text after it, with comments and order kept.
 
-What comes out is for the loader to judge: nothing is checked here but what the edit itself needs.
+The loader judges the result; only what an edit itself needs is checked here.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def with_own_law(text: str, model: Model, target: str) -> str:
 
 
 def with_law(text: str, model: Model, target: str, function: str, entries: Entries) -> str:
-    """The text in which a further law moves a parameter: behind those that it has, a kernel above
+    """The text with a further law for a parameter, behind its other laws; a kernel stands above
     them."""
     par = _all(model).get(target)
     if par is None:

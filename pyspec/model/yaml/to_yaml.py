@@ -34,8 +34,8 @@ def _model_lines(name: str, components: Sequence[Component], quantities: Sequenc
 
 
 def dynamics_text(dynamics: Dynamics, names: Sequence[str]) -> str:
-    """The models of `dynamics`, called `names`: the one of all times, then those of the turns, of
-    which one that takes several turns stands there once."""
+    """The models of `dynamics`, called `names`: the model of all times, then those of the
+    sub-cycles, each once."""
     return functions_text(dynamics.components) + _dynamics_lines(dynamics, names)
 
 
@@ -139,8 +139,8 @@ def _state_lines(states: Sequence[Component]) -> list[str]:
 
 
 def _entry(par: Par, low: float = -math.inf, high: float = math.inf) -> str:
-    """``[value, vary]``, ``[value, vary, min, max]`` or ``["expression"]``; bounds that are those
-    of the function's domain, [low, high], are left out."""
+    """``[value, vary]``, ``[value, vary, min, max]`` or ``["expression"]``. Bounds equal to the
+    function's domain [low, high] are left out."""
     if par.free is not None:
         return free_text(par.free)
     if par.formula is not None:
