@@ -58,10 +58,10 @@ class FileModels:
     ) -> Any:
         """Loads one model of a YAML file (relative to the project's folder) and keeps it.
 
-        A model of the same name that was loaded before is replaced, with a :class:`ModelWarning`:
-        what was added to it (time dependence, profiles, values) is gone. With `model_type`
-        "dynamics" or "profile" the Dynamics or Profile for the parameter `par_name` is returned,
-        and not kept: :meth:`add_time_dependence` and :meth:`add_par_profile` do both.
+        A model of the same name is replaced, with a :class:`ModelWarning`; its time dependence,
+        profiles and values are gone. With `model_type` "dynamics" or "profile" the Dynamics or
+        Profile for the parameter `par_name` is returned, and not kept: :meth:`add_time_dependence`
+        and :meth:`add_par_profile` do both.
         """
         source = self.project.resolve(model_yaml)
         one_of("model_type", model_type, MODEL_TYPES, ModelError)
@@ -107,8 +107,8 @@ class FileModels:
             model.set_axes(inputs=own_inputs(model, data.inputs))
 
     def prepared(self, model_name: str, *, time: bool) -> Model:
-        """A copy of a model on the axes of the file, for one fit; without `time` it is at rest, for
-        one spectrum."""
+        """A copy of a model for one fit, on the axes of the file; without `time` at rest, for one
+        spectrum."""
         chosen = self.select_model(model_name)
         if not time:
             refuse_free(chosen.name, chosen.parameters, "one spectrum needs")
@@ -145,8 +145,8 @@ class FileModels:
         )
 
     def set_by_hand(self, model_name: str) -> set[str]:
-        """The parameters with another value than the model was loaded with, or a fit wrote, and
-        those that are fixed and were free then: these are to stay where they are."""
+        """Parameters that were set by hand: their value is not the one that was loaded or that a
+        fit wrote, or they are fixed and were free. A fit leaves them where they are."""
         known = dict(self._loaded.get(model_name, {}))
         written = self._written.get(model_name, {})
         known |= {name: (wrote, True) for name, (_, wrote) in written.items()}

@@ -48,8 +48,8 @@ class File(FileFacts, Suggesting):
     parent_project : the project it belongs to; a new one if None
     path : a label of where the data come from
     name : how results call it; `path` if None
-    data : (n_energy,) or (n_time, n_energy); used where it lies, not copied, where its type
-        is float64, float32 or uint16; never written to. With a time axis alone: (n_time,)
+    data : (n_energy,) or (n_time, n_energy). Arrays of float64, float32 or uint16 are used without
+        a copy, and never written to. With a time axis alone: (n_time,)
     energy, time : the axes; energy rises or falls all the way, time rises
     aux_axis, aux_weights : the auxiliary axis of profiles and the weights of its average, equal
         ones by default
@@ -129,7 +129,9 @@ class File(FileFacts, Suggesting):
         return file
 
     @classmethod
-    def from_xarray(cls, array: Any, parent_project: Project | None = None, **options: Any) -> File:
+    def from_xarray(
+        cls, array: object, parent_project: Project | None = None, **options: Any
+    ) -> File:
         """A file of an ``xarray.DataArray`` or Dataset with named axes, energy last.
 
         Options `mask`, `nan_policy`, `name`, `aux_axis` are those of File, others those of
@@ -214,9 +216,9 @@ class Project(Workspace, Suggesting):
     ----------
     path : folder that relative model paths start from; None is the working directory
     name : a label
-    config_file : a file of settings in the project's folder, read where it exists: show_output,
+    config_file : a file of settings in the project's folder, read if it exists: show_output,
         backend, the noise of its files (noise_type, sigma_data, noise_scale), and fields of
-        PlotConfig; arguments given here override it
+        PlotConfig. Arguments override it
     backend : "compiled", "interpreted", "tree" or "compare"; None (default) runs compiled and
         falls back, with a warning that says why, where a model cannot be compiled
     show_output : whether fits show progress and print their result
@@ -315,8 +317,8 @@ class Project(Workspace, Suggesting):
 
     @property
     def results(self) -> FitResults:
-        """The fits of all files, in the order of the files: a list of its own at each access, with
-        `find`, `get`, `compare_models` and more; see :class:`pyspec.FitResults`."""
+        """The fits of all files, in the order of the files, as a new list at each access, with
+        `find`, `get`, `compare_models` and more: see :class:`pyspec.FitResults`."""
         fits = [result for file in self.files for result in file.results]
         return FitResults(fits, joint=self.joint_results, config=self.plot_config)
 

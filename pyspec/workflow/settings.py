@@ -80,7 +80,7 @@ def _at(place: str) -> Iterator[None]:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _check_noise(settings: dict[str, Any], places: dict[str, str]) -> None:
+def _check_noise(settings: dict[str, object], places: dict[str, str]) -> None:
     """Raises :class:`DataError` for settings of the noise that do not go together."""
     kind = str(settings.get("noise_type") or "unknown").lower()
     sigma, scale = (number(settings.get(key)) for key in ("sigma_data", "noise_scale"))
@@ -96,7 +96,7 @@ def _check_noise(settings: dict[str, Any], places: dict[str, str]) -> None:
             make_noise(kind, sigma, scale, ())
 
 
-def _check(place: str, name: str, value: Any) -> None:
+def _check(place: str, name: str, value: object) -> None:
     """Raises :class:`DataError` for what would mean something else, or nothing, later on."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if name == "show_output" and not isinstance(value, int):

@@ -43,8 +43,8 @@ class Workspace:
         self.plot_config = PlotConfig(**fields)
         self._backend: str | None = None
         self.backend = settings.get("backend") if backend is None else backend
-        #: Noise of files that are made from now on, until they declare their own: as the
-        #: arguments of :meth:`pyspec.File.set_noise`; sigma is one number.
+        #: Noise of files that are made from now on, until they declare their own, as arguments of
+        #: :meth:`pyspec.File.set_noise`; sigma is a number.
         self.noise_type: str = settings.get("noise_type") or "unknown"
         self.sigma_data: float | None = settings.get("sigma_data")
         self.noise_scale: float | None = settings.get("noise_scale")

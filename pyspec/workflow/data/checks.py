@@ -40,7 +40,7 @@ def need_project(given: object, path: object) -> None:
         raise CallError(f"File: path is a label, a text, not of type {kind}; {named}")
 
 
-def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
+def _numbers(given: object, what: str) -> npt.NDArray[Any]:
     """Any array-like of real numbers as an array; other content is refused."""
     if isinstance(given, np.ma.MaskedArray):
         raise DataError(
@@ -64,7 +64,7 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
     return array
 
 
-def need_dataset(given: Any) -> None:
+def need_dataset(given: object) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
     if isinstance(given, Dataset):
         return
@@ -76,7 +76,7 @@ def need_dataset(given: Any) -> None:
     raise CallError(f"File.from_dataset takes what read() returned; {say}")
 
 
-def no_axes(data: Any) -> DataError:
+def no_axes(data: object) -> DataError:
     """The answer to data without axes: where a table or an array with labels keeps its own."""
     where = ""
     if isinstance(data, Dataset):
@@ -93,10 +93,10 @@ def no_axes(data: Any) -> DataError:
 
 
 def check_data(
-    given: Any,
+    given: object,
     energy: npt.NDArray[np.float64] | None,
     time: npt.NDArray[np.float64] | None,
-    mask: Any = None,
+    mask: npt.ArrayLike | None = None,
     nan_policy: str = "raise",
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
@@ -139,14 +139,14 @@ def check_data(
     return frozen(data), keep
 
 
-def kept_of(mask: Any, source: Source) -> Any:
+def kept_of(mask: npt.ArrayLike, source: Source) -> Any:
     """Where points of data by reference count; a mask that is by reference, too, stays there."""
     hidden = beside_source(mask, source.shape, "mask")
     return ~check_mask(mask, source.shape) if hidden is None else Kept(hidden)
 
 
 def both_of(
-    keep: Any, columns: npt.NDArray[np.bool_], shape: tuple[int, ...]
+    keep: npt.NDArray[np.bool_] | None, columns: npt.NDArray[np.bool_], shape: tuple[int, ...]
 ) -> npt.NDArray[np.bool_]:
     """Where points count by `keep`, or None, and by these columns of it."""
     found: Any = Kept(keep.given, columns) if isinstance(keep, Kept) else None
@@ -156,7 +156,7 @@ def both_of(
 
 
 def check_pattern(
-    given: Any, shape: tuple[int, ...], what: str, positive: bool = False
+    given: object, shape: tuple[int, ...], what: str, positive: bool = False
 ) -> npt.NDArray[np.float64]:
     """A correction of the data: a number, (n_energy,), or one value a point."""
     pattern = np.asarray(_numbers(given, what), dtype=np.float64)
@@ -212,8 +212,8 @@ def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
 
 
 def refuse_spectra(files: Mapping[str, npt.NDArray[Any] | None]) -> None:
-    """Raises :class:`DataError` for files (name → data) of a project that hold one spectrum or one
-    trace, which it does not fit together."""
+    """Raises :class:`DataError` if a file (name → data) of a project holds one spectrum or trace,
+    which a project does not fit together."""
     single = [name for name, data in files.items() if data is not None and data.ndim == 1]
     if single:
         raise DataError(
@@ -224,7 +224,7 @@ def refuse_spectra(files: Mapping[str, npt.NDArray[Any] | None]) -> None:
 
 
 def held(n_dim: int, has_energy: bool) -> str:
-    """What a file holds that a call does not take, and what to call or give instead."""
+    """The remedy where a call does not take the data that a file holds."""
     if n_dim == 2:
         return (
             "spectra over time; a trace is one value for each time: "

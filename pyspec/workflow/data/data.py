@@ -118,7 +118,7 @@ class FileData:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
         self.raw = self.data
 
-    def _refer_to(self, source: Source, mask: Any, nan_policy: str) -> None:
+    def _refer_to(self, source: Source, mask: npt.ArrayLike | None, nan_policy: str) -> None:
         """Data that stay where they are; whether they are finite is seen when a fit reads them."""
         one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
         if nan_policy == "omit":
@@ -138,14 +138,16 @@ class FileData:
 
     # noise
 
-    def set_noise(self, noise_type: str, *, sigma: Any = None, scale: float | None = None) -> None:
+    def set_noise(
+        self, noise_type: str, *, sigma: npt.ArrayLike | None = None, scale: float | None = None
+    ) -> None:
         """Declares the noise of the data, which all later fits use.
 
         Parameters
         ----------
         noise_type : "gaussian", "poisson" (counts) or "unknown"
-        sigma : for "gaussian" one standard deviation: a number, one a spectrum (n_time,), one an
-            energy (n_energy,), or one a point
+        sigma : for "gaussian" the standard deviation: a number, (n_time,) by spectrum, (n_energy,)
+            by energy, or one value for each point
         scale : for "poisson" the counts for each unit of the data, 1 by default
 
         With known noise standard errors are not scaled by the reduced chi². For a mean of n spectra
@@ -158,7 +160,9 @@ class FileData:
             self._check_counts()
         self.noise = noise
 
-    def set_sigma(self, sigma: Any, *, noise_type: str | None = None) -> float | Array | None:
+    def set_sigma(
+        self, sigma: npt.ArrayLike | None, *, noise_type: str | None = None
+    ) -> float | Array | None:
         """Declares Gaussian noise of this standard deviation; None takes it back. Returns it."""
         if sigma is None:
             self.noise = Noise()
@@ -185,7 +189,7 @@ class FileData:
 
     # corrections
 
-    def subtract_dark(self, dark: Any) -> None:
+    def subtract_dark(self, dark: npt.ArrayLike) -> None:
         """Subtracts a dark spectrum (n_energy,), or one a point, from the data as they came.
 
         A second call replaces the first; :meth:`reset_dark` takes it back.
@@ -194,7 +198,7 @@ class FileData:
         pattern = check_pattern(dark, self.need_data().shape, "dark")
         self._correct(pattern, self.calibration)
 
-    def calibrate_data(self, calibration: Any) -> None:
+    def calibrate_data(self, calibration: npt.ArrayLike) -> None:
         """Divides the data (after the dark) by a response (n_energy,), or one a point.
 
         A declared sigma is divided too. A second call replaces the first;

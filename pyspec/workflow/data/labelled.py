@@ -13,10 +13,10 @@ from pyspec.errors import DataError
 Axis = npt.NDArray[np.float64] | None
 
 
-def refuse_other_order(data: Any, time: Axis, energy: Axis) -> None:
-    """Raises :class:`DataError` where the labels of a DataFrame, Series or DataArray are the values
-    of the axes in another order: transposed, where both are as many, or reversed. Other labels
-    say nothing: an axis may have been converted or calibrated."""
+def refuse_other_order(data: npt.NDArray[Any], time: Axis, energy: Axis) -> None:
+    """Raises :class:`DataError` if the labels of a DataFrame, Series or DataArray are the values of
+    the axes in another order: transposed or reversed. Other labels say nothing: an axis may have
+    been converted or calibrated."""
     labels = _labels("data", data)
     _refuse_transposed("data", labels, time, energy)
     what = "time" if energy is None else "energy"
@@ -26,7 +26,7 @@ def refuse_other_order(data: Any, time: Axis, energy: Axis) -> None:
 
 
 def refuse_beside(what: str, given: Any, time: Axis, energy: Axis = None) -> None:
-    """The same of what is given beside the data, such as a mask or sigma: of one dimension it lies
+    """The same for arrays given beside the data, such as a mask or sigma; in one dimension they lie
     along either axis."""
     labels = _labels(what, given)
     _refuse_transposed(what, labels, time, energy)
@@ -62,7 +62,7 @@ def _refuse_reversed(what: str, labels: Axis, along: Mapping[str, Axis], said: s
             )
 
 
-def _labels(what: str, data: Any) -> list[tuple[str, Axis]]:
+def _labels(what: str, data: npt.ArrayLike) -> list[tuple[str, Axis]]:
     """For each dimension where its labels are, and these, None where there are none of numbers."""
     if hasattr(data, "dims") and hasattr(data, "coords"):
         names = [dim for dim in data.dims if isinstance(dim, str)]

@@ -27,8 +27,8 @@ class Noise:
     Attributes
     ----------
     kind : "unknown", "gaussian" or "poisson"
-    sigma : for "gaussian" a number, (n_energy,) of one spectrum, else (n_time, 1), (1, n_energy) or
-        (n_time, n_energy); or their inverse by reference
+    sigma : for "gaussian" a number, (n_energy,) for one spectrum, else (n_time, 1), (1, n_energy)
+        or (n_time, n_energy); by reference the inverse
     scale : for "poisson" counts for each unit of the data
     origin : where sigma was divided by a calibration: the noise as declared, and the calibration
         of then
@@ -81,9 +81,8 @@ class Noise:
         """What a Measurement of the mean over `rows` takes, (n_energy,). `kept` is where a point of
         these rows counts, (n_rows, n_energy); None: all do.
 
-        Standard deviations become ``sqrt(sum s²) / n`` over the n points that count, which
-        is ``sigma / sqrt(n)`` where they are equal; n times the counts stand behind a unit of the
-        mean.
+        Standard deviations become ``sqrt(sum s²) / n`` over the n points that count, ``sigma /
+        sqrt(n)`` for equal ones. A unit of the mean stands for n times the counts.
         """
         n_rows = rows[1] - rows[0]
         if self.kind == "poisson":
@@ -113,9 +112,9 @@ class Noise:
 
 
 def mean_of(
-    data: Any,
+    data: npt.NDArray[Any],
     rows: tuple[int, int],
-    keep: Any,
+    keep: npt.NDArray[np.bool_] | None,
     out: npt.NDArray[np.bool_] | None,
     noise: Noise,
     columns: tuple[int, int] | None,
@@ -149,8 +148,8 @@ def mean_of(
     return Measurement(mean, None, columns, keep=whole, **names, **arguments)
 
 
-def taken_sigma(sigma: Any, data: Any) -> Any:
-    """σ as it is; where it is by reference, as the data are, what makes weights of it."""
+def taken_sigma(sigma: npt.ArrayLike | None, data: npt.NDArray[Any]) -> Any:
+    """σ as it is; by reference, a source of weights made of it."""
     if sigma is None or source_of(data) is None:
         return sigma
     found = beside_source(sigma, data.shape, "sigma")
@@ -158,7 +157,11 @@ def taken_sigma(sigma: Any, data: Any) -> Any:
 
 
 def make_noise(
-    kind: object, sigma: Any, scale: float | None, shape: tuple[int, ...], keep: Any = None
+    kind: object,
+    sigma: npt.ArrayLike | None,
+    scale: float | None,
+    shape: tuple[int, ...],
+    keep: Any = None,
 ) -> Noise:
     """A declaration of noise, checked. Raises :class:`DataError`."""
     wanted = str(kind).lower()
@@ -197,6 +200,6 @@ def make_noise(
     return Noise()
 
 
-def number(given: Any) -> Any:
+def number(given: object) -> Any:
     """A setting that may be left open: None for None and NaN, else what was given."""
     return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

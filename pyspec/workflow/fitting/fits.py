@@ -152,12 +152,12 @@ class FileFits:
         """Fits one model to all spectra of the window together; one without dynamics is the same
         at all times.
 
-        `seed_source="baseline"` starts from the best values of the last baseline fit, matched
-        by name. So does a parameter that the model file fixes and the baseline had free; fixed in
-        both, or fixed by hand, it keeps its own value. "model" starts from the values of the model
-        file, or those set since by hand. By default: the baseline where one was fitted, and what
-        the last fit found for the others. `result.started_from` says which it was. Options as of
-        :func:`pyspec.fit_model`.
+        `seed_source="baseline"` starts from the best values of the last baseline fit, matched by
+        name. So does a parameter that the model file fixes, if it was free in the baseline. One
+        that is fixed in both, or fixed by hand, keeps its value. "model" starts from the values of
+        the model file, or those set since by hand. By default: the last baseline, if there is one,
+        and for other parameters the values of the last fit. `result.started_from` says which it
+        was. Options as of :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)
         return self.fitted(model, measurement, "2d", origin, stages, options)
@@ -207,14 +207,13 @@ class FileFits:
 
         Parameters
         ----------
-        n_workers : None fits the slices in this process, usually in less than 0.1 ms each; a number
-            starts so many workers, which takes seconds: worth it only where the fits take longer
+        n_workers : None fits the slices in this process, usually in less than 0.1 ms each. A number
+            starts that many workers, which takes seconds and pays for slower fits only
         seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
             dicts, or slices that were fitted before, of which free parameters take their values
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
-            slice, or against it as of lines that part, where that is nearer to the slice; None
-            does not
+            slice, or against it for lines that part, if that is nearer to the slice; None does not
         client : a ``dask.distributed.Client`` whose workers fit the slices
         workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`
@@ -287,7 +286,7 @@ class FileFits:
             hold.mark(result)
         return sampled(result, options, self.project.show_output) if asks else result
 
-    def _options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _options(self, options: Mapping[str, object]) -> dict[str, Any]:
         given = {"backend": self.project.backend, "progress": self.project.show_output}
         if self.data.noise.is_known:
             given["scale_covar"] = False
@@ -300,7 +299,7 @@ class FileFits:
         fit_type: str,
         origin: str,
         stages: int,
-        options: Mapping[str, Any],
+        options: Mapping[str, object],
     ) -> FitResult:
         """Fits, and keeps the result and its values; `origin` says where its start comes from."""
         asks, given = settings_of(options) is not None, self._options(options)
@@ -363,7 +362,7 @@ def fit_together(
     model_name: str,
     stages: int,
     seed_source: str | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     kept: list[JointResult],
 ) -> JointResult:
     """Fits the model of that name to several files as one residual; each keeps its part, `kept`

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspec.errors import FitError
 from pyspec.fit import MC, FitResult, MCMCResult
+from pyspec.plot.protocols import Fit
 
 
-def sampled(result: FitResult, options: Mapping[str, Any], progress: bool) -> FitResult:
+def sampled(result: FitResult, options: Mapping[str, object], progress: bool) -> FitResult:
     """A finished fit, with samples of its posterior where the options ask for them. The fit is
     kept before: whatever happens here, it is not lost."""
     settings = settings_of(options)
@@ -21,7 +21,7 @@ def sampled(result: FitResult, options: Mapping[str, Any], progress: bool) -> Fi
     return result
 
 
-def settings_of(options: Mapping[str, Any]) -> MC | None:
+def settings_of(options: Mapping[str, object]) -> MC | None:
     """The `mc_settings` of a fit. Raises :class:`FitError` for what is none."""
     settings = options.get("mc_settings")
     if settings is not None and not isinstance(settings, MC):
@@ -29,7 +29,7 @@ def settings_of(options: Mapping[str, Any]) -> MC | None:
     return settings
 
 
-def refuse_samples(options: Mapping[str, Any]) -> None:
+def refuse_samples(options: Mapping[str, object]) -> None:
     """Raises :class:`FitError` where many fits at once ask for samples."""
     settings = settings_of(options)
     if settings is not None and settings.use_mc:
@@ -46,7 +46,7 @@ def _has_intervals(result: FitResult, progress: bool) -> bool:
     return True
 
 
-def samples_of(result: Any) -> MCMCResult:
+def samples_of(result: Fit) -> MCMCResult:
     """The samples of a fit. Raises :class:`FitError` where there are none."""
     found: MCMCResult | None = getattr(result, "mcmc", None)
     if found is None and getattr(result, "_is_joint_member", False):

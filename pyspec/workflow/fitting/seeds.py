@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyspec.calls import one_of, real
 from pyspec.errors import FitError, shortened, suggest
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import places_on, slice_of
 from pyspec.workflow.data.labelled import refuse_beside
@@ -35,8 +35,8 @@ def check_source(given: str | None, known: Sequence[str]) -> None:
 def seed_from(model: Model, baseline: FitResult, by_hand: Container[str] = ()) -> None:
     """Best values of the baseline, by name; outside of the model's bounds is an error.
 
-    A parameter that is fixed keeps its own value where that was set `by_hand`, and where the
-    baseline did not fit it either.
+    A fixed parameter keeps its own value if that was set `by_hand`, or if the baseline did not fit
+    it either.
     """
     values, before = baseline.values, baseline.model.parameters
     seeds = {}
@@ -62,7 +62,7 @@ def slice_seeds(
     series: Measurement,
     times: npt.NDArray[np.float64],
     source: str,
-    values: Any,
+    values: object,
     adapt: str | None,
     baseline: FitResult | None,
     by_hand: Container[str] = (),
@@ -70,13 +70,13 @@ def slice_seeds(
     """Start values of every slice of the window.
 
     `source` "model" starts all from the model, "baseline" from the best baseline (see
-    :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
-    with such columns, a list of such dicts, or slices that were fitted before. `adapt`
-    "argmax_shift" then shifts every free ``…_x0`` by the distance of the slice's maximum from the
-    baseline's (the model's own, without a baseline), within its bounds, as far as that comes nearer
-    to the slice, see :class:`~pyspec.workflow.fitting.shifts.Shifts`: where another peak has become
-    the highest, its own distance counts, and lines that part move to either side. The baseline's
-    maximum is that within the window of the slices, wherever it was fitted.
+    :func:`seed_from`). "explicit" takes `values`: name → a number or (n_slices,), a DataFrame with
+    such columns, a list of such dicts, or fitted slices. `adapt` "argmax_shift" then shifts every
+    free ``…_x0``, within its bounds, by the distance of the slice's maximum from that of the
+    baseline (without a baseline, of the model), if that comes nearer to the slice.
+    :class:`~pyspec.workflow.fitting.shifts.Shifts` also tries the distance of another peak that
+    became the highest, and lines that part.nts, and lines that part move to either side. The
+    baseline's maximum is that within the window of the slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)
@@ -91,7 +91,7 @@ def slice_seeds(
                 "use seed_source='model'"
             )
         seed_from(model, baseline, by_hand)
-    if _is_slices(values):
+    if isinstance(values, SliceResults):
         values = _of_slices(values, model, times)
     seeds = _explicit(values, times) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
@@ -117,14 +117,9 @@ def _home(baseline: FitResult, model: Model, series: Measurement) -> float | Non
 SEED_SOURCES = ("model", "baseline", "explicit")
 
 
-def _is_slices(values: Any) -> bool:
-    """Whether start values are what a fit of slices found, one of an archive too."""
-    return getattr(values, "fit_type", "") == "sbs"
-
-
-def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]]:
-    """What slices found for the parameters that are free in `model`, at the same times, brought
-    within its bounds; nothing where a slice has no value."""
+def _of_slices(slices: SliceResults, model: Model, times: Array) -> list[dict[str, float]]:
+    """Values of fitted slices for the free parameters of `model`, at the same times, clipped to its
+    bounds; none where a slice has no value."""
     own = np.asarray(slices.time)
     rows = places_on(own, times)
     lost = times[rows < 0]
@@ -147,7 +142,7 @@ def _of_slices(slices: Any, model: Model, times: Array) -> list[dict[str, float]
     ]
 
 
-def _explicit(values: Any, times: Array) -> list[dict[str, float]]:
+def _explicit(values: object, times: Array) -> list[dict[str, float]]:
     n = times.size
     if isinstance(values, Sequence) and not isinstance(values, str):
         other = next((row for row in values if not hasattr(row, "keys")), None)
@@ -176,7 +171,7 @@ def _explicit(values: Any, times: Array) -> list[dict[str, float]]:
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
 
 
-def _number(name: object, given: Any) -> float:
+def _number(name: object, given: object) -> float:
     found = real(f"seed_values of {name}", given)
     if found.size != 1:
         raise FitError(f"seed_values of {name} is {shortened(given)}; give one number a slice")
@@ -186,8 +181,8 @@ def _number(name: object, given: Any) -> float:
 def shift_seeds(
     model: Model, series: Measurement, seeds: list[dict[str, float]], home: float | None = None
 ) -> None:
-    """Moves the start of every free ``…_x0``, see :func:`slice_seeds`, by the distance of a
-    spectrum's maximum from the energy `home`, without one from the maximum of the model itself."""
+    """Moves the start of every free ``…_x0`` (see :func:`slice_seeds`) by the distance of a
+    spectrum's maximum from the energy `home`, by default that of the model's maximum."""
     energy = model.energy
     assert energy is not None
     assert series.data is not None

@@ -65,7 +65,7 @@ def set_fields(
     ground: Ground, text: str, model: Model, given: Mapping[str, Mapping[str, object]]
 ) -> str:
     """The text with other fields of parameters. A law that several parameters share is copied
-    first, so that it changes for one of them alone."""
+    first: it then changes for one of them alone."""
     for target, par in model.parameters.items():
         if par.dynamics is not None and any(one.name in given for one in par.dynamics.parameters):
             own_text = with_own_law(text, model, target)

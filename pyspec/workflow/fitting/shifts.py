@@ -23,7 +23,7 @@ MOST_ALONE = 8
 #: So many starts are kept at once: of maxima anywhere on a long axis there are thousands.
 MOST_KNOWN = 512
 
-#: By so much more than its size a shape counts, so that lines at one place can be solved for.
+#: Relative weight of a shape on the diagonal, so that lines at one place can be solved for.
 ALIKE = 1e-9
 
 #: A line elsewhere takes so many variances of the noise off by chance: three standard deviations.
@@ -32,8 +32,8 @@ CHANCE = 9.0
 
 @dataclass
 class _Start:
-    """The model where a fit starts: its spectrum (n,), the shapes (n, n_linear) that parameters in
-    which it is linear multiply, and what solves for these, None where there are none."""
+    """The model where a fit starts: its spectrum (n,), the shapes (n, n_linear) of its linear
+    parameters, and their solver; None without linear parameters."""
 
     spectrum: Array
     shapes: Array
@@ -44,8 +44,8 @@ class _Start:
 class Shifts:
     """Starts of a model whose free positions are moved, each by a distance of its own.
 
-    Starts are compared by the sum of squares that they leave of a spectrum once heights, offsets
-    and all else in which the model is linear are solved for: the fit finds these anywhere.
+    Starts are compared by the sum of squares after heights, offsets and other linear parameters are
+    solved for, since the fit finds these from anywhere.
     """
 
     model: Model
@@ -85,9 +85,9 @@ class Shifts:
         """The starts that leave least of a spectrum, whose maximum at the energy `highest` is so
         far off.
 
-        All positions rest, or all move by the distance, or by that of any of them from the maximum,
-        which may have become that of another line; then each of several may differ: it rests, or
-        moves by this distance to either side, as lines that part do.
+        Starts to compare. All positions rest; or all move by the distance of the maximum, or by the
+        distance of any of them from the maximum, which may be that of another line now. Then each
+        may differ: it rests, or moves to either side, as lines that part do.
         """
         n = len(self.pars)
         rest = (0.0,) * n
@@ -123,8 +123,8 @@ class Shifts:
     def _left(
         self, spectrum: Array, kept: Flags, distances: tuple[float, ...], enough: float = np.inf
     ) -> float:
-        """The sum of squares that is left of a spectrum from this start; of one that leaves more
-        than is `enough` without bounds, what it leaves without them."""
+        """The sum of squares that this start leaves. A start that leaves more than `enough` even
+        without bounds is not solved within bounds."""
         start = self._start(distances)
         rest, shapes, inverse = spectrum - start.spectrum, start.shapes, start.inverse
         if not kept.all():

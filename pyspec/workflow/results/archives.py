@@ -11,10 +11,11 @@ import numpy as np
 from pyspec.calls import meant, row_of, say
 from pyspec.calls.named import LISTED
 from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
-from pyspec.fit import JointResult
+from pyspec.fit import FitResult, JointResult
 from pyspec.fit.progress import Steps
 from pyspec.io import save_fit, write_parameters
 from pyspec.io.atomic import file_name
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.data.data import FileData
 from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.results.export import export, export_joint, save_spectrum
@@ -47,10 +48,11 @@ class FileOutput:
         """Saves fits to an archive (HDF5), from which they can be looked at and fitted again:
         :func:`pyspec.io.load_fits`. Returns its path.
 
-        `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`,
-        but for `sigma_eff`; of slices by its sum, after how many have a result).
-        Fits that it does not hold yet are added to an archive that exists; `overwrite` replaces it.
-        Raises :class:`FitError` for the best of fits to different data, windows or masks.
+        `select` is "all", or the "latest" or the "best" fit of each model and type, by AIC or the
+        metric `by` (not `sigma_eff`). Slices are ranked by the number of results, then by the sum
+        of the metric. Fits that it does not hold yet are added to an archive that exists;
+        `overwrite` replaces it. Raises :class:`FitError` for the best of fits to different data,
+        windows or masks.
         """
         chosen = select_fits(self.answers.results, model, fit_type, select, by)
         path = self.project.output(filepath, f"{self.data.name}_fits.h5")
@@ -75,11 +77,11 @@ class FileOutput:
 
         Parameters
         ----------
-        ref : the label of a fit, else a model or fit type, of which the last is written, else the
+        ref : the label of a fit; else a model or fit type, whose last fit is written; else the
             beginning of a handle; None is the last fit
         model, fit_type : the last fit of this model and type, in place of `ref`
-        filepath : a folder, below which ``files/<file>/<model>/<handle>`` is made (by default
-            ``fit_results/<project>`` in the project's folder); or a file ending in .csv or .json
+        filepath : a folder, in which ``files/<file>/<model>/<handle>`` is made (default:
+            ``fit_results/<project>`` in the project's folder), or a file ending in .csv or .json
             for the parameters alone
         overwrite : whether to replace what is there
         pictures : whether to draw the fit too
@@ -110,8 +112,8 @@ class FileOutput:
         return path
 
     @staticmethod
-    def _write_parameters(result: Any, path: Path, overwrite: bool) -> None:
-        if result.fit_type != "sbs":
+    def _write_parameters(result: Fit, path: Path, overwrite: bool) -> None:
+        if isinstance(result, FitResult):
             write_parameters(result.table, path, overwrite=overwrite)
             return
         if path.exists() and not overwrite:
@@ -140,8 +142,8 @@ AFile = TypeVar("AFile", bound=FileFacts)
 
 
 def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
-    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there, or
-    that several have, IndexError for a number, at which a loop over the files ends."""
+    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that no file has, or
+    several, and IndexError for a number, which ends a loop over the files."""
     if isinstance(key, (int, np.integer)):
         if not -len(files) <= key < len(files):
             named = ", ".join(file.name for file in files[:LISTED])
@@ -224,14 +226,14 @@ class ProjectOutput:
         show_output: bool | int = False,
         pictures: bool = True,
     ) -> Path:
-        """Writes the fit of a label or handle, of any file, or the last of a model or fit type: a
-        folder of tables and pictures, of a joint fit with a folder for each file. See
-        :meth:`pyspec.File.export_fit`."""
+        """Writes one fit as a folder of tables and pictures; a joint fit has a folder for each
+        file. `ref` is a label or handle of any file, or a model or fit type, of which the last is
+        taken. See :meth:`pyspec.File.export_fit`."""
         return self._export(self._find(ref, find_named), filepath, overwrite, show_output, pictures)
 
     def _export(
         self,
-        fit: Any,
+        fit: Fit,
         filepath: str | Path | None,
         overwrite: bool,
         show_output: bool | int,
@@ -295,7 +297,7 @@ class ProjectOutput:
         return [fit for file in self.files for fit in file.results]
 
     def _find(self, ref: str, find: Callable[[Sequence[Any], str], Any] = find_fit) -> Any:
-        """The fit of a label or handle; a joint fit as a whole where it is that of all files."""
+        """The fit of a label or handle; a joint fit as a whole if it is that of all files."""
         return find([*self._all(), *self.joint], ref)
 
     def describe(self, detail: int = 0) -> str:

@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
+from pyspec.fit import SliceResults
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.results.table import need_pandas
 from pyspec.model.data.source import source_of
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.results.identity import (
     SHORT,
     digest_of_data,
     handle_of,
     is_scaled_by_scatter,
-    is_slices,
     is_without_data,
     kinds_of,
     measured_by,
@@ -30,7 +31,7 @@ Array = npt.NDArray[np.float64]
 
 METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
 
-#: Where noise is not known, and where it is: the columns that are shown unless others are named.
+#: The columns that are shown by default, for unknown and for declared noise.
 PLAIN = ("chi2_red_raw", "r2", "aic", "bic")
 WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
 
@@ -39,7 +40,8 @@ HEAD = ("file", "model", "fit_type", "handle", "selection_json")
 #: What to do with slices that were interrupted.
 _BY_SLICE = "fit them again, or compare slice by slice, sbs_aggregation='long'"
 
-#: What a metric is read with: how many parameters it cost, and whether it is that of an optimum.
+#: Columns that belong to every metric: the number of fitted parameters, and whether the fit
+#: converged.
 READ_WITH = ("n_free", "success")
 
 AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
@@ -60,18 +62,19 @@ def _check_metrics(metrics: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _default_metrics(fits: Sequence[Any]) -> list[str]:
+def _default_metrics(fits: Sequence[Fit]) -> list[str]:
     """The columns that fit these fits."""
     known = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
     return list(WEIGHTED if known else PLAIN)
 
 
-def best_of(fits: Sequence[Any], by: str) -> Any:
-    """The fit of the lowest metric, or highest r2; of slices of their sum, among the fits that have
-    results of most slices, as a sum over fewer is lower, and over those that all of these have.
+def best_of(fits: Sequence[Fit], by: str) -> Any:
+    """The fit with the lowest metric, or the highest r2. Slices are compared by sums over slices
+    that all candidates have; candidates are the fits with results of most slices, since a sum over
+    fewer is lower.
 
-    Raises :class:`FitError` where metrics say nothing about which is best: fits to different data,
-    a metric that is not known of them, or `sigma_eff`, which the data have and not the fit.
+    Raises :class:`FitError` where metrics cannot rank fits: different data, a metric that is not
+    known, or `sigma_eff`, which belongs to the data.
     """
     name = _check_metrics([by])[0]
     if name.lower() == "sigma_eff":
@@ -100,15 +103,15 @@ def _slices_of(fit: Any) -> dict[int, Any]:
 
 def _parts(fit: Any) -> list[Any]:
     """The fits of which a fit consists: itself, or its slices that gave a result."""
-    return list(_slices_of(fit).values()) if is_slices(fit) else [fit]
+    return list(_slices_of(fit).values()) if isinstance(fit, SliceResults) else [fit]
 
 
-def _metrics(fit: Any) -> dict[str, float]:
+def _metrics(fit: Fit) -> dict[str, float]:
     found: dict[str, float] = _parts(fit)[0].statistics
     return found
 
 
-def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: str) -> Any:
+def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: str) -> Any:
     """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
     by slice. Without `metrics` those that are known.
 
@@ -148,7 +151,7 @@ def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: 
 
 def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     sigma = sigma_of(fit)
-    if not is_slices(fit):
+    if not isinstance(fit, SliceResults):
         return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
     return [
         {"slice_index": index, **_read_with(one), **_of(one.statistics, metrics, sigma)}
@@ -156,30 +159,34 @@ def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _read_with(fit: Any) -> dict[str, Any]:
+def _read_with(fit: Fit) -> dict[str, Any]:
     """Of slices the parameters of one, and whether all of them converged."""
     n_free = [one.n_free for one in _parts(fit)]
     return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
 
 
-def _in_all(fits: Sequence[Any]) -> dict[str, set[int]]:
-    """Of each file the slices that have a result in all of its slice-by-slice fits, but for fits
-    that have none at all: sums over other slices could not be compared."""
+def _in_all(fits: Sequence[Fit]) -> dict[str, set[int]]:
+    """For each file the slices with a result in all of its fits of slices: sums over different
+    slices cannot be compared. Fits without any result do not count."""
     found: dict[str, set[int]] = {}
     for fit in fits:
-        own = set(_slices_of(fit)) if is_slices(fit) else set()
+        own = set(_slices_of(fit)) if isinstance(fit, SliceResults) else set()
         if own:
             found[fit.file_name] = found.get(fit.file_name, own) & own
     return found
 
 
 def _counted(fits: Sequence[Any]) -> tuple[dict[str, set[int]], list[Any], list[str]]:
-    """The slices of each file over which its fits are compared, the fits that lack some of them,
-    and what to say of both. A fit that was interrupted limits the others only where fewer than two
-    were not: else it is left out."""
+    """The slices over which the fits of each file are compared, the fits that lack some of them,
+    and remarks on both. A fit that was interrupted limits the others only where fewer than two were
+    not: else it is left out."""
     counted, left, said = _in_all(fits), [], []
     for name, common in counted.items():
-        made = [fit for fit in fits if fit.file_name == name and is_slices(fit) and _parts(fit)]
+        made = [
+            fit
+            for fit in fits
+            if fit.file_name == name and isinstance(fit, SliceResults) and _parts(fit)
+        ]
         cut = [one for one in made if {*one.status} & {"interrupted", "not run"}]
         whole = [one for one in made if all(one is not other for other in cut)]
         if len(whole) > 1:
@@ -200,7 +207,7 @@ def _row(
     fit: Any, metrics: Sequence[str], aggregation: str, counted: set[int] | None
 ) -> dict[str, float]:
     """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
-    if not is_slices(fit):
+    if not isinstance(fit, SliceResults):
         return _of(fit.statistics, metrics, sigma_of(fit))
     known = _slices_of(fit)
     parts = [one for index, one in known.items() if counted is None or index in counted]
@@ -242,7 +249,7 @@ _SAME_SUMS = (
 )
 
 
-def _noise_of(fit: Any) -> str:
+def _noise_of(fit: Fit) -> str:
     """What chi² and AIC of a fit are made of. Where errors are scaled by the scatter, AIC has the
     logarithm of chi²."""
     measured = measured_by(fit)
@@ -255,8 +262,8 @@ def _noise_of(fit: Any) -> str:
 
 
 def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[Any]) -> None:
-    """Raises :class:`FitError` where none of the fits that were `chosen` among those that were
-    `made` is of a model that was named, or there is none at all."""
+    """Raises :class:`FitError` if no fit was `chosen` among those `made`, or none of a model in
+    `names`."""
     missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
     if chosen and not missing:
         return
@@ -267,10 +274,10 @@ def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[A
     raise FitError(f"no fits to compare{hint}; fits so far: {kinds_of(made)}")
 
 
-def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str], remedy: str = "") -> None:
-    """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
-    by different sums: their metrics say nothing about which model is better. `remedy` says what to
-    do, in place of what suits a comparison of models."""
+def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: str = "") -> None:
+    """Raises :class:`FitError` where fits of one type and file saw different data, or are judged by
+    different sums. Their metrics cannot tell which model is better. `remedy` says what to do, in
+    place of what suits a comparison of models."""
     seen: dict[tuple[str, str], Any] = {}
     told = {name.lower() for name in metrics} - {*_OF_SQUARES}
     for fit in fits:
@@ -298,7 +305,7 @@ def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str], remedy: st
             )
 
 
-def _window(fit: Any) -> list[tuple[int, ...]]:
+def _window(fit: Fit) -> list[tuple[int, ...]]:
     """The ranges of rows and columns of a fit, whole axes with their lengths."""
     measured = measured_by(fit)
     shape = measured.data.shape
@@ -306,9 +313,9 @@ def _window(fit: Any) -> list[tuple[int, ...]]:
     return [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)]
 
 
-def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
-    """In what the data of two fits of one window differ, "" where they do not. What is known of
-    the noise counts where sums that it makes are `judged`."""
+def _other_data(first: Fit, fit: Fit, *, judged: bool) -> str:
+    """In what the data of two fits of one window differ, "" where they do not. Noise counts only
+    where sums that depend on it are `judged`."""
     pair = _values_of(first, fit)
     if "" in pair and first is not fit:
         return "data of which one is not known (saved without them, after they had been changed)"
@@ -329,7 +336,7 @@ def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     return "" if np.array_equal(one, other) else "different sigma"
 
 
-def _same_mask(first: Any, other: Any) -> bool:
+def _same_mask(first: Fit, other: Any) -> bool:
     """Whether two measurements of one window leave out the same points; masks by reference are not
     read for it."""
     masks = [one.keep for one in (first, other)]
@@ -340,21 +347,21 @@ def _same_mask(first: Any, other: Any) -> bool:
     return np.array_equal(one, another)
 
 
-def _values_of(first: Any, fit: Any) -> list[Any]:
-    """Of two fits checksums of their data, as far as these are known: by sha256 where one of them
-    comes from an archive without data."""
+def _values_of(first: Fit, fit: Fit) -> list[Any]:
+    """Checksums of the data of two fits, as far as they are known. If one comes from an archive
+    without data they are sha256 digests."""
     if is_without_data(first) or is_without_data(fit):
         return [digest_of_data(one) for one in (first, fit)]
     return [_checksum_of(one) for one in (first, fit)]
 
 
-def _checksum_of(fit: Any) -> Any:
+def _checksum_of(fit: Fit) -> Any:
     """A checksum of the data of a fit."""
-    return fit.data_checksum if is_slices(fit) else fit.problem.data_checksum
+    return fit.data_checksum if isinstance(fit, SliceResults) else fit.problem.data_checksum
 
 
-def _points_of(fit: Any) -> int | None:
+def _points_of(fit: Fit) -> int | None:
     """How many points a fit of one spectrum or series saw."""
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         return None
     return int(fit.n_data)

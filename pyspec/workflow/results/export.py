@@ -14,14 +14,15 @@ import numpy.typing as npt
 
 from pyspec._version import VERSION
 from pyspec.errors import DataError, FitError
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.results.ended import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
-from pyspec.workflow.results.identity import SHORT, handle_of, is_slices, label_of, stamp_of
+from pyspec.plot.protocols import Fit
+from pyspec.workflow.results.identity import SHORT, handle_of, label_of, stamp_of
 from pyspec.workflow.results.tables import COLUMNS
 from pyspec.workflow.workspace import Workspace
 
@@ -57,7 +58,7 @@ class Folder:
         writer.writerows([self._cell(value) for value in row] for row in rows)
         write_text(self.path / name, stream.getvalue())
 
-    def _cell(self, value: Any) -> str:
+    def _cell(self, value: object) -> str:
         if value is None or value != value:
             return ""
         if isinstance(value, (float, np.floating)):
@@ -70,7 +71,7 @@ class Folder:
 
 
 def export(
-    fit: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+    fit: Fit, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
 ) -> Path:
     """Writes a fit to ``root/files/<file>/<model>/<handle>``, its tables as a whole or not at all,
     then the pictures; returns that folder. See :meth:`pyspec.Project.export_fit`."""
@@ -134,7 +135,7 @@ def _replaced(
 def write_fit(fit: Any, folder: Folder) -> None:
     """The tables of one fit."""
     _write_info(fit, folder, fit.fit_type)
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         _write_slices(fit, folder)
     else:
         _write_numbers(fit, folder)
@@ -147,7 +148,7 @@ def write_fit(fit: Any, folder: Folder) -> None:
             folder.columns(name, columns)
 
 
-def _write_info(fit: Any, folder: Folder, kind: str) -> None:
+def _write_info(fit: Fit, folder: Folder, kind: str) -> None:
     facts: dict[str, Any] = {
         "handle": handle_of(fit),
         "file": fit.file_name,
@@ -158,9 +159,12 @@ def _write_info(fit: Any, folder: Folder, kind: str) -> None:
         "pyspec_version": VERSION,
         "success": bool(np.all(fit.success)),
     }
-    ended = states_of(fit.status) if is_slices(fit) else " ".join(str(fit.message).split())
-    if not is_slices(fit) and fit._is_joint_member:
-        facts["joint_fit"] = TOGETHER
+    if isinstance(fit, SliceResults):
+        ended = states_of(fit.status)
+    else:
+        ended = " ".join(str(fit.message).split())
+        if fit._is_joint_member:
+            facts["joint_fit"] = TOGETHER
     rows = [
         *facts.items(),
         ("message", ended),
@@ -195,9 +199,9 @@ def _write_slices(fit: Any, folder: Folder) -> None:
 
 
 def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
-    """File name → columns: spectra or traces that were free, NaN where they are not known, with
-    their errors, NaN where they are held at 0, too; what they are multiplied with, where that is
-    the same for all; and decay- and evolution-associated spectra of schemes, where there are any.
+    """File name → columns: free spectra or traces with their errors, NaN where they are not known
+    (the errors also where the amplitude is held at 0); their basis, if it is the same for all; and
+    decay- and evolution-associated spectra of schemes.
     """
     columns = {linear.axis: linear.along}
     for name in linear.names:
@@ -229,7 +233,7 @@ def write_curves(fit: Any, folder: Folder) -> None:
     folder.columns("fit_1d.csv", columns)
 
 
-def components_of(fit: Any, *, whole: bool = False) -> dict[str, Array]:
+def components_of(fit: FitResult, *, whole: bool = False) -> dict[str, Array]:
     """The components of a fit to one spectrum, in file order."""
     peaks, grounds = fit.components(whole=whole)
     found = {**peaks, **grounds}
@@ -249,7 +253,7 @@ def _draw(fit: Any, folder: Folder) -> None:
     name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
     with as_remark("picture"):
         plot_fit(fit, save_path=folder.path / name, **look)
-        for par in fit.free_names if is_slices(fit) else ():
+        for par in fit.free_names if isinstance(fit, SliceResults) else ():
             path = folder.path / file_name(f"{par}.png")
             given = {"params": [par], "source": fit, "save_path": path, **look}
             plot_evolution(fit.time, fit.values, fit.stderr, **given)

@@ -13,10 +13,12 @@ import numpy as np
 
 from pyspec.calls import one_of
 from pyspec.errors import FitError, ModelError
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.again import settings_of
 from pyspec.model import Model
 from pyspec.model.data.digest import digest
 from pyspec.model.data.source import source_of
+from pyspec.plot.protocols import Fit
 
 FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
 
@@ -36,16 +38,11 @@ def check_type(fit_type: str | None) -> None:
         one_of("fit_type", fit_type, FIT_TYPES, FitError)
 
 
-def is_slices(fit: Any) -> bool:
-    """Whether a fit is one of many slices."""
-    return bool(fit.fit_type == "sbs")
-
-
-def handle_of(fit: Any) -> str:
+def handle_of(fit: Fit) -> str:
     """A name of a fit that follows from what was fitted and what came out: the first digits of a
     sha256. A fit that was saved and loaded keeps it."""
     facts: list[Any] = [fit.model_name, fit.fit_type, fit.file_name]
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         columns = (fit.values, fit.stderr)
         facts += [{k: np.asarray(v).tolist() for k, v in column.items()} for column in columns]
         facts.append(np.asarray(fit.chisqr).tolist())
@@ -57,71 +54,71 @@ def handle_of(fit: Any) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def is_scaled_by_scatter(fit: Any) -> bool:
+def is_scaled_by_scatter(fit: FitResult) -> bool:
     """Whether standard errors are scaled by the scatter of the residuals."""
     return bool((fit.settings or {}).get("scale_covar", True))
 
 
-def _has_unknown_noise(fit: Any) -> bool:
+def _has_unknown_noise(fit: FitResult) -> bool:
     """Whether it is, for which a fit of a File scales its errors unless it is told otherwise."""
     return fit.measurement.weight is None and fit.measurement.loss != "poisson"
 
 
-def label_of(fit: Any) -> str | None:
+def label_of(fit: Fit) -> str | None:
     """The label that a person gave to a fit, or None."""
     label: str | None = vars(fit).get("label")
     return label
 
 
-def put_label(fit: Any, label: str) -> None:
+def put_label(fit: Fit, label: str) -> None:
     """Gives a fit its label."""
     vars(fit)["label"] = label
 
 
-def stamp(fit: Any) -> None:
+def stamp(fit: Fit) -> None:
     """Remembers when a fit ended, in UTC."""
     vars(fit)["timestamp"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def stamp_of(fit: Any) -> str:
+def stamp_of(fit: Fit) -> str:
     """When a fit ended, "" where that is not known."""
     return str(vars(fit).get("timestamp", ""))
 
 
-def is_without_data(fit: Any) -> bool:
+def is_without_data(fit: Fit) -> bool:
     """Whether this is a fit of an archive that holds neither its data nor where they stand."""
     return fit.measurement.data is None
 
 
 def measured_by(fit: Any) -> Any:
-    """The Measurement that a fit saw. Of one that was saved without data, window, noise and mask
-    are those of the fit, and the data zeros."""
+    """The Measurement that a fit saw. For a fit that was saved without data they are zeros, with
+    its window, noise and mask."""
     given = fit.measurement
     if given.data is not None:
         return given
     model = fit.model
     axes = [model.time] if model.is_time_model else [model.time, model.energy]
     shape = [len(axis) for axis in axes if axis is not None]
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         heights = [np.shape(one)[0] for one in (given.weight, given.keep) if np.ndim(one) == 2]
         shape = [max([int(fit.rows[-1]) + 1, *heights]), *shape]
     return replace(given, data=np.broadcast_to(0.0, shape))
 
 
-def digest_of_data(fit: Any) -> str:
+def digest_of_data(fit: Fit) -> str:
     """The sha256 of the data that a fit saw; "" of one that was saved without them, after they
     had been changed."""
     return str(fit.data_sha256)
 
 
-def one_fit(fit: Any, what: str) -> Any:
-    """A fit that is not one of many slices, which have no `what` in common."""
-    if is_slices(fit):
+def one_fit(fit: Fit, what: str) -> Any:
+    """Returns a fit that is not made of slices; slices have no `what` in common."""
+    if isinstance(fit, SliceResults):
         raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
     return fit
 
 
-def matching(fits: Iterable[Any], *names: Collection[str | None] | None) -> list[Any]:
+def matching(fits: Iterable[Fit], *names: Collection[str | None] | None) -> list[Any]:
     """The fits whose file, model and type are each among the `names` for it; None: any will do."""
     return [
         fit
@@ -135,7 +132,7 @@ def matching(fits: Iterable[Any], *names: Collection[str | None] | None) -> list
     ]
 
 
-def find_fit(fits: Sequence[Any], ref: str) -> Any:
+def find_fit(fits: Sequence[Fit], ref: str) -> Any:
     """The fit of a label or of the beginning of a handle; of equal ones the last.
 
     Raises :class:`FitError` where there is none, or several.
@@ -158,7 +155,7 @@ def find_fit(fits: Sequence[Any], ref: str) -> Any:
     raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
 
 
-def find_named(fits: Sequence[Any], ref: str) -> Any:
+def find_named(fits: Sequence[Fit], ref: str) -> Any:
     """The fit of a label; else the last of a type ("2d") or model; else the one whose handle begins
     so. Of fits that ended in the same second the later in the list is the last."""
     kind = [fit for fit in fits if ref in (fit.fit_type, fit.model_name)]
@@ -167,7 +164,7 @@ def find_named(fits: Sequence[Any], ref: str) -> Any:
     return sorted(kind, key=stamp_of)[-1]
 
 
-def described(fit: Any) -> str:
+def described(fit: Fit) -> str:
     """A fit in a few words, with its handle."""
     label = label_of(fit)
     named = f" {label!r}" if label else ""
@@ -175,19 +172,19 @@ def described(fit: Any) -> str:
     return f"{handle_of(fit)[:SHORT]}{named} ({fit.fit_type} of {fit.model_name}{where})"
 
 
-def in_words(fits: Iterable[Any]) -> str:
+def in_words(fits: Iterable[Fit]) -> str:
     """Fits in a few words, one after the other, of many the first of them; "none" for none."""
     known = list(fits)
     more = f", and {len(known) - LISTED} more" if len(known) > LISTED else ""
     return (", ".join(described(fit) for fit in known[:LISTED]) or "none") + more
 
 
-def kinds_of(fits: Iterable[Any]) -> str:
+def kinds_of(fits: Iterable[Fit]) -> str:
     """Of which types and models fits are, each once; "none" for none."""
     return ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in fits)) or "none"
 
 
-def selection_of(fit: Any) -> dict[str, Any]:
+def selection_of(fit: Fit) -> dict[str, Any]:
     """The window of a fit: half-open ranges of rows and columns."""
     measured = measured_by(fit)
     rows, columns = measured.rows, measured.columns
@@ -197,7 +194,7 @@ def selection_of(fit: Any) -> dict[str, Any]:
     }
 
 
-def sigma_of(fit: Any) -> float:
+def sigma_of(fit: Fit) -> float:
     """The standard deviation of the data that a fit saw, where it is the same for all points;
     else NaN."""
     measured = measured_by(fit)
@@ -209,11 +206,11 @@ def sigma_of(fit: Any) -> float:
 
 
 def inputs_of(fit: Any) -> dict[str, Any]:
-    """What a person gave for a fit: method and options, window, mask, noise, and of every parameter
-    the start, the bounds and what it follows; whether other files were fitted together with it, and
-    of slices where they started from."""
+    """The inputs of a fit: method and options, window, mask and noise; start, bounds and expression
+    of every parameter; whether it belongs to a joint fit; and for slices the source of their
+    starts."""
     measured = measured_by(fit)
-    slices = is_slices(fit)
+    slices = isinstance(fit, SliceResults)
     settings = vars(fit).get("settings")
     if settings is None and slices:
         settings = settings_of(fit)
@@ -271,7 +268,7 @@ def _noise(measured: Any) -> str:
     return f"gaussian(sigma of each point, {digest(weight)[:SHORT]})"
 
 
-def name_of_file(file: Any) -> str | None:
+def name_of_file(file: object) -> str | None:
     """A file as results name it: its name, or that of a File."""
     if file is None or isinstance(file, str):
         return file
@@ -300,6 +297,6 @@ def listed(given: Any) -> list[Any]:
     return [given] if single else list(given)
 
 
-def names_of(given: Any) -> set[str | None] | None:
+def names_of(given: object) -> set[str | None] | None:
     """One name, or several, as a set; None for None."""
     return None if given is None else {name_of_file(one) for one in listed(given)}

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspec.errors import FitError
+from pyspec.fit import SliceResults
 from pyspec.plot import plot_chain, plot_evolution, plot_fit
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figures.stack import plot_stack
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.samples import samples_of
 from pyspec.workflow.results.queries import FileAnswers
 from pyspec.workflow.workspace import Workspace
@@ -17,14 +19,18 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-def given_look(options: Mapping[str, Any], config: PlotConfig | None, show: bool) -> dict[str, Any]:
+def given_look(
+    options: Mapping[str, object], config: PlotConfig | None, show: bool
+) -> dict[str, Any]:
     """The options of a picture that are not None, with the look `config` where they have none;
     `show` opens a window, as the option does."""
     given = {key: value for key, value in options.items() if value is not None}
     return {"config": config, **given, "show": show or bool(given.get("show"))}
 
 
-def draw_evolution(slices: Any, params: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+def draw_evolution(
+    slices: SliceResults, params: Sequence[str] | None, options: Mapping[str, Any]
+) -> Any:
     """Parameters of slices against time, the free ones without `params`. Raises
     :class:`FitError` for any other fit."""
     if slices.fit_type != "sbs":
@@ -37,7 +43,7 @@ def draw_evolution(slices: Any, params: Sequence[str] | None, options: Mapping[s
     return plot_evolution(slices.time, slices.values, slices.stderr, **given)
 
 
-def draw_samples(fit: Any, options: Mapping[str, Any]) -> Any:
+def draw_samples(fit: Fit, options: Mapping[str, Any]) -> Any:
     """Distributions of the samples of a fit, with its best values."""
     given = {"best": fit.values, "source": fit, **options}
     return plot_chain(samples_of(fit), **given)

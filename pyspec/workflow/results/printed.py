@@ -10,7 +10,7 @@ from pyspec.calls import say
 
 class Printed(str):
     """A text that was printed. As the last line of the notebook cell that printed it, it is not
-    shown again; in a later cell it is."""
+    shown again; in later cells it is."""
 
     _cell: int | None = None
 

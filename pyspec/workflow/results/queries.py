@@ -12,6 +12,7 @@ from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
 from pyspec.io.parameters import slices_csv
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.samples import samples_of
 from pyspec.workflow.results.compare import best_of, comparison, refuse_missing
 from pyspec.workflow.results.identity import (
@@ -29,7 +30,7 @@ from pyspec.workflow.results.tables import correlation_answer, interval_frame, p
 
 
 def select_fits(
-    results: Sequence[Any],
+    results: Sequence[Fit],
     model: str | Sequence[str] | None = None,
     fit_type: str | Sequence[str] | None = None,
     select: str = "all",
@@ -72,7 +73,7 @@ def export_slices(slices: SliceResults, path: Path) -> None:
 class FileAnswers:
     """The part of a File that answers from the fits it holds; `results` is its list of them."""
 
-    def __init__(self, results: Sequence[Any]) -> None:
+    def __init__(self, results: Sequence[Fit]) -> None:
         self.results = results
 
     def get_result(
@@ -114,9 +115,10 @@ class FileAnswers:
         table: bool = False,
     ) -> Any:
         """All parameters of the last fit (of that model and type) as a DataFrame: name, value,
-        stderr, init_value, min, max, vary, expr; of slices one row a slice, one column a parameter.
+        stderr, init_value, min, max, vary, expr. Slices have one row a slice and one column a
+        parameter.
 
-        With ``table=True``, and without pandas, a :class:`pyspec.ParameterTable`; of slices the
+        With ``table=True``, or without pandas, a :class:`pyspec.ParameterTable`. For slices the
         DataFrame of :meth:`pyspec.SliceResults.to_dataframe`, with standard errors and status.
         """
         result = self.get_result(model=model, fit_type=fit_type, handle=handle)
@@ -131,7 +133,7 @@ class FileAnswers:
         table: bool = False,
     ) -> Any:
         """Correlations of the free parameters of the last fit (of that model and type): a DataFrame
-        with their names on both sides; with ``table=True``, and without pandas, a table of its own:
+        with their names on both sides; with ``table=True``, or without pandas, a table of its own:
         ``table["a", "b"]``."""
         result = self.get_result(model=model, fit_type=fit_type, handle=handle)
         return correlation_answer(one_fit(result, "correlations").correlations, table)
@@ -146,7 +148,7 @@ class FileAnswers:
         **options: Any,
     ) -> Any:
         """Computes intervals by profile likelihood for the last fit (of that model and type): a
-        DataFrame with one row for each parameter, one column for each probability. `p_names`,
+        DataFrame with a row for each parameter and a column for each probability. `p_names`,
         `sigmas` and `progress` are those of :meth:`pyspec.FitResult.conf_interval`."""
         result = self.get_result(model=model, fit_type=fit_type, handle=handle)
         return interval_frame(one_fit(result, "intervals"), options)
@@ -172,18 +174,17 @@ class FileAnswers:
         """Compares the last fits, as a DataFrame: one row for each model and fit type. Rows are
         sorted by AIC within a type only, since fits of different types saw different data.
 
-        `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
-        sigma_eff (the standard deviation of a point, where it is the same for all); by default
-        those that are known. Before them stand `n_free`, the number of fitted parameters, and
-        `success`. The metrics of slices are aggregated over those that have a result in all fits of
-        slices: "median", "mean", "sum" (r2 as of one fit), or "long" for one row a slice, with its
-        `slice_index`. Beside two fits of slices or more that were not interrupted, one that was has
-        no metrics, and a warning says so. ``project.results.compare_models()`` has all fits, not
-        the last ones only.
+        `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic, and
+        sigma_eff, the common standard deviation of a point. Default: those that are known. Before
+        them stand `n_free`, the number of fitted parameters, and `success`. The metrics of slices
+        are aggregated over those that have a result in all fits of slices: "median", "mean", "sum"
+        (r2 as for one fit), or "long" for one row a slice, with its `slice_index`. An interrupted
+        fit of slices has no metrics if at least two others are whole, and a warning says so.
+        ``project.results.compare_models()`` has all fits, not the last ones only.
 
-        Raises :class:`FitError` for a model without such a fit, where fits of one type saw
-        different data, or where chi2, AIC or BIC are sums of different kinds: squares, squares over
-        declared noise, counts.
+        Raises :class:`FitError` for a model without such a fit, if fits of one type saw different
+        data, or if chi2, AIC or BIC are sums of different kinds (squares, squares over declared
+        noise, counts).
         """
         given = () if fit_type is None else fit_type
         types = ([given] if isinstance(given, str) else list(given)) or list(FIT_TYPES)
@@ -205,6 +206,6 @@ class FileAnswers:
         )
 
     def by_reference(self, ref: str | None) -> Any:
-        """The fit of that label, the last of that type or model, or the one of that handle; the
-        last for None."""
+        """The fit of that label, else the last of that type or model, else the fit of that handle.
+        None is the last fit."""
         return self.get_result() if ref is None else find_named(self.results, ref)

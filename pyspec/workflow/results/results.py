@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pyspec.calls import Suggesting, no_item
 from pyspec.errors import FitError
-from pyspec.fit import JointResult, MCMCResult
+from pyspec.fit import JointResult, MCMCResult, SliceResults
 from pyspec.fit.results.table import need_pandas
 from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.fits import fits_of
 from pyspec.plot import PlotConfig, plot_fit, plot_residuals
 from pyspec.plot.figures.stack import plot_stack
+from pyspec.plot.protocols import Fit
+from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.fitting.samples import samples_of
 from pyspec.workflow.results.compare import comparison, refuse_missing
 from pyspec.workflow.results.identity import (
@@ -27,7 +29,6 @@ from pyspec.workflow.results.identity import (
     handle_of,
     in_words,
     inputs_of,
-    is_slices,
     label_of,
     listed,
     matching,
@@ -40,6 +41,10 @@ from pyspec.workflow.results.identity import (
 from pyspec.workflow.results.pictures import draw_evolution, draw_samples, given_look
 from pyspec.workflow.results.summary import fits_html
 from pyspec.workflow.results.tables import correlation_answer, interval_frame, parameter_answer
+
+#: A file by its name, or given as the File; several of them, or all.
+OneFile: TypeAlias = FileFacts | str
+Files: TypeAlias = OneFile | Sequence[OneFile] | None
 
 #: Fitted values that differ by less than this part of their size, or of their standard error, are
 #: the same: a time in seconds may be 1e-13.
@@ -56,7 +61,7 @@ class FitResults(list[Any], Suggesting):
 
     def __init__(
         self,
-        fits: Iterable[Any] = (),
+        fits: Iterable[Fit] = (),
         *,
         joint: Iterable[JointResult] = (),
         config: PlotConfig | None = None,
@@ -70,7 +75,7 @@ class FitResults(list[Any], Suggesting):
         cls,
         filepath: str | Path,
         *,
-        file: Any = None,
+        file: Files = None,
         model: str | Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
     ) -> FitResults:
@@ -95,12 +100,12 @@ class FitResults(list[Any], Suggesting):
         """The names of the files, each once."""
         return list(dict.fromkeys(fit.file_name for fit in self))
 
-    def models(self, *, file: Any = None) -> list[str]:
+    def models(self, *, file: OneFile | None = None) -> list[str]:
         """The names of the models, each once; of one file if given."""
         return list(dict.fromkeys(fit.model_name for fit in self.find(file=file)))
 
     def find(
-        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+        self, *, file: OneFile | None = None, model: str | None = None, fit_type: str | None = None
     ) -> FitResults:
         """All fits of this file, model and type, the oldest first."""
         check_type(fit_type)
@@ -111,7 +116,7 @@ class FitResults(list[Any], Suggesting):
     def get(
         self,
         *,
-        file: Any = None,
+        file: OneFile | None = None,
         model: str | None = None,
         fit_type: str | None = None,
         handle: str | None = None,
@@ -145,7 +150,7 @@ class FitResults(list[Any], Suggesting):
             raise FitError(f"no such fit; there are: {in_words(self)}")
         return found[-1]
 
-    def find_joint(self, *, model: str | None = None, files: Any = None) -> list[JointResult]:
+    def find_joint(self, *, model: str | None = None, files: Files = None) -> list[JointResult]:
         """The joint fits of this model, to exactly these files."""
         names = None if files is None else {name_of_file(one) for one in listed(files)}
         return [
@@ -154,7 +159,7 @@ class FitResults(list[Any], Suggesting):
             if model in (None, joint.model_name) and names in (None, set(joint.names))
         ]
 
-    def get_joint(self, *, model: str | None = None, files: Any = None) -> JointResult:
+    def get_joint(self, *, model: str | None = None, files: Files = None) -> JointResult:
         """The one joint fit of this model, to exactly these files. Raises :class:`FitError`."""
         found = self.find_joint(model=model, files=files)
         if len(found) != 1:
@@ -198,23 +203,23 @@ class FitResults(list[Any], Suggesting):
 
     def compare_models(
         self,
-        file: Any = None,
+        file: OneFile | None = None,
         *,
         models: Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
     ) -> Any:
-        """How good fits are, as a DataFrame: one row a fit, in the order they were made, with
-        `n_free`, the number of fitted parameters, and `success`.
+        """Metrics of fits as a DataFrame: one row a fit, in the order of the fits, with `n_free`,
+        the number of fitted parameters, and `success`.
 
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
-        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), over those that
-        have a result in all fits of slices of the file, or with "long" have a row each, with their
-        `slice_index`; interrupted ones as of :meth:`pyspec.File.compare_models`.
-        Raises :class:`FitError` where only some of the models named have such fits,
-        fits of one type saw different data, or chi2, AIC or BIC are sums of different kinds. Fits
-        that were saved without data are compared by the digest of these.
+        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum") over those with a
+        result in all fits of slices of the file; "long" has a row for each, with its `slice_index`.
+        Interrupted fits as in :meth:`pyspec.File.compare_models`. Raises :class:`FitError` if a
+        named model has no such fit, fits of one type saw different data, or chi2, AIC or BIC are
+        sums of different kinds. Fits that were saved without data are compared by the digest of
+        these.
         """
         types, names = names_of(fit_type), names_of(models)
         for one in types or ():
@@ -226,10 +231,10 @@ class FitResults(list[Any], Suggesting):
         return comparison(chosen, metrics, sbs_aggregation)
 
     def variants(
-        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+        self, *, file: OneFile | None = None, model: str | None = None, fit_type: str | None = None
     ) -> Any:
-        """How the fits of one model differ in what was given for them: a DataFrame with one row a
-        fit, `handle`, `timestamp`, and the settings that are not the same in all.
+        """How the inputs of the fits of one model differ: a DataFrame with one row a fit, `handle`,
+        `timestamp`, and the settings that differ.
 
         Raises :class:`FitError` where the fits are of several files, models or types.
         """
@@ -251,9 +256,9 @@ class FitResults(list[Any], Suggesting):
         return need_pandas().DataFrame(rows, columns=[*head, *keys])
 
     def diff(self, a: str, b: str) -> Any:
-        """What differs between two fits, named by handle or label: a DataFrame with columns
-        `section` (identity, input, result), `field`, and one for each fit. Of slices the medians
-        are compared, over the times at which both have a value."""
+        """The differences of two fits, named by handle or label: a DataFrame with columns `section`
+        (identity, input, result), `field`, and one for each fit. Of slices the medians are
+        compared, over the times at which both have a value."""
         first, second = find_fit(self, a), find_fit(self, b)
         names = [handle_of(fit)[:SHORT] for fit in (first, second)]
         if names[0] == names[1]:
@@ -271,15 +276,15 @@ class FitResults(list[Any], Suggesting):
     # pictures
 
     def plot_fit(self, *, show_plot: bool = False, **options: Any) -> Any:
-        """Data, fit and residual of the last such fit; returns the Figure. Options that name it as
-        of :meth:`last`, others as of :meth:`pyspec.File.plot_fit`."""
+        """Data, fit and residual of the last such fit; returns the Figure. Options that choose the
+        fit as in :meth:`last`, others as in :meth:`pyspec.File.plot_fit`."""
         fit, options = self._drawn(options)
         return plot_fit(fit, **given_look(options, self.config, show_plot))
 
     def plot_residuals(
         self,
         *,
-        file: Any,
+        file: OneFile,
         models: Sequence[str] | None = None,
         fit_type: str | None = None,
         show_plot: bool = False,
@@ -323,7 +328,7 @@ class FitResults(list[Any], Suggesting):
         self,
         *,
         model: str | None = None,
-        files: Any = None,
+        files: Files = None,
         show_plot: bool = False,
         **options: Any,
     ) -> Any:
@@ -347,14 +352,18 @@ class FitResults(list[Any], Suggesting):
         return fits_html(f"{len(self)} fits", self)
 
 
-def _identity(fit: Any) -> dict[str, str]:
+def _identity(fit: Fit) -> dict[str, str]:
     return {"file": fit.file_name, "model": fit.model_name, "fit_type": fit.fit_type}
 
 
 def _values(first: Any, second: Any) -> tuple[dict[str, float], dict[str, float]]:
     """The values of two fits; medians of slices, over the times at which both have one."""
     left, right = dict(first.values), dict(second.values)
-    if is_slices(first) and is_slices(second) and np.array_equal(first.time, second.time):
+    if (
+        isinstance(first, SliceResults)
+        and isinstance(second, SliceResults)
+        and np.array_equal(first.time, second.time)
+    ):
         for name in {*left} & {*right}:
             known = np.isfinite(left[name]) & np.isfinite(right[name])
             left[name], right[name] = left[name][known], right[name][known]

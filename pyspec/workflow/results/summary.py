@@ -1,14 +1,14 @@
-"""What a file holds, as text and as HTML."""
+"""The contents of a file as text and as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 
 from pyspec.model.data.source import source_of
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.results.identity import SHORT, handle_of
 
@@ -30,7 +30,7 @@ def file_html(file: FileFacts) -> str:
     return f"<b>{escape(repr(file).strip('<>'))}</b><table>{rows}</table>"
 
 
-def fits_html(title: str, fits: Sequence[Any]) -> str:
+def fits_html(title: str, fits: Sequence[Fit]) -> str:
     """Fits as an HTML table, a row each."""
     head = ("file", "model", "type", "handle", "reduced χ²", "success")
     rows = [

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyspec.errors import CallError
-from pyspec.fit import CorrelationTable, ParameterTable
+from pyspec.fit import CorrelationTable, FitResult, ParameterTable, SliceResults
 from pyspec.fit.results.table import need_pandas
 from pyspec.fit.slices.results import slices_frame
-from pyspec.workflow.results.identity import is_slices
+from pyspec.plot.protocols import Fit
 
 COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")
 
@@ -22,11 +22,11 @@ def has_pandas() -> bool:
     return find_spec("pandas") is not None
 
 
-def parameter_frame(fit: Any) -> Any:
+def parameter_frame(fit: Fit) -> Any:
     """One row a parameter, with :data:`COLUMNS`; of slices one row a slice, one column a
     parameter."""
     pandas = need_pandas()
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         return pandas.DataFrame(dict(fit.values))
     rows = [
         (r.name, r.value, r.stderr, r.init, r.min, r.max, bool(r.vary), r.expr) for r in fit.table
@@ -36,11 +36,11 @@ def parameter_frame(fit: Any) -> Any:
     return frame.astype(dict.fromkeys(numbers, float))
 
 
-def parameter_answer(fit: Any, table: bool) -> Any:
+def parameter_answer(fit: Fit, table: bool) -> Any:
     """The parameters of a fit: a DataFrame, or with `table`, or without pandas, its own table."""
     if not table and has_pandas():
         return parameter_frame(fit)
-    if is_slices(fit):
+    if isinstance(fit, SliceResults):
         return slices_frame(fit)
     own: ParameterTable = fit.table
     return own
@@ -73,9 +73,9 @@ def _percent(level: float) -> str:
     return f"{100.0 * level:.{digits}f}%"
 
 
-def interval_frame(result: Any, options: Mapping[str, Any]) -> Any:
-    """The intervals of a fit, found now: a DataFrame with one row a parameter. Options as of
-    :meth:`pyspec.FitResult.conf_interval`, but for `trace`, which is no table."""
+def interval_frame(result: FitResult, options: Mapping[str, Any]) -> Any:
+    """The intervals of a fit, found now: a DataFrame with one row a parameter. Options as in
+    :meth:`pyspec.FitResult.conf_interval`, except `trace`."""
     if options.get("trace"):
         raise CallError(
             "get_confidence_intervals: the points that were tried do not go into its table; call "

@@ -88,8 +88,8 @@ class Other(Seen):
 
     Attributes
     ----------
-    values : of its parameters that are not shared with the other files, by model and name; the
-        others, and those that it has not been given, are as in the text
+    values : of the parameters that files do not share, by model and name; all other values are
+        those of the text
     """
 
     values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

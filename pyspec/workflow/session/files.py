@@ -86,8 +86,8 @@ models.append(HERE / "models.yaml")
 
 
 def save(ground: Ground, document: Document, folder: str | Path) -> Path:
-    """Writes models.yaml, job.yaml and fit.py, and data that are in no file, into a folder, which
-    is made; of several files each has a folder in it, and fit.py fits them together. Returns the
+    """Writes models.yaml, job.yaml and fit.py into a folder, which is created, and data that are in
+    no file. Several files have a folder each in it, and fit.py fits them together. Returns the
     folder. Raises :class:`DataError` where that cannot be."""
     folder = Path(folder)
     if document.model is None:
@@ -169,8 +169,8 @@ def is_fit_of_job(document: Document) -> bool:
 
 
 def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
-    """The models from which a job gives the numbers that are shown: where the fit that is shown
-    began, else as they stand. Files are named as from `folder`."""
+    """The models whose fit in a job gives the numbers shown: those at the start of the fit that is
+    shown, else the models as they are. Files are named as from `folder`."""
     text = _paths_from(folder, ground.folder, document.text)
     if is_fit_of_job(document) and document.model is not None:
         start = {name: {"value": one} for name, one in document.begun[document.name].items()}

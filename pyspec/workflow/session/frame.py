@@ -36,8 +36,8 @@ class Frame:
     model : (n_time, n_energy) or the shape of the data, float32; NaN where there is none; empty
         where it was not asked for
     row, column : the model at the row of the cursor, (n_energy,), and at its column, (n_time,)
-    spectrum, trace : name of a component → what it adds at the row of the cursor, (n_energy,), and
-        at its column, (n_time,), in file order
+    spectrum, trace : name of a component → its values at the row of the cursor (n_energy,) and at
+        its column (n_time,), in file order
     chisqr : Σ ((data − model) weight)² over the window, NaN where it is not known
     problem : why the model cannot be evaluated at its values; "" where it can
     axis : along which amplitudes are free, "energy" or "time"; "" where none is
@@ -58,8 +58,8 @@ class Frame:
 
 
 def frame_of(ground: Ground, document: Document, *, whole: bool = True) -> Frame:
-    """Evaluates the model of a document at the cursor and, if `whole`, at all points; what it
-    cannot is NaN, and says why."""
+    """Evaluates the model of a document at the cursor and, if `whole`, at all points. Where it
+    cannot be evaluated the values are NaN, with the reason."""
     model = document.model
     if model is None:
         return _even(ground, 0.0)
@@ -186,8 +186,7 @@ def _terms(model: Model) -> dict[str, _Terms]:
 #: One component as a sum of executors.
 _Made = dict[str, list[tuple[float, Executor]]]
 
-#: Executors of components at a row or a column, which stay while a value is dragged, behind what
-#: they were made of.
+#: Executors of components at a row or a column. They are kept while a value is dragged.
 _MADE: dict[Hashable, tuple[object, object, _Made]] = {}
 
 

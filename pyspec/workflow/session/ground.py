@@ -116,8 +116,8 @@ class Ground:
                     yield key.word, spot, (self.folder / spot.word).resolve()
 
     def models(self, text: str, *, some: bool = False) -> dict[str, Model]:
-        """All models of a text that can be chosen: none where it holds laws that move parameters
-        alone, which are refused where there are to be `some`. Raises :class:`ModelError`."""
+        """All models of a text that can be chosen. A text with laws for parameters alone has none,
+        which is refused if there must be `some`. Raises :class:`ModelError`."""
         if not model_names(text):
             return {}
         source = self._source(text)

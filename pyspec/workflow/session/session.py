@@ -57,10 +57,10 @@ class Session:
     name : which model of the text; the first where it is left out
 
     Every document is a text of models that the loader takes. Edits change the text in the places
-    that they mean, so that comments and order stay, and the loader reads it again. Of several files
-    the text has the values of the one that is shown; a parameter whose entry says "project" is
-    the same in all, see :mod:`pyspec.workflow.fitting.several`.
-    Raises :class:`ModelError` or :class:`DataError` where data or model cannot be used.
+    that they mean, so that comments and order stay, and the loader reads it again. With several
+    files the text has the values of the file that is shown. A parameter whose entry says "project"
+    is the same in all, see :mod:`pyspec.workflow.fitting.several`. Raises :class:`ModelError` or
+    :class:`DataError` where data or model cannot be used.
     """
 
     def __init__(
@@ -153,8 +153,8 @@ class Session:
     def edit(self, *edits: Edit, drag: bool = False) -> Diff | Refusal:
         """Makes all of these edits as one step, or none.
 
-        Consecutive steps with `drag` become one. A refusal, which counts as False, says what is
-        wrong, and the document is as before.
+        Consecutive steps with `drag` become one. A refusal counts as False and says what is wrong;
+        the document stays as it was.
         """
         with self.lock:
             if self.fitting:
@@ -194,8 +194,8 @@ class Session:
             self.steps[self.at] = replace(self.steps[self.at], is_open=False)
 
     def open(self, folder: Path) -> None:
-        """Takes what was shown when a session was saved to this folder, where it is still there,
-        and fits where it was fitted; no step of undo."""
+        """Restores the view of a session saved to this folder, if it is there, and its fit if it
+        showed one. This is no step of undo."""
         known = opened(folder, self.ground, self.text)
         if known is None:
             return
@@ -283,8 +283,8 @@ class Session:
         """Fits the file that is shown from where the model stands, for `seconds` at most; the model
         takes the values. What it shares with other files stays.
 
-        The next call goes on from there. It belongs to the step before it, as of a `drag`, in which
-        the parameters `held` stay where they are."""
+        The next call goes on from there. It belongs to the step before it, such as a `drag`; the
+        parameters `held` stay where they are."""
         with self.lock:
             if self.fitting:
                 return Refusal("a fit is running; stop it, or wait")

@@ -1,4 +1,5 @@
-"""Where a session stands, as JSON: in the folder where it is saved, and in a cache as one goes."""
+"""The state of a session as JSON: in its folder when it is saved, and in a cache after each
+step."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def folders_of(folder: Path) -> list[Path] | None:
 
 
 def opened(folder: Path, ground: Ground, text: str) -> tuple[Document, bool] | None:
-    """(document, whether it stands at the end of a fit) of a saved session, where its models are
-    still those of the job; None where there is none."""
+    """(document, whether it is the result of a fit) of a saved session, if its models are still
+    those of the job; None where there is none."""
     found = _read(folder / STATE)
     begun = found.get("begun") if isinstance(found, dict) else None
     document = None if found is None else _document(found.get("document"), ground)
