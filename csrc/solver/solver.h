@@ -23,8 +23,9 @@ enum {
     PYSPEC_PHASE_NORMAL
 };
 
-/* Which step a solver waits for, with `share` of the way to a bound at most, and what it promises; `pivot` as of
- * pyspec_find_step. Two are usual and bold damping of the first step. */
+/* The step that a solver waits for: its damping, the share of the way to a bound that it goes at most, the decrease of
+ * chi^2 that it promises, and the smallest pivot (see pyspec_find_step). USUAL and BOLD are compared for the first
+ * trial point; BENT is the step of pyspec_bent_step. */
 enum { STEP_UNDAMPED, STEP_LIGHT, STEP_USUAL, STEP_BOLD, STEP_DAMPED, STEP_BENT };
 
 typedef struct wanted_step {
