@@ -94,7 +94,7 @@ def test_pictures_and_report_of_a_fit_too_large_to_be_loaded(
 ) -> None:
     """They used to be refused."""
     result, plain = fitted("a series", monkeypatch)
-    for room in ("model.data.source", "fit.by_reference"):
+    for room in ("model.data.source", "fit.results.by_reference"):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 10_000)
     cells = " × ".join(str(n) for n in coarse.drawn(result).points)  # type: ignore[attr-defined]
     figure = plot_fit(result)

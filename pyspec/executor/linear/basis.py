@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,25 +29,6 @@ Array = npt.NDArray[np.float64]
 
 #: Relative step of differences, where a backend has no derivatives.
 STEP = float(np.finfo(float).eps ** (1 / 3))
-
-
-class Basis(Protocol):
-    """Several functions, each (n_rows, n_x), with their slopes; `of` says which each is. They are
-    given room once and fill it for each theta; one row fills all rows of its room. Factors, (n_rows
-    or 1, n), are what slopes are multiplied with by the parts of `slopes`, in their order."""
-
-    of: tuple[int, ...]
-    n_rows: int
-    slopes: list[Slope]
-
-    @property
-    def factor_rows(self) -> int: ...
-
-    def take_room(
-        self, values: Sequence[Array], slopes: Sequence[Array], factors: Array
-    ) -> None: ...
-
-    def fill(self, theta: Array, fixed: Mapping[str, float]) -> None: ...
 
 
 def bases_of(compiled: CompiledModel, measurement: Measurement, backend: str) -> list[Basis]:
@@ -78,7 +59,12 @@ def in_plans(
 
 
 class InC:
-    """All results of a plan, with slopes, in one call of C."""
+    """All results of a plan, with slopes, in one call of C.
+
+    Several functions, each (n_rows, n_x); `of` says which each is. They are given room once and
+    fill it for each theta; one row fills all rows of its room. Factors, (n_rows or 1, n), are what
+    slopes are multiplied with by the parts of `slopes`, in their order.
+    """
 
     def __init__(self, plan: BasisPlan, window: Measurement) -> None:
         self.of = plan.of
@@ -166,8 +152,8 @@ class InC:
             self._return_frame(frame)
 
 
-class _Differences(ABC):
-    """Results that Python has a part in; slopes are differences."""
+class Differences(ABC):
+    """The same where Python has a part in the results; slopes are differences."""
 
     of: tuple[int, ...]
     n_rows: int
@@ -205,7 +191,7 @@ class _Differences(ABC):
     def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]: ...
 
 
-class Interpreted(_Differences):
+class Interpreted(Differences):
     """All results of a plan in NumPy."""
 
     def __init__(self, plan: BasisPlan, model: Model, window: Measurement) -> None:
@@ -220,7 +206,7 @@ class Interpreted(_Differences):
         return self._executor.results(theta, own or None)
 
 
-class OfTree(_Differences):
+class OfTree(Differences):
     """What the tree makes of amplitudes of 1 and 0."""
 
     def __init__(self, model: Model, measurement: Measurement) -> None:
@@ -255,3 +241,7 @@ class OfTree(_Differences):
         rest = self._executor.run(theta, dict(fixed))
         ones = [self._executor.run(theta, {**fixed, name: 1.0}) - rest for name in self._free]
         return [*ones, rest]
+
+
+#: Several functions with their slopes.
+Basis: TypeAlias = InC | Differences

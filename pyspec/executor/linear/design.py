@@ -18,7 +18,7 @@ from pyspec.model.build.free import allowed, free_parameters
 from pyspec.model.data.windows import slice_of
 from pyspec.model.tree import ENERGY
 from pyspec.plan import CompiledModel
-from pyspec.plan.basis import REST, is_pointwise, rest_plans
+from pyspec.plan.basis import REST, rest_plans
 from pyspec.plan.following import Following
 
 Array = npt.NDArray[np.float64]
@@ -53,15 +53,13 @@ class Design:
     factors: Array
     rest: Array
 
-    def combined(self, amplitudes: Array) -> Array:
-        """(n_groups, n_x) the basis functions times amplitudes (n_groups, n_basis)."""
-        if self.basis.shape[1] == 1:
-            return np.asarray(amplitudes @ self.basis[:, 0])
-        return np.asarray(np.einsum("gk,kgx->gx", amplitudes, self.basis))
-
     def model(self, amplitudes: Array) -> Array:
-        """(n_groups, n_x) the model in units of the data."""
-        return np.asarray(self.combined(amplitudes) + self.rest.sum(axis=0))
+        """(n_groups, n_x) the model in units of the data, with amplitudes (n_groups, n_basis)."""
+        if self.basis.shape[1] == 1:
+            combined = amplitudes @ self.basis[:, 0]
+        else:
+            combined = np.einsum("gk,kgx->gx", amplitudes, self.basis)
+        return np.asarray(combined + self.rest.sum(axis=0))
 
     def change(self, amplitudes: Array, theta: int) -> Array:
         """(n_groups, n_x) derivative of the model by one parameter, amplitudes (n_groups,
@@ -203,11 +201,6 @@ class Designer:
         pairs = np.array(entries, np.int64).reshape(-1, 2)
         order = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
         self.design = Design(basis, slopes, np.array(kinds, np.int64), *order, factors, rest)
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether every part of the model is a function on its own, known at other points too."""
-        return is_pointwise(self.compiled.graph)
 
 
 def n_entries(basis: Basis) -> int:

@@ -27,6 +27,7 @@ from pyspec.executor.protocol import (
 from pyspec.model import Measurement, Model
 from pyspec.model.theta import values_of
 from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan.basis import is_pointwise
 
 if TYPE_CHECKING:
     from pyspec.executor.linear.stacked import Stack
@@ -62,8 +63,11 @@ class LinearExecutor:
         held = [model.parameters[name].value for name in self.fixed_names]
         self._start, self._held = model.theta(), np.array(held, np.float64)
         self.by_energy = self.designer.axis == "energy"
-        self.shape = self._shape()
-        self._data, self._weight = self._weighted()
+        assert model.energy is not None
+        assert model.time is not None
+        self.measurement.check_axes((model.time.size, model.energy.size), model.name)
+        #: (n_groups, n_x) data, and weights of the window, 0 where masked; None where all are 1.
+        self.data, self.weight = self._weighted()
         self._projection = self._make_projection()
         #: Held while the arrays of the design are in use: all evaluations share them.
         self.lock = RLock()
@@ -81,15 +85,6 @@ class LinearExecutor:
         return Capabilities(jacobian=True, in_c=True, in_parts=self.designer.in_c is not None)
 
     # what is fitted
-
-    def _shape(self) -> tuple[int, int]:
-        """(n_rows, n_columns) of the window. Raises :class:`DataError` for other data."""
-        model = self.model
-        assert model.energy is not None
-        assert model.time is not None
-        self.measurement.check_axes((model.time.size, model.energy.size), model.name)
-        rows, columns = self.designer.x, self.designer.along
-        return (rows.size, columns.size) if self.by_energy else (columns.size, rows.size)
 
     def groups_of(self, values: npt.NDArray[Any]) -> Array:
         """(n_groups, n_x) of (n_rows, n_columns), or back; a view."""
@@ -111,17 +106,12 @@ class LinearExecutor:
         return self.groups_of(data), None if weight is None else self.groups_of(weight)
 
     def _make_projection(self) -> Projection | None:
-        if self._data is None:
+        if self.data is None:
             return None
-        designer, weight, measured = self.designer, self._weight, self.measurement
+        designer, weight, measured = self.designer, self.weight, self.measurement
         scale = measured.loss_scale if measured.loss == "poisson" else 0.0
-        data = self._data if weight is None or scale else self._data * weight
+        data = self.data if weight is None or scale else self.data * weight
         return Projection(data, weight, designer.allowed, designer.positive, scale)
-
-    @property
-    def weight(self) -> Array | None:
-        """(n_groups, n_x) weights of the window, 0 where masked; None where all are 1."""
-        return self._weight
 
     @property
     def n_linear(self) -> int:
@@ -133,8 +123,8 @@ class LinearExecutor:
         n_groups, n_basis = self.designer.along.size, len(self.designer.free)
         allowed = self.designer.allowed
         kept = np.ones((n_groups, n_basis), bool) if allowed is None else allowed
-        if self._weight is not None:
-            kept = kept & np.any(self._weight > 0, axis=1, keepdims=True)
+        if self.weight is not None:
+            kept = kept & np.any(self.weight > 0, axis=1, keepdims=True)
         return kept
 
     def undetermined(self, theta: Values, fixed: Values = None) -> dict[str, int]:
@@ -176,23 +166,18 @@ class LinearExecutor:
         if self._projection is None:
             raise DataError("free amplitudes need data; give the measurement some")
         with self.lock:
-            return self._solved(self._projection, theta, fixed, what, full)
-
-    def _solved(
-        self, projection: Projection, theta: Values, fixed: Values, what: str, full: bool
-    ) -> Solved:
-        given, values = self._theta(theta), self._fixed(fixed)
-        if self.of_stack is not None:
-            stack, index = self.of_stack
-            return stack.of_member(index, given, what, full)
-        question = (given.tobytes(), tuple(values.items()), what, full)
-        if self._last is not None and self._last[0] == question:
-            return self._last[1]
-        self._last = None  # its arrays are those of the next design
-        solved = projection.at(given, self.designer.at(given, values), what, full)
-        if what == "gram" and not self._n_open:
-            self._last = question, solved
-        return solved
+            given, values = self._theta(theta), self._fixed(fixed)
+            if self.of_stack is not None:
+                stack, index = self.of_stack
+                return stack.of_member(index, given, what, full)
+            question = (given.tobytes(), tuple(values.items()), what, full)
+            if self._last is not None and self._last[0] == question:
+                return self._last[1]
+            self._last = None  # its arrays are those of the next design
+            solved = self._projection.at(given, self.designer.at(given, values), what, full)
+            if what == "gram" and not self._n_open:
+                self._last = question, solved
+            return solved
 
     def follow(
         self, theta: Values, fixed: Values = None
@@ -212,7 +197,7 @@ class LinearExecutor:
         """The basis functions at other times (spectra are free) or energies (traces are), and that
         axis. Raises :class:`DataError` where a part of the model needs the samples of the data."""
         designer = self.designer
-        if not designer.is_direct:
+        if not is_pointwise(designer.compiled.graph):
             raise DataError(
                 f"{self.model.name}: reads the samples of the data, or moves in time, and is known "
                 "on their axes alone; leave the axis out"

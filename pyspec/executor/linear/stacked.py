@@ -151,7 +151,7 @@ class Stack(LinearExecutor):
         self.opt_param_names, self.fixed_names = problem.names, ()
         self.by_energy = members[0].by_energy
         self.theta = problem.start
-        self._data, self._weight = self._join()
+        self.data, self.weight = self._join()
         self._projection = self._make_projection()
         self._last, self.of_stack = None, None
         self.lock = RLock()
@@ -185,7 +185,7 @@ class Stack(LinearExecutor):
 
     def _join(self) -> tuple[Array | None, Array | None]:
         """(n_groups, n_x) data and weights of all files."""
-        data = [member._data for member in self.members]
+        data = [member.data for member in self.members]
         known = [one for one in data if one is not None]
         if len(known) < len(data):
             return None, None
