@@ -12,8 +12,8 @@ from typing import Any
 import pyspec
 import pyspec.components
 import pyspec.fit
-import pyspec.fit.linear.amplitudes
-import pyspec.fit.linear.species
+import pyspec.fit.amplitudes.amplitudes
+import pyspec.fit.amplitudes.species
 import pyspec.fit.results.prediction
 import pyspec.io
 import pyspec.plot
@@ -47,8 +47,8 @@ IN_ROOMS = {
     "Fits": [
         "fit.SliceFit",
         "fit.Start",
-        "fit.linear.amplitudes.Amplitudes",
-        "fit.linear.species.Associated",
+        "fit.amplitudes.amplitudes.Amplitudes",
+        "fit.amplitudes.species.Associated",
         "fit.results.prediction.Prediction",
     ],
     "Pictures and reports": [

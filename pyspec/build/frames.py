@@ -88,7 +88,7 @@ def _free(document: Document, frame: Frame) -> dict[str, npt.NDArray[np.float32]
     found = {f"{frame.axis}:{name}": narrow(one) for name, one in frame.free.items()}
     found |= {f"dispersed:{name}": narrow(one) for name, one in frame.dispersed.items()}
     result = document.result
-    linear = None if result is None or result.fit_type == ONE else result.linear
+    linear = None if result is None or result.fit_type == ONE else result.amplitudes
     errors = {} if linear is None else linear.stderr
     for name, free in frame.free.items():
         inside = np.isfinite(free)

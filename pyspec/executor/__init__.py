@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import BackendError, DataError, shortened, suggest
+from pyspec.executor.amplitudes import AmplitudesExecutor
+from pyspec.executor.amplitudes.executor import check_backend
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.compare import AGREEMENT, CompareExecutor, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.joint import PartsExecutor
-from pyspec.executor.linear import LinearExecutor
-from pyspec.executor.linear.executor import check_backend
 from pyspec.executor.problem import Part, Problem
 from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
@@ -41,12 +41,12 @@ BACKENDS = ("compiled", "interpreted", "tree", "compare")
 __all__ = [
     "AGREEMENT",
     "BACKENDS",
+    "AmplitudesExecutor",
     "Capabilities",
     "CompareExecutor",
     "CompiledExecutor",
     "Executor",
     "InterpretedExecutor",
-    "LinearExecutor",
     "Part",
     "PartsExecutor",
     "PlanExecutor",
@@ -103,7 +103,7 @@ def executor_of(
         _check_source(model, measurement, backend)
         if compiled.outline.has_free:
             check_backend(model, backend)
-            return LinearExecutor(compiled, measurement, backend)
+            return AmplitudesExecutor(compiled, measurement, backend)
     if backend == "tree":
         return TreeExecutor(compiled.model, measurement)
     plan = compiled.plan

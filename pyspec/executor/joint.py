@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PlanError
+from pyspec.executor.amplitudes.executor import AmplitudesExecutor
+from pyspec.executor.amplitudes.stacked import Stack, shares_amplitudes
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.linear.executor import LinearExecutor
-from pyspec.executor.linear.stacked import Stack, shares_amplitudes
 from pyspec.executor.normal import Opens, Parts, fit_parts, pack_triangle, unpack
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import (
@@ -184,7 +184,7 @@ class PartsExecutor:
         opens: list[Opens] = []
         for executor, _ in self._blocks:
             one = _summing(executor)
-            assert isinstance(one, (CompiledExecutor, LinearExecutor))
+            assert isinstance(one, (CompiledExecutor, AmplitudesExecutor))
             opens.append(one)
         gathers = [gather for _, gather in self._blocks]
         return fit_parts(opens, gathers, len(self.problem.names), None)

@@ -142,7 +142,7 @@ def negative(problem: FitPart, theta: Array) -> list[Finding]:
 def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     """A sentence where a model of counts ends at 0 where there are none: there its likelihood has a
     kink, as at a bound that nobody gave."""
-    if not problem.is_poisson or problem.n_linear:
+    if not problem.is_poisson or problem.n_amplitudes:
         return []
     count = 0
     for part, at in problem.files_at(theta):

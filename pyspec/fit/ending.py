@@ -64,7 +64,7 @@ class Ending:
         where the fit leaves no scatter to take the noise from
     variance : of a point of weight 1: the reduced chi², or 1 where the noise is known; NaN where
         nothing scatters
-    chisqr, n_points, n_linear : chi², points that count, amplitudes fitted beside the parameters
+    chisqr, n_points, n_amplitudes : chi², points that count, amplitudes solved for beside theta
     distance : to the optimum, in standard errors
     end : how the solver ended ("converged", "exact", "stalled", "slow"; "" where it did not, or
         another method did), and the distance that it saw
@@ -85,7 +85,7 @@ class Ending:
     variance: float
     chisqr: float
     n_points: int
-    n_linear: int = 0
+    n_amplitudes: int = 0
     distance: float = 0.0
     end: tuple[str, float] = ("", math.nan)
     side: npt.NDArray[np.int64] | None = None
@@ -124,7 +124,7 @@ class Ending:
     @property
     def n_free(self) -> int:
         """Degrees of freedom, at least 1."""
-        return max(self.n_points - self.theta.size - self.n_linear, 1)
+        return max(self.n_points - self.theta.size - self.n_amplitudes, 1)
 
     @property
     def redchi(self) -> float:
@@ -212,7 +212,7 @@ class Ending:
         places: Sequence[int],
         chisqr: float,
         n_points: int,
-        n_linear: int,
+        n_amplitudes: int,
         left: Determined | None = None,
     ) -> Ending:
         """That of one file of a joint fit, whose parameters have these places here."""
@@ -223,7 +223,7 @@ class Ending:
             covariance=self.covariance[np.ix_(own, own)],
             chisqr=chisqr,
             n_points=n_points,
-            n_linear=n_linear,
+            n_amplitudes=n_amplitudes,
             side=None if self.side is None else self.side[own],
             factor=None,
             fisher=None,

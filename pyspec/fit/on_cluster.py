@@ -73,7 +73,7 @@ def _shareable(problem: FitPart, methods: Sequence[str]) -> CompiledExecutor:
     others = [method for method in methods if method != NATIVE]
     if others:
         raise FitError(f"{label}needs method {NATIVE!r}, not {others[0]!r}; leave method= out")
-    if problem.n_linear:
+    if problem.n_amplitudes:
         raise FitError(f"{label}takes no amplitudes that are free along an axis; leave it out")
     executor = problem.executor
     if not isinstance(executor, CompiledExecutor) or not executor.capabilities.in_c:

@@ -182,14 +182,14 @@ class FitPart:
         return self.compiled.column_kinds
 
     @property
-    def n_linear(self) -> int:
-        """Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`."""
+    def n_amplitudes(self) -> int:
+        """Amplitudes that are solved for beside theta, see :mod:`pyspec.fit.amplitudes`."""
         return 0
 
-    def n_linear_at(self, theta: Array) -> int:
+    def n_amplitudes_at(self, theta: Array) -> int:
         """The same, but for those that the data do not determine at `theta`, which are held at
         0."""
-        return self.n_linear
+        return self.n_amplitudes
 
     def jumps(self) -> Mapping[str, Places]:
         """Free parameters that move a jump over the samples → the values where they do."""

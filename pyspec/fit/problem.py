@@ -16,8 +16,8 @@ from pyspec.executor import Executor, Part, PartsExecutor, Problem
 from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.executor.team import threads_for
+from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
-from pyspec.fit.linear.part import FreePart, part_of
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart, chisqr_of
 from pyspec.fit.solve.methods import checked_classes
@@ -254,21 +254,21 @@ class FitProblem(Files):
         return whole.settled(theta)
 
     @property
-    def n_linear(self) -> int:
+    def n_amplitudes(self) -> int:
         """Amplitudes that are solved for beside the parameters; shared ones count once."""
         if self.files[0].shares is None:
-            return sum(file.n_linear for file in self.files)
+            return sum(file.n_amplitudes for file in self.files)
         whole = self.executor
         assert isinstance(whole, PartsExecutor)
         assert whole.stack is not None
-        return whole.stack.n_linear
+        return whole.stack.n_amplitudes
 
-    def n_linear_at(self, theta: Array) -> int:
+    def n_amplitudes_at(self, theta: Array) -> int:
         """The same, but for those that the data do not determine at `theta`."""
         if self.files[0].shares is not None:
-            return self.n_linear
+            return self.n_amplitudes
         pairs = zip(self.files, self.gathers, strict=True)
-        return sum(file.n_linear_at(theta[gather]) for file, gather in pairs)
+        return sum(file.n_amplitudes_at(theta[gather]) for file, gather in pairs)
 
     # at values of the parameters
 

@@ -165,7 +165,7 @@ def complete(outcome: lmfit.minimizer.MinimizerResult, result: EndedFit) -> None
     outcome.nfev, outcome.chisqr, outcome.redchi = result.nfev, ending.chisqr, ending.redchi
     outcome.ndata, outcome.nvarys, outcome.nfree = ending.n_points, len(names), ending.n_free
     is_known = result.problem.is_weighted and not result._scale_covar
-    counted = ending.chisqr, ending.n_points, len(names) + ending.n_linear, is_known
+    counted = ending.chisqr, ending.n_points, len(names) + ending.n_amplitudes, is_known
     outcome.aic, outcome.bic = information_criteria(*counted)
     outcome.errorbars = bool(ending.places.size)
     outcome.covar = ending.covariance[np.ix_(order, order)] if outcome.errorbars else None

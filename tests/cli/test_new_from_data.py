@@ -74,8 +74,8 @@ def test_the_heights_of_a_series_are_free_at_each_time(series: tuple[Path, np.nd
     assert main(["new", "au", str(path)]) == 0
     assert main(["fit", "au/job.yaml", "--quiet"]) == 0
     result = load_fit("au/results/fits.h5")
-    assert result.linear is not None
-    heights, error = result.linear["GLP_01_A"], result.linear.stderr["GLP_01_A"]
+    assert result.amplitudes is not None
+    heights, error = result.amplitudes["GLP_01_A"], result.amplitudes.stderr["GLP_01_A"]
     truth = 300.0 + np.where(time < 0, 0.0, 100.0 * np.exp(-np.clip(time, 0, None) / 8.0))
     assert np.abs((heights - truth) / error).max() < 5.0
 

@@ -112,7 +112,7 @@ def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", data=rows, energy=X, time=time)
     assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.npz")]) == 0
     assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--quiet"]) == 0
-    linear = load_fit(tmp_path / "a/results/fits.h5").linear
+    linear = load_fit(tmp_path / "a/results/fits.h5").amplitudes
     assert linear is not None
     assert np.abs(linear["GLP_01_A"] + 50 * np.exp(-time / 5)).max() < 1
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import lsq_linear
 
-from pyspec.executor.linear.design import Design
-from pyspec.executor.linear.projection import Projection, Solved
+from pyspec.executor.amplitudes.design import Design
+from pyspec.executor.amplitudes.projection import Projection, Solved
 
 Array = npt.NDArray[np.float64]
 

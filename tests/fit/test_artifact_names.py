@@ -18,13 +18,13 @@ decays:
 
 
 def test_the_spectrum_of_a_decay_is_that_of_no_artifact() -> None:
-    """It was said that decay-associated spectra are result.linear['gaussFun_01_A']."""
+    """It was said that decay-associated spectra are result.amplitudes['gaussFun_01_A']."""
     energy, time = np.linspace(1, 2, 9), np.linspace(-1, 8, 91)
     model = load_model(MODEL, "decays")
     model.set_axes(energy=energy, time=time)
     data = np.outer(expFun_gaussIRF(time, 1, 2.0, 0, 0.1), energy)
     data += np.random.default_rng(0).normal(0, 0.01, data.shape)
-    linear = fit_model(model, Measurement(data)).linear
+    linear = fit_model(model, Measurement(data)).amplitudes
     assert linear is not None
     for asked in (linear.das, linear.eas):
         with pytest.raises(FitError, match=r"decay-associated .*linear\['expFun_01_A'\]"):

@@ -130,7 +130,7 @@ def test_free_spectra_are_not_solved_for_from_other_data() -> None:
     decay = np.where(time > 0, np.exp(-time / 2.0), 0.0)
     data = np.outer(decay, energy) + 1e-3 * np.random.default_rng(0).normal(size=(40, 9))
     asked: list[Callable[[FitResult], object]] = [
-        lambda fit: fit.linear,
+        lambda fit: fit.amplitudes,
         lambda fit: fit.fit,
         lambda fit: fit.predict(time=[1.0]),
         lambda fit: fit.curve("start"),

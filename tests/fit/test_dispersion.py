@@ -101,7 +101,7 @@ def test_derivatives_are_those_of_the_residual() -> None:
 def test_values_and_errors_are_those_of_all_parameters_together(result: FitResult) -> None:
     """The inverse of the whole normal matrix, with 155 amplitudes, at the optimum."""
     assert result.success
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     values = result.values
     names = list(result.free_names)
@@ -158,9 +158,11 @@ def test_nor_have_they_one_in_the_table_of_many_fits(result: FitResult) -> None:
 def test_it_comes_back_from_an_archive(result: FitResult, tmp_path: Path) -> None:
     save_fit(tmp_path / "fit.h5", result)
     again = load_fit(tmp_path / "fit.h5")
-    assert again.linear is not None
-    assert result.linear is not None
-    assert np.allclose(again.linear["expFun_01_A"], result.linear["expFun_01_A"], rtol=1e-12)
+    assert again.amplitudes is not None
+    assert result.amplitudes is not None
+    assert np.allclose(
+        again.amplitudes["expFun_01_A"], result.amplitudes["expFun_01_A"], rtol=1e-12
+    )
     assert np.allclose(again.fit, result.fit, rtol=1e-12)
 
 
@@ -220,7 +222,7 @@ def test_a_formula_stands_beside_a_quantity_that_names_the_energy_for_another_mo
     truth = {"Ringing_01_f": 0.45, "Ringing_01_tau": 5.0, "gaussIRF_SD": 0.3, "expFun_01_tau": 15.0}
     for name, value in truth.items():
         assert found.values[name] == pytest.approx(value, rel=1e-6)
-    linear = found.linear
+    linear = found.amplitudes
     assert linear is not None
     for name, spectrum in zip(linear, spectra, strict=True):
         np.testing.assert_allclose(linear[name], spectrum, atol=1e-6)
@@ -268,7 +270,7 @@ def test_formulas_follow_the_energy_too() -> None:
     result = fit_model(model, measurement)
     for name, value in truth.items():
         assert result.values[name] == pytest.approx(value, rel=1e-5)
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     for name, spectrum in zip(linear, spectra, strict=True):
         np.testing.assert_allclose(linear[name], spectrum, atol=1e-5)

@@ -28,7 +28,7 @@ from pyspec.executor import Problem
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.levels import of_end, of_residual
-from pyspec.fit.linear.part import part_of
+from pyspec.fit.amplitudes.part import part_of
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.conclude import result_of
@@ -179,7 +179,7 @@ def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
     for ask in ("predict", "moving", "components", "eval_components"):
         with pytest.raises(FitError, match=rf"belong to one file; ask it: joint\[0\]\.{ask}"):
             getattr(joint, ask)()
-    assert joint.linear is None
+    assert joint.amplitudes is None
 
 
 def test_reduced_chisqr_of_files_that_share_parameters() -> None:

@@ -127,7 +127,7 @@ def test_equals_the_fit_with_every_amplitude_a_parameter(kind: str) -> None:
     values, covariance, chisqr = joint_reference(data, used, TRUTH)
     errors = np.sqrt(np.diag(covariance))
     assert result.chisqr == pytest.approx(chisqr, rel=1e-9)
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     found = np.concatenate([result.theta, *linear.values.values()])
     stderr = [result.stderr[name] for name in result.free_names]
@@ -168,7 +168,7 @@ def test_amplitudes_that_are_not_negative_are_those_of_nnls() -> None:
     model.set_axes(energy=ENERGY, time=TIME)
     data = signal(noise=0.3)
     result = fit_model(model, Measurement(data))
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     basis = np.array([linear.basis[name] for name in linear]).T
     for j, column in enumerate(data.T):
@@ -189,7 +189,7 @@ def test_a_spectrum_is_held_at_zero_in_a_range() -> None:
     model = load_model(text, "decays")
     model.set_axes(energy=ENERGY, time=TIME)
     result = fit_model(model, Measurement(signal()))
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     held = ENERGY <= 2
     assert (linear["stepFun_01_A"][held] == 0.0).all()
@@ -207,7 +207,7 @@ def test_counts_are_fitted_by_their_likelihood() -> None:
     )
     model.set_axes(energy=ENERGY, time=TIME)
     result = fit_model(model, Measurement(counts, loss="poisson"))
-    linear = result.linear
+    linear = result.amplitudes
     assert result.success
     assert linear is not None
     amplitudes = np.array([linear[name] for name in linear])
@@ -237,7 +237,7 @@ def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
     mask = np.zeros((TIME.size, ENERGY.size), bool)
     mask[:, 5] = True
     result = fit_model(model, Measurement(signal(), mask=mask))
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     twins = [linear.determined[name] for name in ("expFun_02_A", "expFun_03_A")]
     assert not (twins[0] & twins[1]).any()
@@ -289,7 +289,7 @@ def test_traces_that_are_free_at_each_time() -> None:
     model.set_axes(energy=LINE, time=times)
     result = fit_model(model, Measurement(data))
     assert result.success
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     assert linear.axis == "time"
     expected = np.linalg.lstsq(lines(result.theta[::-1]).T, data.T, rcond=None)[0]
@@ -309,10 +309,10 @@ def test_shirley_reads_the_line_whose_trace_is_free() -> None:
     model.set_axes(energy=LINE, time=times)
     result = fit_model(model, Measurement(data))
     assert result.success
-    assert result.linear is not None
+    assert result.amplitudes is not None
     assert result.values["Shirley_pShirley"] == pytest.approx(0.02, abs=1e-4)
-    assert np.allclose(result.linear["Gauss_01_A"], heights, atol=0.02)
-    with pytest.raises(FitError, match=r"Shirley reads the lines.*result\.linear"):
+    assert np.allclose(result.amplitudes["Gauss_01_A"], heights, atol=0.02)
+    with pytest.raises(FitError, match=r"Shirley reads the lines.*result\.amplitudes"):
         result.eval_components()
 
 
@@ -341,11 +341,11 @@ def test_a_model_says_in_yaml_what_is_free() -> None:
 
 
 def same(a: FitResult, b: FitResult) -> None:
-    assert a.linear is not None
-    assert b.linear is not None
-    for name in a.linear:
-        assert np.allclose(a.linear[name], b.linear[name], rtol=1e-12)
-        assert np.allclose(a.linear.stderr[name], b.linear.stderr[name], rtol=1e-9)
+    assert a.amplitudes is not None
+    assert b.amplitudes is not None
+    for name in a.amplitudes:
+        assert np.allclose(a.amplitudes[name], b.amplitudes[name], rtol=1e-12)
+        assert np.allclose(a.amplitudes.stderr[name], b.amplitudes.stderr[name], rtol=1e-9)
     assert np.allclose(a.fit, b.fit, rtol=1e-12)
 
 
@@ -363,15 +363,17 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(tmp_path: Path) -> None:
 def test_amplitudes_as_a_dataset() -> None:
     pytest.importorskip("xarray")
     result = fit_model(decays(), Measurement(signal()))
-    assert result.linear is not None
-    found = result.linear.to_xarray()
+    assert result.amplitudes is not None
+    found = result.amplitudes.to_xarray()
     assert found["value"].sel(amplitude="expFun_02_A").shape == (40,)
     assert np.array_equal(found["energy"], ENERGY)
     assert found["basis"].dims == ("amplitude", "time")
     again = found["basis"].values.T @ found["value"].values
     np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-12)
     whole = result.to_xarray()
-    assert np.allclose(whole["linear"].sel(amplitude="expFun_01_A"), result.linear["expFun_01_A"])
+    assert np.allclose(
+        whole["amplitudes"].sel(amplitude="expFun_01_A"), result.amplitudes["expFun_01_A"]
+    )
 
 
 def test_a_prediction_has_the_errors_of_all_parameters() -> None:
@@ -384,9 +386,9 @@ def test_a_prediction_has_the_errors_of_all_parameters() -> None:
     assert np.sum(found.stderr**2) / result.redchi == pytest.approx(124, rel=1e-9)
     between = result.predict(time=[0.5, 7.5])
     assert between.value.shape == (2, 40)
-    assert result.linear is not None
+    assert result.amplitudes is not None
     expected = decay(np.array([0.5, 7.5]), 1.0, *result.theta[[1, 2, 0]])
-    rest = between.value - np.outer(expected, result.linear["expFun_01_A"])
+    rest = between.value - np.outer(expected, result.amplitudes["expFun_01_A"])
     assert np.linalg.matrix_rank(rest, tol=1e-8) == 2
     with pytest.raises(DataError, match="amplitudes are free along energy"):
         result.predict(energy=[2.0])
@@ -408,19 +410,23 @@ def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
         assert joint.values[name] == pytest.approx(single.values[name], rel=1e-6)
         assert joint.stderr[name] == pytest.approx(single.stderr[name] * scale, rel=1e-6)
     for file in joint:
-        assert file.linear is not None
-        assert single.linear is not None
-        assert np.allclose(file.linear["expFun_01_A"], single.linear["expFun_01_A"], rtol=1e-5)
-        pair = np.array([file.linear.stderr["expFun_01_A"], single.linear.stderr["expFun_01_A"]])
+        assert file.amplitudes is not None
+        assert single.amplitudes is not None
+        assert np.allclose(
+            file.amplitudes["expFun_01_A"], single.amplitudes["expFun_01_A"], rtol=1e-5
+        )
+        pair = np.array(
+            [file.amplitudes.stderr["expFun_01_A"], single.amplitudes.stderr["expFun_01_A"]]
+        )
         assert (pair[0] < 1.01 * pair[1]).all()
         assert (pair[0] > 0.7 * pair[1]).all()
 
 
 def test_an_unknown_amplitude_is_named() -> None:
     result = fit_model(decays(), Measurement(signal()))
-    assert result.linear is not None
+    assert result.amplitudes is not None
     with pytest.raises(FitError, match="no amplitude 'expFun_1_A' is free; did you mean"):
-        result.linear["expFun_1_A"]
+        result.amplitudes["expFun_1_A"]
 
 
 def test_both_axes_cannot_be_free() -> None:

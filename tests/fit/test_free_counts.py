@@ -114,7 +114,7 @@ def test_it_is_the_optimum_of_all_parameters_together() -> None:
     assert model.time is not None
     time, n_energy = model.time, counts.shape[1]
     result = fit_model(model, Measurement(counts, loss="poisson"))
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
 
     def total(x: Array) -> tuple[float, Array]:
@@ -146,6 +146,6 @@ def test_energies_without_a_count_have_no_spectrum_that_is_counted() -> None:
     counts[:, :5] = 0.0
     result = fit_model(model, Measurement(counts, loss="poisson"))
     assert result.success
-    assert result.linear is not None
-    for name in result.linear:
-        assert np.all(result.linear[name][:5] == 0.0)
+    assert result.amplitudes is not None
+    for name in result.amplitudes:
+        assert np.all(result.amplitudes[name][:5] == 0.0)

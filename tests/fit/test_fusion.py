@@ -47,7 +47,7 @@ def test_rates_and_spectra_are_found_within_their_errors(tmp_path: Path) -> None
             par = result.params[f"fusion_{name}"]
             assert par.stderr < 0.2 * truth
             pulls.append((par.value - truth) / par.stderr)
-        sas = result.linear.sas()
+        sas = result.amplitudes.sas()
         spectra.append((sas.values - SPECTRA) / sas.stderr)
     assert 0.7 < np.sqrt(np.mean(np.square(pulls))) < 1.35
     assert 0.8 < np.sqrt(np.mean(np.square(spectra))) < 1.25
@@ -58,7 +58,7 @@ def test_data_tell_states_that_meet_from_those_that_only_decay(tmp_path: Path) -
 
 
 def test_there_are_no_decays(tmp_path: Path) -> None:
-    linear = _fit(tmp_path, 1).linear
+    linear = _fit(tmp_path, 1).amplitudes
     for spectra in (linear.das, linear.eas):
         with pytest.raises(FitError, match=r"steps of two states has no decays.*sas\(\)"):
             spectra()

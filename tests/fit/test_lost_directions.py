@@ -49,7 +49,7 @@ def test_errors_are_those_of_the_scheme_without_the_lost_rate() -> None:
     """Both schemes have the same decays and the same best fit."""
     plain, lost = _fit("chained"), _fit("reversible")
     assert lost.without_effect == ("back_k1", "back_kb", "back_k2")
-    one, two = plain.linear, lost.linear
+    one, two = plain.amplitudes, lost.amplitudes
     assert one is not None
     assert two is not None
     scale = np.sqrt(lost.redchi / plain.redchi)  # the lost rate counts as a parameter
@@ -65,11 +65,11 @@ def test_a_spectrum_that_changes_with_them_has_no_error(tmp_path: Path) -> None:
     result = _fit("reversible")
     save_fit(tmp_path / "fit.h5", result)
     for fit in (result, load_fit(tmp_path / "fit.h5")):
-        assert fit.linear is not None
-        assert np.isnan(fit.linear.sas().stderr[1]).all()
-        assert np.isnan(fit.linear.stderr["back_B_A"]).all()
-        assert np.isfinite(fit.linear.stderr["back_A_A"]).all()
-        assert fit.linear.determined["back_B_A"].all()
+        assert fit.amplitudes is not None
+        assert np.isnan(fit.amplitudes.sas().stderr[1]).all()
+        assert np.isnan(fit.amplitudes.stderr["back_B_A"]).all()
+        assert np.isfinite(fit.amplitudes.stderr["back_A_A"]).all()
+        assert fit.amplitudes.determined["back_B_A"].all()
     figure = plot_species(result)
     said = [[text.get_text() for text in ax.get_legend().get_texts()] for ax in figure.axes]
     assert said[0] == ["A", "B (not determined)"]
@@ -85,7 +85,7 @@ def test_a_joint_fit_says_the_same(spectra: str) -> None:
         model = load_model(text, "reversible")
         model.set_axes(energy=ENERGY, time=TIME)
         parts.append((model, Measurement(_data())))
-    linear = fit_joint(parts, names=["one", "two"])["one"].linear
+    linear = fit_joint(parts, names=["one", "two"])["one"].amplitudes
     assert linear is not None
     assert np.isnan(linear.stderr["back_B_A"]).all()
     assert np.isfinite(linear.stderr["back_A_A"]).all()
@@ -118,10 +118,10 @@ def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
             save_fit(tmp_path / f"{k}.h5", joint[k])
             fits.append(load_fit(tmp_path / f"{k}.h5"))
         for fit in fits:
-            assert fit.linear is not None
-            assert whole.linear is not None
+            assert fit.amplitudes is not None
+            assert whole.amplitudes is not None
             for what in ("das", "eas", "sas"):
-                found, expected = (getattr(one.linear, what)().stderr for one in (fit, whole))
+                found, expected = (getattr(one.amplitudes, what)().stderr for one in (fit, whole))
                 np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
             found, expected = (one.predict(time=at).stderr for one in (fit, whole))
             np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
@@ -138,7 +138,7 @@ def test_a_rate_that_went_off_to_nothing() -> None:
     model.set_axes(energy=energy, time=time)
     result = fit_model(model, Measurement(data))
     assert result.without_effect == ("expFun_01_tau",)
-    found = result.linear
+    found = result.amplitudes
     assert found is not None
     np.testing.assert_allclose(found.values["expFun_01_A"], data.mean(axis=0), rtol=1e-9)
     assert np.isnan(found.stderr["expFun_01_A"]).all()

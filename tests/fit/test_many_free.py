@@ -53,10 +53,10 @@ def test_each_is_the_fit_of_its_measurement() -> None:
         assert fits[k].values == dict(alone.values)
         assert fits[k].stderr == dict(alone.stderr)
         assert fits[k].chisqr == alone.chisqr
-        again = fits.result(k).linear
+        again = fits.result(k).amplitudes
         assert again is not None
-        assert alone.linear is not None
-        assert np.array_equal(again["chain_B_A"], alone.linear["chain_B_A"])
+        assert alone.amplitudes is not None
+        assert np.array_equal(again["chain_B_A"], alone.amplitudes["chain_B_A"])
     starts = [{"chain_k1": 5.0, "gaussIRF_SD": 0.25}, {"chain_k2": 0.1}]  # one is fixed
     fits = fit_many(model(), series[0], starts, n_starts=2)
     assert fits.success.all()

@@ -190,7 +190,7 @@ def test_spectra_of_states_are_recovered(tmp_path: Path) -> None:
     for name, true in (("k1", k1), ("k2", k2), ("t0", onset)):
         found = result.params[f"chain_{name}"]
         assert abs(found.value - true) < 4 * found.stderr
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     away = (linear.sas().values - spectra) / linear.sas().stderr
     assert 0.7 < np.std(away) < 1.4

@@ -100,9 +100,9 @@ def test_free_spectra_in_two_threads() -> None:
 def test_basis_functions_stay_those_of_the_best_point() -> None:
     """They used to be arrays that the next evaluation filled."""
     result = free_fit()
-    before = result.linear.basis["expFun_01_A"].copy()
+    before = result.amplitudes.basis["expFun_01_A"].copy()
     result.curve("start")
-    np.testing.assert_array_equal(result.linear.basis["expFun_01_A"], before)
+    np.testing.assert_array_equal(result.amplitudes.basis["expFun_01_A"], before)
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_a_photocycle_gives_its_rates_and_spectra(tmp_path: Path) -> None:
         for name, truth in (("k1", K1), ("k2", K2), ("k4", K4)):
             par = result.params[f"cycle_{name}"]
             pulls.append((par.value - truth) / par.stderr)
-        sas = result.linear.sas()
+        sas = result.amplitudes.sas()
         away = (sas.values - SPECTRA) / sas.stderr
         assert 0.5 < np.std(away) < 1.7
     assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.4
@@ -75,7 +75,7 @@ def test_a_measured_instrument_sees_a_photocycle(tmp_path: Path) -> None:
         assert result.success
         for name, truth in (("cycle_k1", K1), ("cycle_k2", K2), ("cycle_k4", K4)):
             pulls.append((result.values[name] - truth) / result.stderr[name])
-        away = (result.linear.sas().values - SPECTRA) / result.linear.sas().stderr
+        away = (result.amplitudes.sas().values - SPECTRA) / result.amplitudes.sas().stderr
         assert 0.5 < np.std(away) < 1.7
     assert 0.5 < np.sqrt(np.mean(np.square(pulls))) < 1.5
     again = file.fit_2d("cycling", backend="interpreted")
@@ -84,7 +84,7 @@ def test_a_measured_instrument_sees_a_photocycle(tmp_path: Path) -> None:
 
 def test_oscillations_have_no_decays_and_the_picture_has_the_states(tmp_path: Path) -> None:
     result = _fit(tmp_path, 1)
-    for spectra in (result.linear.das, result.linear.eas):
+    for spectra in (result.amplitudes.das, result.amplitudes.eas):
         with pytest.raises(FitError, match=r"populations of this scheme oscillate.*sas\(\)"):
             spectra()
     figure = plot_species(result)

@@ -167,9 +167,9 @@ def test_values_and_errors_are_those_of_all_parameters_together(
     _, truth, traces = CASES[case]
     result, data = results[case], data_of(case)
     assert result.success
-    assert result.linear is not None
+    assert result.amplitudes is not None
     values, names = result.values, list(result.free_names)
-    amplitudes = np.array([result.linear[name] for name in result.linear])
+    amplitudes = np.array([result.amplitudes[name] for name in result.amplitudes])
 
     def signal(at: dict[str, float]) -> Array:
         pairs = zip(ENERGY, amplitudes.T, strict=True)
@@ -195,7 +195,7 @@ def test_values_and_errors_are_those_of_all_parameters_together(
         assert abs(values[name] - truth[name]) < 4 * error
         assert error < 0.1 * max(abs(truth[name]), 0.1)  # shares, shift and widths are determined
     expected = errors[len(names) :].reshape(ENERGY.size, 3).T
-    assert np.allclose(np.array(list(result.linear.stderr.values())), expected, rtol=1e-6)
+    assert np.allclose(np.array(list(result.amplitudes.stderr.values())), expected, rtol=1e-6)
 
 
 def test_one_gaussian_does_not_describe_two(results: dict[str, FitResult]) -> None:
@@ -236,9 +236,11 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(
     result = results[case]
     save_fit(tmp_path / "fit.h5", result)
     for again in (load_fit(tmp_path / "fit.h5"), pickle.loads(pickle.dumps(result))):
-        assert again.linear is not None
-        assert result.linear is not None
-        assert np.allclose(again.linear["expFun_01_A"], result.linear["expFun_01_A"], rtol=1e-12)
+        assert again.amplitudes is not None
+        assert result.amplitudes is not None
+        assert np.allclose(
+            again.amplitudes["expFun_01_A"], result.amplitudes["expFun_01_A"], rtol=1e-12
+        )
         assert np.allclose(again.fit, result.fit, rtol=1e-12)
 
 
@@ -246,7 +248,7 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(
 def test_predictions_and_components(case: str, results: dict[str, FitResult]) -> None:
     result = results[case]
     components = result.eval_components()
-    assert set(components) == {name.removesuffix("_A") for name in result.linear}
+    assert set(components) == {name.removesuffix("_A") for name in result.amplitudes}
     assert np.allclose(sum(components.values()), result.fit, rtol=1e-10, atol=1e-12)
     at = TIME[[3, 40, 90]]
     assert np.allclose(result.predict(time=at).value, result.fit[[3, 40, 90]], rtol=1e-10)

@@ -115,7 +115,7 @@ def test_equals_one_fit_with_every_amplitude_a_parameter(weighted: bool) -> None
     ]  # fmt: skip
     found = [result.values[name] for name in names]
     stderr = [result.stderr[name] for name in names]
-    one, two = (result[k].linear for k in range(2))
+    one, two = (result[k].amplitudes for k in range(2))
     assert one is not None
     assert two is not None
     assert np.array_equal(one["expFun_01_A"], two["expFun_01_A"])
@@ -137,7 +137,7 @@ def test_a_shared_spectrum_is_better_known_than_one_of_each_file() -> None:
     parts = files()
     shared = fit_joint(parts)
     apart = fit_joint([(apart_model(k), measured) for k, (_, measured) in enumerate(parts)])
-    together, alone = (one[0].linear.stderr["expFun_01_A"] for one in (shared, apart))
+    together, alone = (one[0].amplitudes.stderr["expFun_01_A"] for one in (shared, apart))
     assert np.all(together < alone)
     assert shared.joint.n_free == apart.joint.n_free - ENERGY.size
 
@@ -160,11 +160,11 @@ def test_a_result_is_the_same_after_a_pickle_and_a_prediction_knows_all_files() 
     result = fit_joint(files())
     file: Any = result[1]
     result.conf_interval()  # goes to other places
-    before, spread = file.linear, file.predict(time=[0.5, 2.0])
-    fitted = pickle.loads(pickle.dumps(fit_joint(files())[1])).linear
+    before, spread = file.amplitudes, file.predict(time=[0.5, 2.0])
+    fitted = pickle.loads(pickle.dumps(fit_joint(files())[1])).amplitudes
     assert np.allclose(before["expFun_01_A"], fitted["expFun_01_A"], rtol=1e-9)
     again = pickle.loads(pickle.dumps(file))
-    after = again.linear
+    after = again.amplitudes
     for name in before:
         assert np.array_equal(before[name], after[name])
         assert np.allclose(before.stderr[name], after.stderr[name], rtol=1e-12)
@@ -187,7 +187,7 @@ def test_counts_are_shared_by_their_likelihood() -> None:
     tau, error = result.values["expFun_01_tau"], result.stderr["expFun_01_tau"]
     assert error is not None
     assert abs(tau - TRUTH[0]) < 4 * error
-    linear = result[0].linear
+    linear = result[0].amplitudes
     assert linear is not None
     pulls = (linear["expFun_01_A"] - 30 * common) / linear.stderr["expFun_01_A"]
     assert 0.5 < np.std(pulls) < 1.6
@@ -208,7 +208,7 @@ line:
         model.set_axes(energy=axis, time=time)
         parts.append((model, Measurement(data)))
     result = fit_joint(parts)
-    one, two = (result[k].linear["Gauss_01_A"] for k in range(2))
+    one, two = (result[k].amplitudes["Gauss_01_A"] for k in range(2))
     assert np.array_equal(one, two)
     assert np.abs(one - trace).max() < 0.05
     assert result.values["file01_Gauss_01_x0"] == pytest.approx(2.3, abs=0.02)
@@ -248,7 +248,7 @@ def test_axes_that_differ_by_rounding_are_one(way: str, order: int) -> None:
     assert not np.array_equal(np.float64(ROUNDED[way]), ENERGY)
     for name, value in wanted.joint.values.items():
         assert result.joint.values[name] == pytest.approx(value, rel=1e-6)
-    second = result[1].linear
+    second = result[1].amplitudes
     assert second is not None
     assert np.array_equal(second.along, np.float64(ROUNDED[way])[::order])
 
@@ -298,9 +298,9 @@ def test_an_archive_of_one_file_does_not_pretend_to_know_the_others(
     for name, fit in (("alone", alone), ("together", together[0])):
         save_fit(tmp_path / f"{name}.h5", fit)
     again = load_fit(tmp_path / "alone.h5")
-    assert again.linear is not None
-    assert alone.linear is not None
-    assert np.allclose(again.linear["expFun_01_A"], alone.linear["expFun_01_A"], rtol=1e-12)
+    assert again.amplitudes is not None
+    assert alone.amplitudes is not None
+    assert np.allclose(again.amplitudes["expFun_01_A"], alone.amplitudes["expFun_01_A"], rtol=1e-12)
     stored = load_fit(tmp_path / "together.h5")
     assert stored.values["expFun_01_tau"] == together[0].values["expFun_01_tau"]
     with pytest.raises(FitError, match="several files"):

@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import File, Measurement, Project, fit_model, load_model
 from pyspec.errors import FitError
-from pyspec.fit.linear.species import sequence
+from pyspec.fit.amplitudes.species import sequence
 from pyspec.functions.kinetics import populations
 
 MODELS = """
@@ -52,7 +52,7 @@ def _fit(folder: Path, name: str, data: np.ndarray):
 
 def test_a_sequence_has_its_states_as_evolution(tmp_path: Path) -> None:
     result = _fit(tmp_path, "chained", _data(1))
-    sas, eas, das = result.linear.sas(), result.linear.eas(), result.linear.das()
+    sas, eas, das = result.amplitudes.sas(), result.amplitudes.eas(), result.amplitudes.das()
     assert sas.names == ("A", "B", "C")
     np.testing.assert_allclose(eas.values, sas.values, rtol=0, atol=1e-9)
     np.testing.assert_allclose(eas.stderr, sas.stderr, rtol=1e-4)
@@ -70,7 +70,7 @@ def test_decays_are_those_of_a_fit_with_independent_exponentials(tmp_path: Path)
     clean = populations(TIME - 0.1, K, np.ones(2), 0.15) @ SPECTRA[:2]
     data = clean + np.random.default_rng(3).normal(0, 0.01, clean.shape)
     result = _fit(tmp_path, "parallel", data)
-    sas, das, eas = result.linear.sas(), result.linear.das(), result.linear.eas()
+    sas, das, eas = result.amplitudes.sas(), result.amplitudes.das(), result.amplitudes.eas()
     np.testing.assert_allclose(das.values, sas.values, rtol=0, atol=1e-9)
     np.testing.assert_allclose(das.stderr, sas.stderr, rtol=1e-5)
     np.testing.assert_allclose(das.rates, [result.params[f"branches_k{k}"].value for k in (1, 2)])
@@ -80,7 +80,7 @@ def test_decays_are_those_of_a_fit_with_independent_exponentials(tmp_path: Path)
 def test_errors_of_decays_are_the_scatter_of_many_fits(tmp_path: Path) -> None:
     found, errors = [], []
     for seed in range(20):
-        das = _fit(tmp_path, "chained", _data(seed)).linear.das()
+        das = _fit(tmp_path, "chained", _data(seed)).amplitudes.das()
         found.append(das.values)
         errors.append(das.stderr)
     ratio = np.std(found, axis=0, ddof=1) / np.mean(errors, axis=0)
@@ -89,13 +89,13 @@ def test_errors_of_decays_are_the_scatter_of_many_fits(tmp_path: Path) -> None:
 
 def test_equal_rates_have_no_decays_of_their_own(tmp_path: Path) -> None:
     result = _fit(tmp_path, "equal", _data(2))
-    assert np.all(np.isfinite(result.linear.sas().values))
+    assert np.all(np.isfinite(result.amplitudes.sas().values))
     with pytest.raises(FitError, match="two decays have the same rate"):
-        result.linear.das()
+        result.amplitudes.das()
     with pytest.raises(FitError, match="EAS: two decays have the same rate"):
-        result.linear.eas()  # and no warning of a division by their difference
+        result.amplitudes.eas()  # and no warning of a division by their difference
     with pytest.raises(FitError, match="chian"):
-        result.linear.sas("chian")
+        result.amplitudes.sas("chian")
 
 
 def test_decays_without_a_scheme_are_told_where_their_spectra_are() -> None:
@@ -112,11 +112,11 @@ decays:
     shapes = np.exp(-((energy - 3) ** 2)), np.exp(-((energy - 6) ** 2))
     data = sum(np.outer(np.exp(-after / tau), s) for tau, s in zip((3, 12), shapes, strict=True))
     noise = np.random.default_rng(0).normal(0, 0.01, (60, 21))
-    linear = fit_model(model, Measurement(data=data + noise)).linear
+    linear = fit_model(model, Measurement(data=data + noise)).amplitudes
     assert linear is not None
     for asked in ("sas", "das", "eas"):
         with pytest.raises(
-            FitError, match=rf"{asked}\(\) needs; .* result.linear\['expFun_01_A'\]"
+            FitError, match=rf"{asked}\(\) needs; .* result.amplitudes\['expFun_01_A'\]"
         ):
             getattr(linear, asked)()
     np.testing.assert_allclose(linear["expFun_01_A"], shapes[0], atol=0.05)
@@ -124,7 +124,7 @@ decays:
 
 def test_spectra_are_labelled_arrays(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
-    states = _fit(tmp_path, "parallel", _data(2)).linear
+    states = _fit(tmp_path, "parallel", _data(2)).amplitudes
     das, sas = states.das(), states.sas()
     found = das.to_xarray()
     assert found.attrs["kind"] == "DAS"

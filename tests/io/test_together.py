@@ -68,7 +68,7 @@ def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
         assert again.stderr[name] == (error and pytest.approx(error, rel=1e-5))
     np.testing.assert_allclose(again[1].fit, joint[1].fit, atol=1e-6)
     if text is SPECTRA:
-        amplitudes = [one.linear["expFun_01_A"] for one in (again[0], joint[0])]
+        amplitudes = [one.amplitudes["expFun_01_A"] for one in (again[0], joint[0])]
         np.testing.assert_allclose(*amplitudes, atol=1e-6)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pyspec import Measurement, ModelError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_executor
-from pyspec.executor.linear import LinearExecutor
+from pyspec.executor.amplitudes import AmplitudesExecutor
 from pyspec.ir import DomainKind, EdgeKind, GraphIR, NodeKind, build_graph, verify
 from pyspec.ir.builder import GraphBuilder
 from pyspec.model import Model, load_model
@@ -92,11 +92,11 @@ def made(name: str) -> Model:
     return model
 
 
-def executor(model: Model, backend: str = "compiled", window: bool = True) -> LinearExecutor:
+def executor(model: Model, backend: str = "compiled", window: bool = True) -> AmplitudesExecutor:
     data = np.random.default_rng(3).normal(3.0, 1.0, (TIME.size, ENERGY.size))
     where = {"rows": (5, 80), "columns": (3, 30)} if window else {}
     found = make_executor(model, Measurement(data, **where), backend)  # type: ignore[arg-type]
-    assert isinstance(found, LinearExecutor)
+    assert isinstance(found, AmplitudesExecutor)
     return found
 
 

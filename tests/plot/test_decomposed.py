@@ -134,8 +134,8 @@ def test_spectra_of_states_decays_and_evolution(file: File) -> None:
     titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
     assert titles == ["SAS", "DAS", "EAS"]
     shown = figure.axes[1].lines[1].get_ydata()
-    np.testing.assert_array_equal(shown, result.linear.das().values[0])
-    fastest = f"τ = {1 / result.linear.das().rates[0]:.4g}"
+    np.testing.assert_array_equal(shown, result.amplitudes.das().values[0])
+    fastest = f"τ = {1 / result.amplitudes.das().rates[0]:.4g}"
     assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith(fastest)
     plt.close(figure)
 
@@ -158,7 +158,7 @@ def test_free_spectra_of_parallel_decays_have_time_constants(file: File, tmp_pat
         names = ["expFun_01_A", "expFun_02_A", "stepFun_01_A"]
         lines = [one for one in ax.lines if len(one.get_xdata()) == ENERGY.size]
         for line, name in zip(lines, names, strict=True):
-            np.testing.assert_array_equal(line.get_ydata(), result.linear[name])
+            np.testing.assert_array_equal(line.get_ydata(), result.amplitudes[name])
         assert len(ax.collections) == 3
         assert [one.get_text() for one in ax.get_legend().get_texts()] == [
             f"expFun_01_A, τ = {tau[0]:.4g} ps", f"expFun_02_A, τ = {tau[1]:.4g} ps",

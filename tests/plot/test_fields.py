@@ -290,7 +290,7 @@ def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) ->
     )
     for draw, name in ((plot_amplitudes, "spectra"), (plot_species, "chained")):
         result = fitted(tmp_path, name)
-        largest = max(np.abs(result.linear[one]).max() for one in result.linear)
+        largest = max(np.abs(result.amplitudes[one]).max() for one in result.amplitudes)
         for ax in draw(result).axes:
             assert max(np.abs(ax.get_ylim())) < 4 * largest
 

@@ -114,8 +114,8 @@ def test_a_config_of_data_says_nothing_of_populations(tmp_path: Path) -> None:
 
 def test_where_time_zero_depends_on_the_energy(tmp_path: Path) -> None:
     result = fit(tmp_path, "chirped")
-    assert result.linear is not None
-    basis = result.linear.basis["chain_B_A"]
+    assert result.amplitudes is not None
+    basis = result.amplitudes.basis["chain_B_A"]
     for energy, column in ((None, 10), (1.6, 1)):
         curves, title = drawn(plot_populations(result, energy=energy))
         assert np.array_equal(curves["B"], basis[column])

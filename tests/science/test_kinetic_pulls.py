@@ -56,7 +56,7 @@ def test_pulls_have_unit_width(tmp_path: Path, name: str) -> None:
         assert result.success
         free = [par for key, par in result.params.items() if "_k" in key and par.vary]
         rates.append([(p.value - t) / p.stderr for p, t in zip(free, (2.0, 0.3), strict=True)])
-        sas = result.linear.sas()
+        sas = result.amplitudes.sas()
         spectra.append((sas.values - SPECTRA) / sas.stderr)
     each = np.std(rates, axis=0)
     assert np.all(np.abs(each - 1) < 0.15), each

@@ -61,7 +61,7 @@ def pulls(how: str) -> tuple[float, float]:
             error = result.stderr[name]
             assert error is not None
             found.append((result.values[name] - value) / error)
-        linear = result.linear
+        linear = result.amplitudes
         assert linear is not None
         for name, band in zip(linear, BANDS, strict=True):
             spectra.append((linear[name] - band) / linear.stderr[name])

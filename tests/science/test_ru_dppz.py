@@ -26,5 +26,5 @@ def test_chirp_artifact_and_a_sequence(shared: Path, tmp_path: Path) -> None:
     assert singular[0] < 0.03 * np.linalg.svd(result.data, compute_uv=False)[0]
     # What remains has no shape in time: neighbours of the left vectors are next to independent.
     assert np.all(np.abs(np.einsum("tk,tk->k", left[1:, :3], left[:-1, :3])) < 0.4)
-    das = result.linear.das()
+    das = result.amplitudes.das()
     assert np.median(das.stderr) < 0.01 * np.max(np.abs(das.values))

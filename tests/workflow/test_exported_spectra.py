@@ -60,8 +60,8 @@ def test_tables_of_a_scheme(file: File) -> None:
     np.testing.assert_allclose(basis.pop("time"), TIME, rtol=1e-5)
     again = sum(np.outer(law, spectra[name]) for name, law in basis.items())
     np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-5)
-    assert result.linear is not None
-    for kind, own in (("das", result.linear.das()), ("eas", result.linear.eas())):
+    assert result.amplitudes is not None
+    for kind, own in (("das", result.amplitudes.das()), ("eas", result.amplitudes.eas())):
         found = _columns(folder / f"{kind}.csv")
         assert next(iter(found)) == "energy"
         for k, name in enumerate(own.names):
@@ -96,8 +96,8 @@ def test_what_differs_along_the_spectrum_is_in_the_dataset(file: File) -> None:
     assert not (folder / "basis.csv").exists()
     assert (folder / "das.csv").exists()
     pytest.importorskip("xarray")
-    assert result.linear is not None
-    found = result.linear.to_xarray()
+    assert result.amplitudes is not None
+    found = result.amplitudes.to_xarray()
     assert found["basis"].dims == ("amplitude", "energy", "time")
     again = np.einsum("ket,ke->te", found["basis"].values, found["value"].values)
     np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-12)
@@ -127,7 +127,7 @@ def test_where_all_points_are_masked_tables_and_datasets_are_open(file: File, na
     with (folder / "fit_2d.csv").open() as stream:
         cells = np.array(list(csv.reader(stream)))
     assert np.array_equal((cells == "").all(axis=0), gap)
-    linear = result.linear
+    linear = result.amplitudes
     assert linear is not None
     assert np.array_equal(np.isnan(linear.known["chain_A_A"]), gap)
     assert np.all(linear["chain_A_A"][gap] == 0.0)
@@ -136,4 +136,4 @@ def test_where_all_points_are_masked_tables_and_datasets_are_open(file: File, na
         assert np.array_equal(np.isnan(found["value"].values).all(axis=0), gap)
     found = result.to_xarray()
     assert np.array_equal(np.isnan(found["fit"].values).all(axis=0), gap)
-    assert np.array_equal(np.isnan(found["linear"].values).all(axis=0), gap)
+    assert np.array_equal(np.isnan(found["amplitudes"].values).all(axis=0), gap)

@@ -442,7 +442,7 @@ def test_free_spectra_are_exported_with_their_errors(tmp_path: Path) -> None:
     data += np.random.default_rng(4).normal(0, 0.01, data.shape)
     file = File(Project(tmp_path, show_output=0), "free", data=data, energy=ENERGY, time=TIME)
     file.load_model("models.yaml", "decay")
-    spectra = file.fit_2d("decay").linear
+    spectra = file.fit_2d("decay").amplitudes
     assert spectra is not None
     head, *rows = rows_of(file.export_fit(pictures=False) / "amplitudes.csv")
     assert head == ["energy", "expFun_01_A", "expFun_01_A_stderr"]

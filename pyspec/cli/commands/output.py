@@ -69,10 +69,10 @@ class Output:
             self.write("fits.h5", lambda path: save_fit(path, results, mode="replace"))
         self.write("parameters.json", lambda path: write_text(path, result_json(last)))
         self.write("parameters.csv", lambda path: _write_table(last, path))
-        if getattr(last, "linear", None) is not None:
+        if getattr(last, "amplitudes", None) is not None:
             tables: dict[str, dict[str, Any]] = {}
             with self._named("amplitudes.csv"):
-                tables = amplitude_tables(last.linear)
+                tables = amplitude_tables(last.amplitudes)
             for name, columns in tables.items():
                 text = columns_csv(columns, columns.values())
                 self.write(name, partial(write_text, text=text))

@@ -142,7 +142,7 @@ class Solved:
             side=self.numbers[k, n : 2 * n].view(np.int64),
             chisqr=float(found["chisqr"]),
             n_points=int(found["n_points"]),
-            n_linear=0,
+            n_amplitudes=0,
             end=("converged", float(found["reached"])),
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor.linear.design import Designer
+from pyspec.executor.amplitudes.design import Designer
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.formula import Scheme

@@ -27,10 +27,10 @@ from itertools import combinations, groupby
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
-from pyspec.fit.linear.part import FreePart
 from pyspec.fit.objective import Objective
 from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
@@ -76,7 +76,7 @@ def exchanged(result: EndedFit, objective: Objective) -> list[Finding]:
     several starts, which are compared with one another."""
     found: list[Finding] = []
     for own, names in result.problem.named_files if not result.starts else ():
-        for scheme, states in schemes_in(own.model.components) if own.n_linear else ():
+        for scheme, states in schemes_in(own.model.components) if own.n_amplitudes else ():
             pars = [par for state in states for par in state.parameters if par.vary]
             rates = dict.fromkeys(par.name for par in pars if par.argument in scheme.rates)
             known = [names[one] for one in rates if one in own.parameters]
@@ -108,12 +108,14 @@ def biased(result: EndedFit, objective: Objective) -> list[Finding]:
     """The finding where `min: 0` holds amplitudes at 0 and moved parameters that all share; none of
     counts, which are positive, and of data by reference or many points."""
     problem, errors = result.problem, result.stderr
-    if problem.is_poisson or not is_at_hand(problem) or not problem.n_linear:
+    if problem.is_poisson or not is_at_hand(problem) or not problem.n_amplitudes:
         return []
     if problem.n_points * len(problem.names) > MOST_WORK:
         return []
     files = [(own, at) for own, at in problem.files_at(result.theta) if isinstance(own, FreePart)]
-    held, every = map(sum, zip(*(own.linear.held(at, own.fixed) for own, at in files), strict=True))
+    held, every = map(
+        sum, zip(*(own.executor.held(at, own.fixed) for own, at in files), strict=True)
+    )
     if held < FEWEST:
         return []
     other = Objective(problem.of_any_sign())

@@ -185,7 +185,7 @@ def unseen_lines(file: FileEnd) -> Iterator[Finding]:
     least. Lines whose place moves meet the samples in many ways, and are left out, as are data by
     reference and amplitudes that are free along an axis."""
     problem, given = file.problem, file.problem.measurement
-    if problem.n_linear or source_of(given.data) is not None or not (narrow := _narrow(file)):
+    if problem.n_amplitudes or source_of(given.data) is not None or not (narrow := _narrow(file)):
         return
     model, result = problem.model, file.result
     assert model.energy is not None

@@ -15,7 +15,7 @@ from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.finished import doubts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.followers import local
-from pyspec.fit.linear.part import FreePart
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 
@@ -63,9 +63,9 @@ def _doubts(
     if not isinstance(file, FreePart):
         return found
     with np.errstate(all="ignore"):
-        lost = file.linear.undetermined(theta, file.fixed)
-        found += coinciding(file.linear.designer, theta, file.fixed)
-    axis = {"energy": "energies", "time": "times"}[file.linear.designer.axis]
+        lost = file.executor.undetermined(theta, file.fixed)
+        found += coinciding(file.executor.designer, theta, file.fixed)
+    axis = {"energy": "energies", "time": "times"}[file.executor.designer.axis]
     return found + [
         Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
         for name, count in lost.items()

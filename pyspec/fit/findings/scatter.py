@@ -25,11 +25,11 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.errors import DataError
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
-from pyspec.fit.linear.part import FreePart
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.by_reference import fit_of
@@ -80,7 +80,7 @@ class Residual:
 
     def __init__(self, problem: FitPart, theta: Array, fit: Array, part: int | None) -> None:
         self.problem, self.part = problem, part
-        self.n_linear = problem.n_linear_at(theta)
+        self.n_amplitudes = problem.n_amplitudes_at(theta)
         given, self.kept = problem.measurement, None
         values = np.subtract(problem.data, fit, order="C", dtype=np.float64)
         if given.weight is not None:
@@ -108,14 +108,14 @@ class Residual:
     def varying(self) -> Iterator[Finding]:
         """Noise that differs along an axis."""
         own = self.problem
-        free_along = own.linear.designer.axis if isinstance(own, FreePart) else ""
+        free_along = own.executor.designer.axis if isinstance(own, FreePart) else ""
         for name, lines, n_lines in zip(AXES, self.lines, self.values.shape, strict=True):
             axis = self.problem.axis(name)
             if axis is None or n_lines < 4:
                 continue
             # Amplitudes that are free along an axis take the same of the scatter all along it.
             n_fitted = len(self.problem.names)
-            n_fitted += 0 if name == free_along else self.n_linear
+            n_fitted += 0 if name == free_along else self.n_amplitudes
             blocks = _blocks(lines[0], max(LEAST, FOR_EACH_VALUE * n_fitted))
             ends = _extremes(np.array([lines[:, a:b].sum(axis=1) for a, b in blocks]))
             if ends:
@@ -163,7 +163,7 @@ class Residual:
         reached = [int(part * (self.n - 1.0)) + hidden for part in (0.5, 0.95)]
         if quantum is None and any(map(le, self._below, reached)):
             return
-        n_fitted = len(problem.names) + self.n_linear
+        n_fitted = len(problem.names) + self.n_amplitudes
         residual = self.values if self.kept is None else np.where(self.kept, self.values, np.nan)
         places, away = far_points(self._data, self.fit, residual, n_fitted, quantum)
         if not places.size:

@@ -167,9 +167,9 @@ def bootstrap(
         ``fits.spread(name)`` is the standard deviation, ``fits.interval(name)`` the interval of
         68 %.
 
-    Amplitudes that are free along an axis are solved for in each fit; ``fits.result(3).linear`` has
-    those of one. Where another optimum beside a coherent artifact is nearly as good as that of
-    `result`, each fit looks there, too, and the better one counts.
+    Amplitudes that are free along an axis are solved for in each fit; those of one are
+    ``fits.result(3).amplitudes``. Where another optimum beside a coherent artifact is nearly as
+    good as that of `result`, each fit looks there, too, and the better one counts.
 
     Raises :class:`FitError` for a fit that did not converge, a joint fit, data by reference,
     residuals of counts, or counts whose errors were scaled.

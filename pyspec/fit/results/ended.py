@@ -146,7 +146,7 @@ class EndedFit(Measured):
     @property
     def n_free(self) -> int:
         """Free parameters, amplitudes free along an axis included."""
-        return self.ending.theta.size + self.ending.n_linear
+        return self.ending.theta.size + self.ending.n_amplitudes
 
     @property
     def chisqr(self) -> float:

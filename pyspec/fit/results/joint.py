@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, no_item
 from pyspec.errors import FitError, several, suggest
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Determined
 from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.followers import local
-from pyspec.fit.linear.part import FreePart
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.result import FitResult
@@ -62,10 +62,10 @@ class JointResult(FitResult, Sequence[FitResult]):
         counted = []
         for (file, own), gather in zip(problem.files_at(self.theta), problem.gathers, strict=True):
             left = None
-            if file.n_linear and (file.shares is not None or ending.lost):
+            if file.n_amplitudes and (file.shares is not None or ending.lost):
                 every = ending.determined()
                 left = every if file.shares is not None else every.part(gather.tolist())
-            counted.append((file.chisqr_at(own), file.n_points, file.n_linear_at(own), left))
+            counted.append((file.chisqr_at(own), file.n_points, file.n_amplitudes_at(own), left))
         self._counted, self._file_names = tuple(counted), tuple(called)
         kinds = {_fit_type(file) for file in problem.files}
         self.fit_type = kinds.pop() if len(kinds) == 1 else ""
@@ -235,10 +235,10 @@ class JointResult(FitResult, Sequence[FitResult]):
         raise _asked_of_all("parameters that move", "moving()")
 
     @property
-    def linear(self) -> None:
+    def amplitudes(self) -> None:
         """None where no file has free amplitudes. Raises :class:`FitError` where one has."""
         if any(isinstance(problem, FreePart) for problem in self.problem.files):
-            raise _asked_of_all("free amplitudes", "linear")
+            raise _asked_of_all("free amplitudes", "amplitudes")
 
     def diagnose(self, deep: bool = False) -> Self:
         """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""

@@ -19,10 +19,10 @@ from pyspec.errors import FitError
 from pyspec.fit.findings.counted import Told
 from pyspec.fit.findings.finding import Finding, ordered
 from pyspec.fit.findings.levels import of_end, of_refits, of_residual
-from pyspec.fit.linear import Amplitudes
-from pyspec.fit.linear.amplitudes import amplitudes_of
-from pyspec.fit.linear.gaps import open_fit
-from pyspec.fit.linear.predict import linear_components, predict_linear
+from pyspec.fit.amplitudes import Amplitudes
+from pyspec.fit.amplitudes.amplitudes import amplitudes_of
+from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.amplitudes.predict import amplitude_components, predict_amplitudes
 from pyspec.fit.results.components import every_component, spectrum_components
 from pyspec.fit.results.ended import TOGETHER, state_of, title_of
 from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
@@ -65,7 +65,7 @@ class FitResult(LmfitNames, Told):
         return sorted({*super().__dir__()} - LMFIT)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("linear", "model", "_fit")
+        made = ("amplitudes", "model", "_fit")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         if self._of is not None:  # what is found about all files goes along, their data do not
             state |= {"_of_end": self._of_end, "_of": None}
@@ -136,8 +136,8 @@ class FitResult(LmfitNames, Told):
                 f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
                 "up; see result.fit"
             )
-        if self.problem.free is not None and self.linear is not None:
-            return linear_components(self.problem.free, self.theta, self.linear)
+        if self.problem.free is not None and self.amplitudes is not None:
+            return amplitude_components(self.problem.free, self.theta, self.amplitudes)
         return every_component(self.model, self.values, self.measurement, self.backend)
 
     def moving(self) -> Moving | None:
@@ -155,11 +155,11 @@ class FitResult(LmfitNames, Told):
         with free traces at other energies only."""
         if self.problem.free is not None:
             need_same(self.problem)
-            return predict_linear(self.problem.free, self.ending, energy, time)
+            return predict_amplitudes(self.problem.free, self.ending, energy, time)
         return predict(self.problem, self.ending, energy, time)
 
     @cached_property
-    def linear(self) -> Amplitudes | None:
+    def amplitudes(self) -> Amplitudes | None:
         """The amplitudes that were free at each energy or each time, with standard errors; None
         where the model has none."""
         problem = self.problem
@@ -289,10 +289,10 @@ class FitResult(LmfitNames, Told):
         for name in ("value", "stderr", "init"):
             column = [np.nan if value is None else value for value in self.table[name]]
             variables[name] = (("parameter",), np.array(column, dtype=np.float64))
-        if (linear := self.linear) is not None:
-            coords["amplitude"] = list(linear.names)
-            for name, values in (("linear", linear.known), ("linear_stderr", linear.stderr)):
-                variables[name] = (("amplitude", linear.axis), np.array(list(values.values())))
+        if (free := self.amplitudes) is not None:
+            coords["amplitude"] = list(free.names)
+            for name, values in (("amplitudes", free.known), ("amplitudes_stderr", free.stderr)):
+                variables[name] = (("amplitude", free.axis), np.array(list(values.values())))
         dataset = need_xarray().Dataset(variables, coords=coords, attrs=facts)
         return labelled(dataset, self.labels, self.units)
 

@@ -100,12 +100,12 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
 def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
     """Where a run ended; and what was found in a closer look, where it took one."""
     problem, solver = run.problem, run.solver
-    n_linear, n = problem.n_linear_at(run.theta), len(problem.names)
-    is_saturated = run.scale_covar and run.n_points <= n + n_linear
+    n_amplitudes, n = problem.n_amplitudes_at(run.theta), len(problem.names)
+    is_saturated = run.scale_covar and run.n_points <= n + n_amplitudes
     intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
     known: Settled | None = None
     if solver is not None and not run.stopped and not problem.is_poisson:
-        n_free = max(run.n_points - n - n_linear, 1)
+        n_free = max(run.n_points - n - n_amplitudes, 1)
         known = solver.settle(n_free, run.scale_covar, tuple(intervals))
         if known.is_in_doubt and problem.in_memory:
             known = run.objective.judge(solver)
@@ -120,7 +120,7 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
                 variance=known.variance,
                 chisqr=known.chisqr,
                 n_points=run.n_points,
-                n_linear=n_linear,
+                n_amplitudes=n_amplitudes,
                 distance=known.distance,
                 end=run.end[::2],
                 side=known.side if known.flags & _AT_BOUND else None,
@@ -130,13 +130,13 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
                 wide={},
             )
             return ending, None
-    return _looked_at(run, known, n_linear, is_saturated, intervals)
+    return _looked_at(run, known, n_amplitudes, is_saturated, intervals)
 
 
 def _looked_at(
     run: Run,
     known: Settled | None,
-    n_linear: int,
+    n_amplitudes: int,
     is_saturated: bool,
     intervals: Mapping[int, tuple[float, float]],
 ) -> tuple[Ending, Verdict]:
@@ -151,7 +151,7 @@ def _looked_at(
     else:
         with np.errstate(over="ignore"):
             chisqr = float(np.einsum("i,i", outcome.residual, outcome.residual))
-    n_free = max(run.n_points - n - n_linear, 1)
+    n_free = max(run.n_points - n - n_amplitudes, 1)
     variance = chisqr / n_free if run.scale_covar else 1.0
     is_exact = chisqr <= ROUNDING * problem.data_square
     covariance, empty, verdict = np.full((n, n), np.nan), list[int](), Verdict(0.0)
@@ -162,7 +162,7 @@ def _looked_at(
         at = np.where(side, np.where(side < 0, lower, upper), theta)
         bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
         if robust is not None:
-            local = robust.around(objective, at, bounds, run.n_points, n_linear)
+            local = robust.around(objective, at, bounds, run.n_points, n_amplitudes)
             fisher, downhill, variance, at_end = local
             judged = partial(robust.at, problem)
         else:
@@ -226,7 +226,7 @@ def _looked_at(
         math.nan if is_saturated else variance,
         chisqr,
         run.n_points,
-        n_linear,
+        n_amplitudes,
         verdict.distance,
         run.end[::2],
         side,

@@ -266,7 +266,7 @@ class Descent:
         """Places of the parameters that the model is linear in, unless it has free amplitudes,
         which are eliminated in every fit."""
         problem = self.problem
-        names = () if problem.n_linear else problem.linear_names
+        names = () if problem.n_amplitudes else problem.linear_names
         return [problem.names.index(name) for name in names]
 
     def fit(

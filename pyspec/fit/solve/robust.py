@@ -92,11 +92,11 @@ class Robust:
         theta: Array,
         bounds: Sequence[tuple[float, float]],
         n: int,
-        n_linear: int,
+        n_amplitudes: int,
     ) -> Local:
-        """The fit around a point, `n_linear` amplitudes beside it; `n` points of the residual
+        """The fit around a point, `n_amplitudes` beside it; `n` points of the residual
         count, the others are 0."""
-        slopes, p = objective.derivatives(theta, bounds), theta.size + n_linear
+        slopes, p = objective.derivatives(theta, bounds), theta.size + n_amplitudes
         rho, pull, bend = self._parts(objective.problem.plain_residual(theta))
         hidden = bend.size - n  # each has ψ' = 1
         mean = (bend.sum() - hidden) / n

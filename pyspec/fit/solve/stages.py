@@ -222,10 +222,10 @@ class Run:
         self.tolerance, eliminates = TOLERANCE, False
         if options:
             self.tolerance, eliminates = native_options(problem.label, options)
-        descent = Descent(self.objective, self.n_points - problem.n_linear, self.tolerance)
+        descent = Descent(self.objective, self.n_points - problem.n_amplitudes, self.tolerance)
         try:
             linear = descent.linear() if eliminates else []
-            if eliminates and not linear and not problem.n_linear:
+            if eliminates and not linear and not problem.n_amplitudes:
                 self.findings.append(Finding(Kind.NOTHING_LINEAR))
             self.solver = descent.run(self.params, linear)
         except (StopFit, KeyboardInterrupt, ClusterError):
@@ -342,7 +342,7 @@ class Run:
 def enough_points(problem: FitProblem) -> int:
     """How many points count. Raises :class:`FitError` for fewer than free parameters, and for
     counts that are all 0."""
-    n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
+    n_fitted, n_points = len(problem.names) + problem.n_amplitudes, problem.n_points
     if n_points < n_fitted:
         raise FitError(
             f"{problem.label}: {n_points} points cannot determine {n_fitted} "

@@ -49,9 +49,9 @@ class Posterior:
     """
 
     def __init__(
-        self, problem: FitProblem, n_linear: int, low: Array, high: Array, *, is_weighted: bool
+        self, problem: FitProblem, n_amplitudes: int, low: Array, high: Array, *, is_weighted: bool
     ) -> None:
-        self.problem, self.n_linear = problem, n_linear
+        self.problem, self.n_amplitudes = problem, n_amplitudes
         self.low, self.high = low, high
         self.is_weighted = is_weighted
         #: What sums at several points at once, where that is done in C.
@@ -71,7 +71,7 @@ class Posterior:
             own = -0.5 * chisqr
         else:
             lnsigma = points[inside, -1]
-            n_left = float(self.problem.n_points - self.n_linear)
+            n_left = float(self.problem.n_points - self.n_amplitudes)
             own = -0.5 * chisqr * np.exp(-2.0 * lnsigma) - n_left * lnsigma
         found[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
         return found if np.ndim(theta) == 2 else float(found[0])
@@ -105,7 +105,7 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
         bounds.append((math.log(mc.sigma_min), math.log(mc.sigma_max)))
     low, high = np.array(bounds, dtype=np.float64).T
     assert mc.nwalkers is not None
-    posterior = Posterior(problem, result.ending.n_linear, low, high, is_weighted=weighted)
+    posterior = Posterior(problem, result.ending.n_amplitudes, low, high, is_weighted=weighted)
     try:
         with Hold() as hold:
             places = _places(result, mc, low, high)

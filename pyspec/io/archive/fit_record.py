@@ -233,7 +233,7 @@ def _columns(table: ParameterTable) -> dict[str, Any]:
 # the ending
 
 #: Fields of an :class:`Ending`: numbers, arrays, and numbers at some places.
-ONE = ("variance", "chisqr", "n_points", "n_linear", "distance")
+ONE = ("variance", "chisqr", "n_points", "n_amplitudes", "distance")
 ARRAYS = ("theta", "covariance", "side", "factor", "fisher")
 AT = ("intervals", "gains", "wide")
 

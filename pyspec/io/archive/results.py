@@ -274,7 +274,7 @@ def _ending_of(record: Record, n: int) -> Ending:
         variance=float(record["variance"]),
         chisqr=float(record["chisqr"]),
         n_points=int(record["n_points"]),
-        n_linear=int(record["n_linear"]),
+        n_amplitudes=int(record["n_amplitudes"]),
         distance=float(record["distance"]),
         end=(str(record["end"]), float(record["reached"])),
         lost=tuple(record["lost"].tolist()),

@@ -199,7 +199,7 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
     None where the others are free, or the axis is too long."""
     problem = result.problem.free
     assert problem is not None
-    executor = problem.linear
+    executor = problem.executor
     if executor.by_energy != by_energy or executor.designer.along.size * x.size > MOST:
         return None
     amplitudes = executor.solve(result.theta, problem.fixed).amplitudes
@@ -232,7 +232,7 @@ def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
 def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
     problem = result.problem.free
     assert problem is not None
-    groups = np.searchsorted(problem.linear.designer.along, times)
+    groups = np.searchsorted(problem.executor.designer.along, times)
     return _free_at(result, groups, x, by_energy=False)
 
 

@@ -49,7 +49,7 @@ def plot_amplitudes(
     Figure.
 
     For parallel decays these are the decay-associated spectra; the legend has their time constants.
-    `names` are some of ``result.linear``, all by default. Where an amplitude is held at 0 there is
+    `names` are some of ``result.amplitudes``, all by default. Where an amplitude is held at 0 there is
     no band. The line has a gap where the data do not determine the amplitude, or where all points
     are masked. The legend marks amplitudes that depend on undetermined parameters. Traces of
     backgrounds have a panel of their own, below the heights (give `fig`, not `ax`). Options as of
@@ -58,7 +58,7 @@ def plot_amplitudes(
     Raises :class:`PlotError` for a fit without free amplitudes, and for other names.
     """
     fit = fit_of(result, "plot_amplitudes")
-    linear = fit.linear if isinstance(fit, FitResult) else None
+    linear = fit.amplitudes if isinstance(fit, FitResult) else None
     if linear is None or not isinstance(fit, FitResult):
         raise PlotError(
             f"{fit.model_name} has no free amplitudes to draw; write {{free: energy}} as the "
@@ -78,7 +78,7 @@ def _draw_amplitudes(
     sheet: Sheet,
     look: PlotConfig,
 ) -> Figure:
-    linear, unit = fit.linear, unit_of(fit, "time")
+    linear, unit = fit.amplitudes, unit_of(fit, "time")
     assert linear is not None
     part, is_time = _part(fit, linear.axis, look), linear.axis == "time"
     along = linear.along[part]
@@ -158,7 +158,7 @@ def plot_species(
     Raises :class:`PlotError` for a fit without free spectra.
     """
     fit = fit_of(result, "plot_species")
-    linear = fit.linear if isinstance(fit, FitResult) else None
+    linear = fit.amplitudes if isinstance(fit, FitResult) else None
     if linear is None or linear.axis != "energy" or not isinstance(fit, FitResult):
         raise PlotError(
             f"{fit.model_name} has no free spectra; write {{free: energy}} as the amplitude of "

@@ -112,7 +112,7 @@ def plot_moving(
     fit = fit_of(result, "plot_moving")
     moving, traces = moving_of(fit) if isinstance(fit, FitResult) else (None, None)
     if moving is None or traces is None:
-        if isinstance(fit, FitResult) and fit.linear is not None:
+        if isinstance(fit, FitResult) and fit.amplitudes is not None:
             raise PlotError(
                 "no parameter moves where spectra or traces are free; plot_populations draws what "
                 "free spectra are multiplied with"

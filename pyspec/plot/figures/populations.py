@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import answered
 from pyspec.fit import FitResult
-from pyspec.fit.linear import Amplitudes
+from pyspec.fit.amplitudes import Amplitudes
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, curve_look, enclose, line, reference_lines, set_along
@@ -33,19 +33,19 @@ def plot_populations(
 
     If time zero or width depends on the energy, the populations are those at the point nearest to
     `energy` (default: the middle), which the legend names. At the times of the data within the fit
-    window; ``result.linear.basis`` has the values. Options as of :func:`pyspec.plot.plot_fit`;
+    window; ``result.amplitudes.basis`` has the values. Options as of :func:`pyspec.plot.plot_fit`;
     `x_lim` are times, and `z_lim`, `z_type` and `z_label` count by name alone, since those of a
     `config` are of the data.
 
     Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
     """
     fit = fit_of(result, "plot_populations")
-    if not isinstance(fit, FitResult) or fit.linear is None or fit.linear.axis != "energy":
+    if not isinstance(fit, FitResult) or fit.amplitudes is None or fit.amplitudes.axis != "energy":
         raise PlotError(
             f"{fit.model_name} has no free spectra, which populations are multiplied with; "
             "plot_moving draws populations that move a parameter"
         )
-    linear = fit.linear
+    linear = fit.amplitudes
     given: Any = {**options, "config": _without_data(options.get("config"))}
     sheet, look = opened(fit, given, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]

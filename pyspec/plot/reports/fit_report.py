@@ -118,7 +118,7 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))
                 shown = image(figure, "parameters over time")
                 found.append(("Parameters over time", shown, "half"))
-        if result.linear is not None:
+        if result.amplitudes is not None:
             found += _of_free_amplitudes(result, plain)
         shown = image(_histogram(result, plain), "distribution of the residual")
         found.append(("Residual", shown, "half"))
@@ -129,7 +129,7 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
 
 def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
     """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
-    linear = result.linear
+    linear = result.amplitudes
     word = {"energy": "spectra", "time": "traces"}[linear.axis]
     shown = image(plot_amplitudes(result, config=config), "free amplitudes")
     found = [(f"Free {word}, with one standard error", shown, "")]

@@ -16,7 +16,7 @@ from pyspec._version import VERSION
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.batch.fits import states_of
-from pyspec.fit.linear.gaps import open_fit
+from pyspec.fit.amplitudes.gaps import open_fit
 from pyspec.fit.results.ended import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
@@ -143,8 +143,8 @@ def write_fit(fit: Any, folder: Folder) -> None:
         _write_map(fit, folder)
     else:
         write_curves(fit, folder)
-    if getattr(fit, "linear", None) is not None:
-        for name, columns in amplitude_tables(fit.linear).items():
+    if getattr(fit, "amplitudes", None) is not None:
+        for name, columns in amplitude_tables(fit.amplitudes).items():
             folder.columns(name, columns)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor, executor_of
-from pyspec.executor.linear.executor import LinearExecutor
+from pyspec.executor.amplitudes.executor import AmplitudesExecutor
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.build.free import dispersed, free_parameters
 from pyspec.model.data.windows import slice_of
@@ -106,7 +106,7 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
     model, measurement = document.model, ground.measurement(document)
     assert model is not None
     executor = executor_of(compile_model(model), measurement)
-    assert isinstance(executor, LinearExecutor)
+    assert isinstance(executor, AmplitudesExecutor)
     theta, fixed = model.theta(), {name: model.values[name] for name in executor.fixed_names}
     designer = executor.designer
     rows, columns = slice_of(measurement.rows), slice_of(measurement.columns)

@@ -1,5 +1,5 @@
 """Models with amplitudes that are free at each energy or each time, solved for at every step."""
 
-from pyspec.executor.linear.executor import LinearExecutor
+from pyspec.executor.amplitudes.executor import AmplitudesExecutor
 
-__all__ = ["LinearExecutor"]
+__all__ = ["AmplitudesExecutor"]

@@ -2,8 +2,8 @@
 and its components one by one.
 
 A prediction changes with theta directly and through the amplitudes, which follow: with G and B the
-derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 those of the data (see
-:mod:`pyspec.fit.linear.amplitudes`), its variance is (G - B Z) C (G - B Z)' + s^2 B (B'B)^-1 B'.
+derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 those of the data, see
+:mod:`pyspec.fit.amplitudes.amplitudes`, its variance is (G - B Z) C (G - B Z)' + s^2 B (B'B)^-1 B'.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, FitError
-from pyspec.executor.linear.design import Design
+from pyspec.executor.amplitudes.design import Design
+from pyspec.fit.amplitudes.amplitudes import Amplitudes, Followed, solution_of
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Ending
-from pyspec.fit.linear.amplitudes import Amplitudes, Followed, solution_of
-from pyspec.fit.linear.part import FreePart
 from pyspec.fit.results.prediction import Prediction
 
 Array = npt.NDArray[np.float64]
 
 
-def predict_linear(
+def predict_amplitudes(
     problem: FreePart,
     ending: Ending,
     energy: npt.ArrayLike | None,
@@ -33,7 +33,7 @@ def predict_linear(
     Raises :class:`DataError` for values along the axis on which amplitudes are free, and where the
     model sums over the samples of an axis that is to change.
     """
-    executor = problem.linear
+    executor = problem.executor
     axis = executor.designer.axis
     fixed, given = (energy, time) if axis == "energy" else (time, energy)
     if fixed is not None:
@@ -46,7 +46,7 @@ def predict_linear(
 
 
 def _predicted(problem: FreePart, ending: Ending, given: npt.ArrayLike | None) -> Prediction:
-    executor = problem.linear
+    executor = problem.executor
     solved, followed, covariance, _ = solution_of(problem, ending)
     design, x = (
         (solved.design, executor.designer.x)
@@ -77,7 +77,7 @@ def _errors(design: Design, amplitudes: Array, followed: Followed, covariance: A
     return found
 
 
-def linear_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
+def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
     """Name → (n_rows, n_columns) of every component, seen through the instruments above it, in file
     order: amplitudes times what they are multiplied with, and what has no free amplitude.
 
@@ -88,10 +88,10 @@ def linear_components(problem: FreePart, theta: Array, linear: Amplitudes) -> di
     if reader is not None:
         raise FitError(
             f"{problem.label}: {reader} reads the lines whose amplitudes are free, and is solved "
-            "for together with them; result.linear has each amplitude, and in basis what it is "
+            "for together with them; result.amplitudes has each amplitude, and in basis what it is "
             "multiplied with"
         )
-    executor = problem.linear
+    executor = problem.executor
     rest = executor.designer.rest_at(np.asarray(theta, np.float64), problem.fixed or {})
     full = (len(linear.along), len(linear.x))
     found: dict[str, Array] = {}

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor.linear.design import Design, Designer
-from pyspec.executor.linear.projection import Projection, Solved
+from pyspec.executor.amplitudes.design import Design, Designer
+from pyspec.executor.amplitudes.projection import Projection, Solved
 from pyspec.executor.normal import OpenPart, Sums, fit_parts
 from pyspec.executor.protocol import (
     Array,
@@ -30,10 +30,10 @@ from pyspec.plan import CompiledModel, compile_model
 from pyspec.plan.basis import is_pointwise
 
 if TYPE_CHECKING:
-    from pyspec.executor.linear.stacked import Stack
+    from pyspec.executor.amplitudes.stacked import Stack
 
 
-class LinearExecutor:
+class AmplitudesExecutor:
     """Evaluates a model whose amplitudes are free at each energy, or at each time.
 
     They are not part of theta: every evaluation solves for them (variable projection). Without
@@ -46,7 +46,7 @@ class LinearExecutor:
     backend : "compiled", "interpreted" or "tree"
     """
 
-    name: ClassVar[str] = "linear"
+    name: ClassVar[str] = "amplitudes"
     plan: ClassVar[None] = None
     #: Fits in C that are under way, which use the arrays of the design.
     _n_open = 0
@@ -114,7 +114,7 @@ class LinearExecutor:
         return Projection(data, weight, designer.allowed, designer.positive, scale)
 
     @property
-    def n_linear(self) -> int:
+    def n_amplitudes(self) -> int:
         """Amplitudes that are solved for: those of points that count, and not held at 0."""
         return int(np.count_nonzero(self._solvable()))
 

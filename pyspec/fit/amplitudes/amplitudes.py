@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError, suggest
-from pyspec.executor.linear.projection import Solved
+from pyspec.executor.amplitudes.projection import Solved
+from pyspec.fit.amplitudes.gaps import unknown
+from pyspec.fit.amplitudes.part import FreePart
+from pyspec.fit.amplitudes.species import Associated, Kinetics
 from pyspec.fit.ending import Ending
-from pyspec.fit.linear.gaps import unknown
-from pyspec.fit.linear.part import FreePart
-from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.fit.results.table import need_xarray
 from pyspec.model.build.kinetics import scheme_name, schemes_in, state_name
 
@@ -129,7 +129,7 @@ class Amplitudes(Suggesting):
             decays = [one for one in self.names if one.startswith("expFun")]
             of_decays = (
                 "of independent decays the free amplitudes are the decay-associated spectra, "
-                f"result.linear[{(decays or self.names)[0]!r}]; for states "
+                f"result.amplitudes[{(decays or self.names)[0]!r}]; for states "
             )
             raise FitError(
                 f"no kinetic scheme has free spectra, which {asked}() needs; "
@@ -199,19 +199,19 @@ class Solution(NamedTuple):
 def solution_of(problem: FreePart, ending: Ending) -> Solution:
     """That of a fit of a `problem`."""
     given = ending.theta, problem.fixed
-    determined, inverse, slopes = problem.linear.follow(*given)
+    determined, inverse, slopes = problem.executor.follow(*given)
     followed = Followed(determined, ending.variance * inverse, slopes)
-    return Solution(problem.linear.solve(*given), followed, *ending.determined())
+    return Solution(problem.executor.solve(*given), followed, *ending.determined())
 
 
 def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     """The amplitudes of a fit of a `problem`."""
-    with problem.linear.lock:
+    with problem.executor.lock:
         return _amplitudes_of(problem, ending)
 
 
 def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
-    executor = problem.linear
+    executor = problem.executor
     solution = solved, followed, covariance, away = solution_of(problem, ending)
     found, determined = solved.amplitudes, solved.determined
     names = list(executor.designer.free)
@@ -243,7 +243,7 @@ def _kinetics(
     gaps: npt.NDArray[np.bool_],
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
-    designer, gather = problem.linear.designer, problem.linear.gather
+    designer, gather = problem.executor.designer, problem.executor.gather
     solved, followed, covariance, _ = solution
     names = list(designer.free)
     known = followed.determined[:, :, np.newaxis]

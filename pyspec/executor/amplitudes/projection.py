@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
 from pyspec._library.memory import address, aligned, record
-from pyspec.executor.linear.design import Design
+from pyspec.executor.amplitudes.design import Design
 from pyspec.executor.normal import FORMS, triangle_size
 
 Array = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
-from pyspec.executor import Executor, LinearExecutor, Part
-from pyspec.fit.linear.time_zero import beside
+from pyspec.executor import AmplitudesExecutor, Executor, Part
+from pyspec.fit.amplitudes.time_zero import beside
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.same_data import need_same
 from pyspec.model import Par
@@ -29,10 +29,10 @@ class FreePart(FitPart):
     optimizer sees the residual that remains once they are solved for (variable projection)."""
 
     @property
-    def linear(self) -> LinearExecutor:
+    def executor(self) -> AmplitudesExecutor:
         """The executor, which solves for the amplitudes."""
-        executor = self.executor
-        assert isinstance(executor, LinearExecutor)
+        executor = super().executor
+        assert isinstance(executor, AmplitudesExecutor)
         return executor
 
     @property
@@ -40,14 +40,14 @@ class FreePart(FitPart):
         return False
 
     @property
-    def n_linear(self) -> int:
-        return self.linear.n_linear
+    def n_amplitudes(self) -> int:
+        return self.executor.n_amplitudes
 
-    def n_linear_at(self, theta: Array) -> int:
+    def n_amplitudes_at(self, theta: Array) -> int:
         if self.shares is not None:
-            return self.n_linear
+            return self.n_amplitudes
         with np.errstate(all="ignore"):
-            return self.n_linear - sum(self.linear.undetermined(theta, self.fixed).values())
+            return self.n_amplitudes - sum(self.executor.undetermined(theta, self.fixed).values())
 
     @cached_property
     def parameters(self) -> Mapping[str, Par]:
@@ -81,7 +81,7 @@ class FreePart(FitPart):
 
     def beside(self, theta: Array, *, alone: bool = False) -> list[Array]:
         with np.errstate(all="ignore"):
-            return beside(self.linear.designer, theta, self.fixed, alone=alone)
+            return beside(self.executor.designer, theta, self.fixed, alone=alone)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window. Over the whole axes it is NaN where there are no data to

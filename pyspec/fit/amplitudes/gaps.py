@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.linear.part import FreePart
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.model.build.free import allowed
 from pyspec.model.data.windows import slice_of
 
@@ -21,16 +21,16 @@ Flags = npt.NDArray[np.bool_]
 
 def without_data(problem: FreePart) -> Flags:
     """(n,) where no point counts, along the axis of the free amplitudes."""
-    weight = problem.linear.weight
+    weight = problem.executor.weight
     if weight is None:
-        return np.zeros(problem.linear.designer.along.size, np.bool_)
+        return np.zeros(problem.executor.designer.along.size, np.bool_)
     return np.asarray(~np.any(weight > 0, axis=1))
 
 
 def unknown(problem: FreePart, determined: Flags) -> Flags:
     """(n, n_amplitudes) where an amplitude is not known: there are no data, or they do not
     determine it. One that a range or a bound holds at 0 is known where there are data."""
-    designer, empty = problem.linear.designer, without_data(problem)
+    designer, empty = problem.executor.designer, without_data(problem)
     found = np.empty_like(determined)
     for k, name in enumerate(designer.free):
         free = problem.model.parameters[name].free
@@ -52,7 +52,7 @@ def open_fit(
     file = None if problem is None else problem.free
     if file is None or not np.any(empty := without_data(file)):
         return fit
-    linear = result.linear
+    linear = result.amplitudes
     gap = empty & np.any(list(linear.unknown.values()), axis=0)
     opened = np.array(fit)
     inside = opened[slice_of(rows), slice_of(columns)]

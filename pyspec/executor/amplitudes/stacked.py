@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, ModelError
-from pyspec.executor.linear.design import MOST, Design, Designer, Source
-from pyspec.executor.linear.executor import LinearExecutor
-from pyspec.executor.linear.projection import Solved
+from pyspec.executor.amplitudes.design import MOST, Design, Designer, Source
+from pyspec.executor.amplitudes.executor import AmplitudesExecutor
+from pyspec.executor.amplitudes.projection import Solved
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import Array, Executor, Values
 from pyspec.model import Model, Par
@@ -131,11 +131,11 @@ class StackedDesigner(Designer):
         )
 
 
-class Stack(LinearExecutor):
+class Stack(AmplitudesExecutor):
     """Solves for the amplitudes of several files together. Each of its members asks it for its
     own: at its own theta, with that of the other files as it was last."""
 
-    def __init__(self, members: Sequence[LinearExecutor], problem: Problem) -> None:
+    def __init__(self, members: Sequence[AmplitudesExecutor], problem: Problem) -> None:
         self.members = list(members)
         self.model, self.measurement = members[0].model, members[0].measurement
         for member in members:
@@ -162,9 +162,9 @@ class Stack(LinearExecutor):
     def of(cls, executors: Sequence[Executor], problem: Problem) -> Stack:
         """That of all parts of a problem. Raises :class:`ModelError` where one has no free
         amplitudes."""
-        members = [one for one in executors if isinstance(one, LinearExecutor)]
+        members = [one for one in executors if isinstance(one, AmplitudesExecutor)]
         if len(members) < len(executors):
-            none = [k for k, one in enumerate(executors) if not isinstance(one, LinearExecutor)]
+            none = [k for k, one in enumerate(executors) if not isinstance(one, AmplitudesExecutor)]
             which = ", ".join(f"file {k}" for k in none)
             raise ModelError(
                 f"some files share amplitudes that are free, others have none ({which}); fit these "

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError
-from pyspec.executor.linear.basis import Basis, InC, bases_of, in_plans
+from pyspec.executor.amplitudes.basis import Basis, InC, bases_of, in_plans
 from pyspec.model import Measurement
 from pyspec.model.build.check import free_names, resolution_order
 from pyspec.model.build.free import allowed, free_parameters

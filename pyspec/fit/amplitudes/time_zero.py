@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor.linear.design import Designer, Valued
+from pyspec.executor.amplitudes.design import Designer, Valued
 from pyspec.model import Component
 
 Array = npt.NDArray[np.float64]
