@@ -27,5 +27,5 @@ def test_the_spectrum_of_a_decay_is_that_of_no_artifact() -> None:
     linear = fit_model(model, Measurement(data)).amplitudes
     assert linear is not None
     for asked in (linear.das, linear.eas):
-        with pytest.raises(FitError, match=r"decay-associated .*linear\['expFun_01_A'\]"):
+        with pytest.raises(FitError, match=r"decay-associated .*amplitudes\['expFun_01_A'\]"):
             asked()
