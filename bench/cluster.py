@@ -12,7 +12,8 @@ import numpy as np
 
 from bench.measure import arguments_of, finish, print_rows
 from pyspec.executor import make_executor
-from pyspec.executor.cluster import ClusterExecutor, ClusterSums
+from pyspec.executor.cluster import ClusterSums
+from pyspec.executor.store import RowSums
 from pyspec.model import Measurement, load_dynamics, load_model
 
 MODEL = """
@@ -46,13 +47,13 @@ def stub(k: int) -> int:
 def sums(client: Any, executor: Any, evaluations: int) -> dict[str, Any]:
     """Seconds of an evaluation: in the sums of the slowest worker, and outside of them."""
     found = ClusterSums(client, [executor])
-    shared = ClusterExecutor(executor, found)
     theta = executor.plan.theta
-    expected = executor.normal(theta)
-    same = shared.normal(theta).tobytes() == expected.tobytes()
+    shared = RowSums(found, [(executor, np.arange(theta.size))])
+    expected = executor.normal(theta, in_strips=True)
+    same = shared.at(theta, None, "gram").tobytes() == expected.tobytes()
     first = (found.spent.sums, found.spent.outside)
     for _ in range(evaluations):
-        shared.normal(theta)
+        shared.at(theta, None, "gram")
     within, outside = found.spent.sums - first[0], found.spent.outside - first[1]
     return {"sums_s": within / evaluations, "outside_s": outside / evaluations, "same_bits": same}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
@@ -26,6 +25,7 @@ from pyspec.executor.protocol import (
     Array,
     Capabilities,
     SumsOfFit,
+    SumsOfRows,
     Values,
     check_out,
     each_by_itself,
@@ -44,6 +44,7 @@ TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS[
 
 #: What a model can do that calls no functions in Python.
 _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
+_SUMS_ELSEWHERE = Capabilities(jacobian=True, in_c=True, in_parts=False)
 
 
 def as_read(data: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
@@ -73,6 +74,8 @@ class CompiledExecutor(PlanExecutor):
     """
 
     name: ClassVar[str] = "compiled"
+    #: What sums in place of this process, where the rows lie elsewhere.
+    rows: SumsOfRows | None = None
 
     def __init__(
         self,
@@ -96,8 +99,11 @@ class CompiledExecutor(PlanExecutor):
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
         self._sums: SumSlopes | None = None
-        if self.helper is not None and summed_components(plan):
-            self._sums = SumSlopes(self.helper, CompiledExecutor)
+        self._can = _ALL_IN_C
+        if self.helper is not None:
+            self._can = Capabilities(jacobian=True, unknown_columns=external_parameters(plan))
+            if summed_components(plan):
+                self._sums = SumSlopes(self.helper, CompiledExecutor)
         self._size = prod(self.window.shape)
         self._frames: list[Frame] = [self._frame()]
 
@@ -129,16 +135,12 @@ class CompiledExecutor(PlanExecutor):
             fields |= self._strided("keep", self.keep.view(np.uint8))
         return record("pyspec_problem", fields)
 
-    def _pin(self, array: npt.NDArray[Any]) -> int:
-        """Address of an array that lives as long as the executor; 0 of one without values."""
-        self._keep_alive.append(array)
-        return address(array) if array.size else 0
-
     def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
         is_trace = self.window.is_trace
         row = array.strides[0] if array.ndim == 2 or is_trace else 0
         step = 0 if is_trace else array.strides[-1]
-        return {name: self._pin(array), f"{name}_row": row, f"{name}_x": step}
+        self._keep_alive.append(array)
+        return {name: address(array) if array.size else 0, f"{name}_row": row, f"{name}_x": step}
 
     @property
     def derivative_work_size(self) -> int:
@@ -231,11 +233,7 @@ class CompiledExecutor(PlanExecutor):
         """Derivatives are known in closed form, except those that pass through registered
         functions; with these, and with sums over the energies, Python has to run between two
         evaluations."""
-        return self._with_python if self.plan.external_names else _ALL_IN_C
-
-    @cached_property
-    def _with_python(self) -> Capabilities:
-        return Capabilities(jacobian=True, unknown_columns=external_parameters(self.plan))
+        return self._can if self.rows is None else _SUMS_ELSEWHERE
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.
@@ -309,6 +307,8 @@ class CompiledExecutor(PlanExecutor):
         Returns the rows of an upper triangle of order n_free + 1 (see
         :func:`pyspec.executor.normal.unpack`), or chi² alone, (1,), for "value".
         """
+        if self.rows is not None:
+            return self.rows.at(self.plan.values(theta, "free"), fixed, form)
         if self.measurement.data is None:
             raise DataError("sums of residuals need data; give the measurement some")
         if form not in FORMS:
@@ -375,7 +375,7 @@ class CompiledExecutor(PlanExecutor):
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit whose loop runs in Python."""
-        return each_by_itself(self, fixed)
+        return each_by_itself(self, fixed) if self.rows is None else self.rows.of_fit(fixed)
 
     def _residual_slope(self, theta: Values, fixed: Values) -> Array:
         """d residual / d model: -weight; of counts, that of the deviance."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from pyspec.executor.protocol import (
     Capabilities,
     Executor,
     SumsOfFit,
+    SumsOfRows,
     Values,
     check_out,
 )
@@ -48,10 +48,12 @@ class PartsExecutor:
     problem : the parts, and where each finds its parameters
     executors : one for each part
     stack : where parts share free amplitudes, what solves for those of all; else None
+    rows : what sums all parts together, where their rows lie elsewhere
     """
 
     name: ClassVar[str] = "joint"
     plan: ClassVar[None] = None
+    rows: SumsOfRows | None = None
 
     def __init__(self, problem: Problem, executors: Sequence[Executor]) -> None:
         self.problem, self.executors = problem, tuple(executors)
@@ -109,7 +111,7 @@ class PartsExecutor:
         out[:] = found
         return out
 
-    @cached_property
+    @property
     def capabilities(self) -> Capabilities:
         """What the parts can do together: all of them in C, or some derivatives."""
         unknown: set[int] = set()
@@ -122,7 +124,7 @@ class PartsExecutor:
             jacobian=True,
             unknown_columns=tuple(sorted(unknown)),
             in_c=all(one.in_c for one in can),
-            in_parts=all(one.in_parts for one in can),
+            in_parts=self.rows is None and all(one.in_parts for one in can),
         )
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
@@ -144,13 +146,15 @@ class PartsExecutor:
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
         """The triangle of all parts together; see :meth:`CompiledExecutor.normal`."""
         given = self.theta_of(theta)
+        if self.rows is not None:
+            return self.rows.at(given, fixed, form)
         return self._joined(
             [_summing(e).normal(given[g], None, form) for e, g in self._blocks], form
         )
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit of all parts together."""
-        return self._sums()
+        return self._sums() if self.rows is None else self.rows.of_fit(fixed)
 
     @contextmanager
     def _sums(self) -> Iterator[SumsOfFit]:

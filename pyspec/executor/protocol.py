@@ -64,6 +64,16 @@ class PartsOfFit(PartsInMemory, Protocol):
 SumsOfFit: TypeAlias = Callable[[Array, str], Array]
 
 
+class SumsOfRows(Protocol):
+    """The sums over rows that lie elsewhere: with a source, or with the workers of a cluster."""
+
+    def at(self, theta: Array, fixed: Values, form: str) -> Array:
+        """The triangle at theta."""
+
+    def of_fit(self, fixed: Values) -> AbstractContextManager[SumsOfFit]:
+        """The sums of one fit, valid inside of the `with` block."""
+
+
 class Executor(Protocol):
     """Evaluates one model on one measurement, or several of them together.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from pyspec.errors import DataError, PlanError
 from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
-from pyspec.executor.protocol import Array, Capabilities, SumsOfFit, Values
+from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.executor.store import Job, RowSums
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
@@ -82,6 +81,7 @@ class SourceExecutor(CompiledExecutor):
             for array, line in zip(given, (self.weight, self.keep), strict=True)
         )
         self.source = veiled(source, self.keep)
+        self.rows = RowSums(self, [(self, np.arange(len(self.opt_param_names)))])
 
     def __reduce__(self) -> tuple[object, ...]:
         return SourceExecutor, (self.plan, self._given)
@@ -104,22 +104,6 @@ class SourceExecutor(CompiledExecutor):
                 arrays[what] = np.asarray(getattr(self._given, what))
         whole = CompiledExecutor(self.plan, replace(self._given, **arrays), packed=self.packed)
         return whole.residual(theta, fixed, out)
-
-    def normal(
-        self, theta: Values, fixed: Values = None, form: str = "gram", **options: object
-    ) -> Array:
-        """The sums of a fit in memory, bit for bit, in one pass over the blocks."""
-        if options:
-            raise PlanError(f"sums over data by reference take no {', '.join(options)}")
-        return self._row_sums.at(self.plan.values(theta, "free"), fixed, form)
-
-    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
-        """The sums of a fit, which reads the data where it has to."""
-        return self._row_sums.of_fit(fixed)
-
-    @property
-    def _row_sums(self) -> RowSums:
-        return RowSums(self, [(self, np.arange(len(self.opt_param_names)))])
 
     def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
         """The sums of each job over the blocks: as a store, this has the rows of one file."""

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from pyspec.errors import FitError
 from pyspec.executor import CompiledExecutor, PartsExecutor
 from pyspec.executor.cluster import (
-    ClusterExecutor,
     ClusterSums,
     Spent,
     keep_on_workers,
@@ -18,6 +19,7 @@ from pyspec.executor.cluster import (
     rows_that_count,
     survey_on_workers,
 )
+from pyspec.executor.store import RowSums
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
@@ -55,16 +57,25 @@ def shared(problem: FitProblem, client: Any, methods: Sequence[str]) -> Iterator
     if not problem.in_c:
         raise _not_in_c(problem.label)
     executors = [_shareable(one, methods) for one in problem.files]
-    sums = ClusterSums(client, executors)
-    whole = problem.executor
+    sums, whole = ClusterSums(client, executors), problem.executor
+    places = [np.arange(len(one.opt_param_names)) for one in executors]
+    each = [
+        RowSums(sums, [given], k) for k, given in enumerate(zip(executors, places, strict=True))
+    ]
+    before = [one.rows for one in executors]
+    problem.rest()  # no layout: the loop asks the executors
     try:
+        for one, rows in zip(executors, each, strict=True):
+            one.rows = rows
         if isinstance(whole, PartsExecutor):
-            problem.use(ClusterExecutor(whole, sums))
-        for k, (file, executor) in enumerate(zip(problem.files, executors, strict=True)):
-            file.use(ClusterExecutor(executor, sums, k))
+            whole.rows = RowSums(sums, list(zip(executors, problem.gathers, strict=True)))
         yield sums.spent
     finally:
         sums.close()
+        for one, own in zip(executors, before, strict=True):
+            one.rows = own
+        if isinstance(whole, PartsExecutor):
+            whole.rows = None
 
 
 def _shareable(problem: FitPart, methods: Sequence[str]) -> CompiledExecutor:

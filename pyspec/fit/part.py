@@ -250,10 +250,6 @@ class FitPart:
 
     # at values of the parameters
 
-    def theta_of(self, values: Mapping[str, float]) -> Array:
-        """The values of the free parameters, in the order of theta."""
-        return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
-
     def start(self, seeds: Mapping[str, float] | None) -> tuple[Start, bool]:
         """Where it starts, and whether fits of the same model begin there too: then it has its free
         parameters in the order of theta."""
@@ -271,10 +267,6 @@ class FitPart:
         """The model over the window at `theta`, or over the whole axes."""
         executor = executor_of(self.compiled, None, self.backend) if whole else self.executor
         return np.asarray(executor.run(theta, self.fixed))
-
-    def plain_residual(self, theta: Array) -> Array:
-        """The residual at `theta`."""
-        return np.array(self.executor.residual(theta, self.fixed))
 
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""

@@ -165,12 +165,6 @@ class FitProblem(Files):
         """How the structures of C are laid out, where an earlier fit has shown that."""
         return None if self.only is None else self.only.laid
 
-    def use(self, executor: Executor | None) -> None:
-        """Takes another executor; None: it is made again when it is needed."""
-        if self.shared is None:
-            self.files[0].use(executor)
-        self._executor = executor
-
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
         if self._executor is not None:

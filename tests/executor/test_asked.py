@@ -172,8 +172,6 @@ def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
     assert executor.residual(None).tobytes() == plain.residual(None).tobytes()
     again = pickle.loads(pickle.dumps(executor))
     assert again.normal(None).tobytes() == plain.normal(None, in_strips=True).tobytes()
-    with pytest.raises(PlanError, match="sums over data by reference take no threads"):
-        executor.normal(None, threads=2)
     free = load_model("m: {Gauss: {A: {free: time}, x0: [1, True], SD: [1, True]}}\n", "m")
     free.set_axes(energy=model.energy, time=model.time)
     with pytest.raises(

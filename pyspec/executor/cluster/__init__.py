@@ -13,14 +13,12 @@ from pyspec.executor.cluster.client import (
     of_engine,
     refuse_other,
 )
-from pyspec.executor.cluster.executor import ClusterExecutor
 from pyspec.executor.cluster.rows import keep_on_workers, rows_that_count
 from pyspec.executor.cluster.sums import ClusterSums, Spent
 from pyspec.executor.cluster.survey import survey_on_workers
 
 __all__ = [
     "Agreement",
-    "ClusterExecutor",
     "ClusterSums",
     "Spent",
     "agree",

@@ -112,7 +112,6 @@ class ClusterSums:
     def __init__(self, client: Any, executors: Sequence[CompiledExecutor]) -> None:
         self.client = need_client(client)
         self.terms = agree(client)
-        self.is_open = True
         self._looked = 0.0
         workers = self._alive()
         self.placed: list[Placed] = []
@@ -263,5 +262,4 @@ class ClusterSums:
 
     def close(self) -> None:
         """Lets the workers forget the fit."""
-        self.is_open = False
         self.placed = []

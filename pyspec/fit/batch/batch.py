@@ -303,7 +303,7 @@ class Batch(ABC, Generic[Fit]):
     ) -> FitResult:
         result = result_of(run_fit(problem, self.how, _Stop(self.stop), start, ended))
         result.fit_type = self.fit_type
-        problem.use(None)
+        problem.files[0].use(None)
         return result
 
 
@@ -319,5 +319,5 @@ class _OfCase(FromStarts):
         return self.case
 
     def fit(self, start: Mapping[str, float] | None, reporter: Silent | None = None) -> FitResult:
-        self.case.use(self.executor)
+        self.case.files[0].use(self.executor)
         return self.many._fit(self.case, start)
