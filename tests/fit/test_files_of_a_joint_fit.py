@@ -26,9 +26,9 @@ from pyspec import (
 from pyspec.components import Gauss, Offset, fixed
 from pyspec.executor import Problem
 from pyspec.fit import FitResult
+from pyspec.fit.amplitudes.part import part_of
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.levels import of_end, of_residual
-from pyspec.fit.amplitudes.part import part_of
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.conclude import result_of

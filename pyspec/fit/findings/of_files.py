@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.counts import negative
 from pyspec.fit.findings.caution import cautions
 from pyspec.fit.findings.coincide import coinciding
@@ -15,7 +16,6 @@ from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.finished import doubts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.followers import local
-from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
-from pyspec.fit.findings.counted import Told
-from pyspec.fit.findings.finding import Finding, ordered
-from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.amplitudes import Amplitudes
 from pyspec.fit.amplitudes.amplitudes import amplitudes_of
 from pyspec.fit.amplitudes.gaps import open_fit
 from pyspec.fit.amplitudes.predict import amplitude_components, predict_amplitudes
+from pyspec.fit.findings.counted import Told
+from pyspec.fit.findings.finding import Finding, ordered
+from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.results.components import every_component, spectrum_components
 from pyspec.fit.results.ended import TOGETHER, state_of, title_of
 from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames

@@ -49,8 +49,8 @@ def plot_amplitudes(
     Figure.
 
     For parallel decays these are the decay-associated spectra; the legend has their time constants.
-    `names` are some of ``result.amplitudes``, all by default. Where an amplitude is held at 0 there is
-    no band. The line has a gap where the data do not determine the amplitude, or where all points
+    `names` are some of ``result.amplitudes``, all by default. Where one is held at 0 there is no
+    band. The line has a gap where the data do not determine the amplitude, or where all points
     are masked. The legend marks amplitudes that depend on undetermined parameters. Traces of
     backgrounds have a panel of their own, below the heights (give `fig`, not `ax`). Options as of
     :func:`pyspec.plot.plot_fit`.

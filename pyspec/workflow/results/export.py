@@ -15,8 +15,8 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.batch.fits import states_of
 from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.batch.fits import states_of
 from pyspec.fit.results.ended import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
