@@ -146,8 +146,7 @@ def parse(text: str, where: str = "", sums: bool = False) -> Formula:
 
 
 def parse_given(text: str, where: str = "", sums: bool = False) -> Formula:
-    """As :func:`parse`, of what a person wrote: a division by numbers that are 0 together is
-    refused, for it is infinite whatever the parameters are."""
+    """Like :func:`parse`, for text of a user: refuses a division by constants that make 0."""
     formula = parse(text, where, sums)
     for node in postorder(formula.root):
         if isinstance(node, Apply) and node.instruction == "DIV" and _is_zero(node.operands[1]):

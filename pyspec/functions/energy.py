@@ -368,8 +368,8 @@ def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:
     On an axis with even steps w is 1. On any other each point counts by its step, half of the way
     to both neighbours, over the mean step of the whole axis; the own point counts half of the way
     to the next and half of a mean step. So the background is pShirley over the mean step, times
-    the area above. Files that share pShirley share the loss per eV: in each of them it is
-    multiplied by the file's mean step over that of the first.
+    the area above. Files that share pShirley share the loss per eV: each multiplies it by its own
+    mean step over the mean step of the first file.
 
     Parameters
     ----------

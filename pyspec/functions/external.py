@@ -40,8 +40,8 @@ def register_function(
 ) -> None:
     """Lets models name a Python function, for what no formula says, such as a loop or a table.
 
-    It runs in Python, with finite differences by its parameters: a fit takes twenty to hundreds of
-    times as long as with a formula, for which there is :func:`pyspec.function`.
+    It runs in Python, with finite differences by its parameters. A fit takes twenty to hundreds of
+    times as long as with a formula (:func:`pyspec.function`).
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def register_function(
 
 
 def _of_numbers(name: str, function: Callable[..., Any]) -> Callable[..., npt.NDArray[np.float64]]:
-    """The function with values of float64, which is what C reads, in an array of their own: it may
-    return one again that it filled before."""
+    """The function with its values copied to a new float64 array, as C reads it: the function may
+    return the same array each time."""
 
     @functools.wraps(function)
     def called(x: Any, /, *params: Any) -> npt.NDArray[np.float64]:

@@ -76,9 +76,9 @@ def shirley_shares(x: Array, step: float | None = None) -> Array | None:
     and for itself.
 
     A point counts by its step, half of the way to both neighbours, over the mean step of the axis.
-    For itself it counts half of the way to the point above and half of a mean step: with half of
-    the way to the point below, heights of lines would change with the steps around them by half a
-    step of the background. Beyond both ends the steps are mean ones. With `step` all of that is
+    For itself it counts half of the way to the point above and half of a mean step. With the way to
+    the point below, line heights would depend on the steps around them. Beyond both ends the steps
+    are mean ones. With `step` all of that is
     multiplied by the mean step over `step`.
 
     None where all is 1: on an even axis, whose points are off even steps by at most EVEN steps.

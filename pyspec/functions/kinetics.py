@@ -1,13 +1,13 @@
 """Populations of the states of a kinetic scheme: dc/dt = K c from the onset on.
 
 ``c(u) = exp(K u) c0`` for u >= 0, else 0; as an instrument of Gaussian width SD sees it,
-``integral_0^inf exp(K s) c0 N(u - s; SD) ds``. K holds rates in reciprocal units of the time axis,
-K[to, from], and minus the sum of the rates out of each state on its diagonal; c0 the populations at
-the onset.
+``integral_0^inf exp(K s) c0 N(u - s; SD) ds``. K[to, from] holds rates in reciprocal units of the
+time axis. Its diagonal holds minus the sum of the rates out of each state. c0 are the populations
+at the onset.
 
 With steps of two states, A + B -> C at the rate k a b (:func:`reacting`), the same populations have
-no closed form. A step of two of a kind, A + A -> B, happens k a^2 times in a unit of time and takes
-two of them each: da/dt = -2 k a^2, db/dt = k a^2 (the rate of reaction of IUPAC's Gold Book). An
+no closed form. A step A + A -> B happens k a^2 times in a unit of time and takes two A each: da/dt
+= -2 k a^2, db/dt = k a^2 (the rate of reaction of IUPAC's Gold Book). An
 instrument sees the populations through its width; it does not feed them more slowly.
 
 Source: I. H. M. van Stokkum et al., Biochim. Biophys. Acta 1657, 82 (2004).

@@ -24,8 +24,8 @@ def deviance(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
     model : m, of the same shape
     scale : counts for each unit of the data, > 0
 
-    Where d > 0, m below ``0.001 / scale`` is continued with the slope there, so that a model
-    that turns negative is pulled back. For d = 0 the value is ``-sqrt(2 scale max(m, 0))``.
+    For d > 0 and m below ``0.001 / scale`` the value goes on with the slope there, which pulls a
+    negative model back. For d = 0 the value is ``-sqrt(2 scale max(m, 0))``.
 
     Source: deviance of the Poisson distribution (P. McCullagh & J. A. Nelder, Generalized
     Linear Models, 1989); its square sums to the likelihood ratio. Near x = m / d - 1 = 0 it is

@@ -81,12 +81,12 @@ def seen(law: str, u: Array, s: Array, r: Array, *params: Value) -> Array:
 
 
 def populations(u: Array, s: Array, r: Array, K: Array, start: Array) -> Array:
-    """Populations (n, n_states) of a kinetic scheme as the instrument sees them: those that obey
-    ``dc/du = K c + r(u) start``, as the response brings the start in bit by bit.
+    """Populations (n, n_states) of a kinetic scheme as the instrument sees them, the solution of
+    ``dc/du = K c + r(u) start``.
 
-    Where r is a straight line, c follows from the populations at the sample before and from what
-    r has brought in since (:func:`pyspec.functions.kinetics.brought_in`). Where r falls, it is
-    counted from its end, so that all is a sum of positive terms: fast rates lose no digits.
+    On a straight piece of r, c follows from the populations at the sample before and the inflow by
+    r since (:func:`pyspec.functions.kinetics.brought_in`). Falling pieces are computed from their
+    end: all terms are positive, and fast rates lose no digits.
 
     Parameters
     ----------

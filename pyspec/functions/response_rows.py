@@ -18,6 +18,6 @@ def response(law: OpDef, irf: OpDef) -> OpDef | None:
 
 
 def response_order(law: OpDef, row: OpDef) -> tuple[int, ...]:
-    """Where each parameter of a response comes from: its position among the law's
-    parameters, or :data:`WIDTH` for the one that the law does not have."""
+    """The position of each parameter of a response among the parameters of the law; :data:`WIDTH`
+    for the parameter that the law lacks."""
     return tuple(law.params.index(p) if p in law.params else WIDTH for p in row.params)

@@ -46,9 +46,8 @@ def from_xarray(
 
 @answered
 def to_xarray(dataset: Dataset) -> Any:
-    """A Dataset as an xarray.DataArray, with units and labels as attributes; where it has standard
-    errors, as an xarray.Dataset of both: ``NAME`` and ``NAME_stderr``, which
-    :func:`from_xarray` reads back."""
+    """A Dataset as an xarray.DataArray, with units and labels as attributes. With standard errors
+    it is an xarray.Dataset, ``NAME`` and ``NAME_stderr``; :func:`from_xarray` reads both back."""
     xarray = need("xarray", "to_xarray()")
     coords = {}
     for dim in dataset.dims:

@@ -1,4 +1,4 @@
-"""What is true of simulated data, and settings that are refused."""
+"""Properties of simulated data, and checks of settings."""
 
 from __future__ import annotations
 

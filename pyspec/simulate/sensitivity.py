@@ -1,15 +1,15 @@
 """How precisely a measurement of so many counts can tell the parameters of a model.
 
-Before a measurement begins, its model says what it can reach: with Poisson statistics no unbiased
-estimate of a parameter has a smaller standard deviation than the Cramér-Rao bound, the root of the
+What a measurement can reach, from its model. With Poisson statistics no unbiased estimate of a
+parameter has a smaller standard deviation than the Cramér-Rao bound. That is the root of the
 diagonal of the inverse of the Fisher information
 
     I_jk = sum over points of (1 / λ) (dλ/dθ_j) (dλ/dθ_k),
 
 with λ the expected counts of each point. A fit with ``set_noise("poisson")`` reaches it.
 
-`counts` are always all expected counts of the axes of the model, background included: of a time
-series those of all spectra. λ is proportional to them, so that the bounds go as counts^-1/2. A
+`counts` are all expected counts on the axes of the model, background included; for a series, of all
+spectra. λ is proportional to them, and the bounds to counts^-1/2. A
 detector with an excess noise factor F sees as if it had counts / F.
 """
 

@@ -393,8 +393,8 @@ class Simulator(Suggesting):
         of a sweep to one HDF5 file; returns its path.
 
         ``parameters/<name>`` (n,), ``clean`` (n, …), ``noisy`` (n, n_realizations, …), and the
-        axes; :class:`SweepDataset` reads it. The file appears when it is complete; a run that
-        was stopped goes on where it was if the same sweep is started again. The model keeps its
+        axes; :class:`SweepDataset` reads it. The file appears when it is complete. Starting the
+        same sweep again continues a run that was stopped. The model keeps its
         values.
         """
         dim = self.model.dimension if dim is None else dim

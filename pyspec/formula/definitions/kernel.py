@@ -111,8 +111,8 @@ def check_parts(own: Formulas, start: str) -> None:
 
 
 def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, str], ...]:
-    """Parameters that move a jump of g, each with its value for an edge at 1; or with a formula
-    that is never 0, if that value depends on other parameters."""
+    """Parameters that move a jump of g. Each has its value for an edge at 1, or a formula that is
+    never 0 if other parameters matter too."""
     values, root = own.values
     along = values.depends([values.input(own.axis)])
     inputs = {name: values.input(name) for name in own.params}

@@ -1,5 +1,4 @@
-"""An instrument that has been measured, and what it makes of a law: from text to a row like those
-of the op table.
+"""Measured instruments and their responses to laws: from text to a row like those of the op table.
 
     measured instrument(-0.2 0.0 0.3; 0.0 1.0 0.0)
 

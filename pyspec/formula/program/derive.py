@@ -13,8 +13,8 @@ def differentiate(values: Values, root: int, names: Sequence[int]) -> list[int]:
     """The derivative of `root` by each of `names`, as values of the same table.
 
     The chain rule runs backwards, so that all derivatives together cost a few times the value. A
-    product of it is 0 where one factor is (CHAIN), be the other infinite: what overflowed on the
-    way to a finite value does not make a derivative NaN.
+    product with a factor 0 is 0 even if the other factor is infinite (CHAIN): an
+    overflow on the way to a finite value gives no NaN.
     """
     matters = values.depends(names)
     outer: dict[int, int] = {root: values.constant(1.0)}

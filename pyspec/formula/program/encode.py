@@ -1,5 +1,5 @@
-"""From values to the program that the compiled library runs: which instructions in which order,
-over which registers (see csrc/formula/formula.h)."""
+"""Programs of the compiled library from values: order of instructions and allocation of registers
+(see csrc/formula/formula.h)."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def _deciding(value: Value) -> tuple[int, ...]:
 
 
 class _Chances:
-    """Which instruction a value is, with what it reads alone."""
+    """The instruction of a value, and the operands that it alone reads."""
 
     def __init__(
         self,

@@ -35,8 +35,8 @@ class Value(NamedTuple):
 
 
 class Values:
-    """A table of values. `exact` keeps divisions as they are written, which matters to what is
-    compared: a / b may differ from a * (1 / b) in the last bit."""
+    """A table of values. `exact` keeps divisions as they are written, for comparisons: a / b may
+    differ from a * (1 / b) in the last bit."""
 
     def __init__(self) -> None:
         self.table: list[Value] = []

@@ -41,8 +41,8 @@ def write_items(
 ) -> None:
     """Adds fits and arrays that are not there yet to an archive or to an empty file.
 
-    What leads to the fits is written first, the fits next, and their data last: of a file that
-    was cut off, the fits before the cut can be read. HDF5 gives the names in a group their place in
+    The index is written first, the fits next, and their data last. If the file is cut off, the fits
+    before the cut can be read. HDF5 gives the names in a group their place in
     the file when it flushes, so without a flush after each fit those of all fits lay at the end.
     """
     for name in arrays:

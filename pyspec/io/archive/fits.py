@@ -79,7 +79,7 @@ def save_fit(
 
 
 def _whole_of(fit: Any) -> str:
-    """What to save in place of one of many fits, of which only values are kept."""
+    """Says what to save in place of a fit of fit_many, which keeps values alone."""
     if not isinstance(fit, OneFit):
         return ""
     return "; of fit_many save [fits.result(k) for k in range(len(fits))], which fits once more"

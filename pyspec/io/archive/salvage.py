@@ -73,7 +73,7 @@ def salvaged(path: Path) -> tuple[list[dict[str, Any]], records.Arrays, Report]:
 
 
 def salvage_report(path: Path) -> Report:
-    """What is whole in an archive and what is not.
+    """Lists the items of an archive, whole and damaged.
 
     Raises :class:`DataError` where nothing can be read.
     """

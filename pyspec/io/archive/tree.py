@@ -1,7 +1,7 @@
 """Nested dicts of plain values and arrays as groups and datasets of an HDF5 file.
 
-Every text has a fixed length, so that nothing lies in HDF5's global heap: damage stays where it
-is, and never makes the library follow a broken chain of pointers.
+Texts have a fixed length, so that nothing lies in the global heap of HDF5. Damage stays where it is
+and breaks no chain of pointers.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Verification:
     ----------
     path : the archive
     version : of its format; None where it cannot be told
-    trouble : what is wrong with the file as a whole; empty where every byte is as it was written
+    trouble : what is wrong with the file as a whole; empty if every byte is as written
     whole : the fits and arrays whose digest holds: "fits/0001", "arrays/3f…"
     damaged : name → what is wrong with it
     """

@@ -16,7 +16,7 @@ _KINDS = {"wavelength explicit": ("time", "energy"), "time explicit": ("energy",
 
 
 def sniff(start: Start) -> bool:
-    """By one of the first lines, which says what is explicit."""
+    """By one of the first lines, such as "Time explicit"."""
     first = [line.strip().lower() for line in start.text.splitlines()[:6]]
     return any(line in _KINDS or line == "flim image" for line in first)
 

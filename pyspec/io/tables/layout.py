@@ -305,7 +305,8 @@ def _errors_of_points(table: Table, errors: int | None) -> int | None:
 def _points(table: Table, columns: Sequence[int | str] | None, errors: int | None) -> Found:
     """A series (n_time, n_energy) from columns of times, energies and values, in any order of rows.
 
-    Which of the first two columns is which, their names say; else the first one is time. Pairs
+    The names of the first two columns tell time from energy; without names the first one is time.
+    Pairs
     that have no row are NaN. Energies that fall in the file fall.
     """
     names, head = table.names, table.head

@@ -45,8 +45,7 @@ def at_bounds(found: Any) -> dict[str, tuple[str, float]]:
     """A sentence for each free parameter that lies at a bound in some spectra, and their share; the
     largest share first.
 
-    A value is at a bound where it differs from it by no more than rounding, and has no standard
-    error, as those at bounds have none.
+    A value is at a bound if it differs by no more than rounding and has no standard error.
     """
     dask = need("dask", "a map", "zarr")
     rows = json.loads(found.attrs[IDENTITY])["model"]["parameters"]

@@ -35,8 +35,8 @@ class MapStore:
     """Results on disk, a chunk of every variable for each block.
 
     The group ``blocks`` holds for each block the checksum of what was fitted (`inputs`) and of what
-    was written (`results`). `results` is written last, and a block counts where its values have
-    that checksum: neither a fill value nor a torn write is taken for a result.
+    was written (`results`). `results` is written last. A block counts only if its values have that
+    checksum, so that neither fill values nor a torn write pass for a result.
     """
 
     def __init__(self, path: Path, names: Iterable[str]) -> None:

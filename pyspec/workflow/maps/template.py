@@ -91,7 +91,7 @@ def _settled(value: Any) -> Any:
 
 
 def _difference(kept: Any, now: Any) -> str:
-    """The first thing in which two identities differ, as far as that is short."""
+    """The first difference of two identities, shortened."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in {**kept, **now}:
             if kept.get(key) != now.get(key):

@@ -17,8 +17,8 @@ EACH = 4
 class Unread:
     """An array of dask that whoever needs its values computes, chunk by chunk: `np.asarray`.
 
-    As a task of the engine each chunk costs some ten milliseconds, and may be read by another
-    worker than the one that fits it.
+    A chunk as a task of dask costs some ten milliseconds, and another worker than that of the fit
+    may read it.
     """
 
     def __init__(self, array: Any) -> None:
