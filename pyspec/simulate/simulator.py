@@ -51,9 +51,8 @@ class Simulator(Suggesting):
     Attributes
     ----------
     data_clean, data_noisy, noise : the last simulated data, None before. :attr:`noise_model`,
-        :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` refer to these data, even if the
-        model or a setting was changed since. Before the first simulation they refer to the current
-        model and settings.
+        :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` refer to these data, even if a
+        setting was changed since; before the first simulation, to the model as it is.
     """
 
     @answered
