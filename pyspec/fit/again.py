@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelWarning, several, shortened
@@ -69,7 +70,11 @@ def settings_of(slices: SliceResults) -> dict[str, Any]:
 
 
 def refit(
-    result: FitResult, data: Any, start: str, model: Model | None, options: Mapping[str, Any]
+    result: FitResult,
+    data: npt.ArrayLike | None,
+    start: str,
+    model: Model | None,
+    options: Mapping[str, Any],
 ) -> FitResult:
     """See :meth:`pyspec.FitResult.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
@@ -86,7 +91,7 @@ def refit(
 
 
 def refit_slices(
-    slices: SliceResults, data: Any, start: str, options: Mapping[str, Any]
+    slices: SliceResults, data: npt.ArrayLike | None, start: str, options: Mapping[str, Any]
 ) -> SliceResults:
     """See :meth:`pyspec.SliceResults.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
@@ -179,7 +184,7 @@ def _last_joint(joined: Sequence[FitResult]) -> list[FitResult]:
     """The parts of that joint fit after which none of its files has another one of the same model.
     Parts of one fit have the seconds that it took in common."""
     last = {(one.file_name, one.model_name): one.seconds for one in joined}
-    fits: dict[float, dict[Any, FitResult]] = {}
+    fits: dict[float, dict[object, FitResult]] = {}
     for one in joined:  # a part that was saved again, with samples, takes the place of the first
         own = one.file_name or (one.data_sha256, *one.values.values())
         fits.setdefault(one.seconds, {})[own] = one

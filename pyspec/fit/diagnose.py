@@ -12,7 +12,6 @@ from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.formula import scheme_of
 from pyspec.functions import holds, outside
 from pyspec.model import Model
 from pyspec.model.facts import Outline
@@ -96,7 +95,7 @@ def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array
     params = [traces[row] if row >= 0 else np.zeros(plan.n_time) for row in rows]
     bad = np.broadcast_to(np.asarray(outside(op, params)), (plan.n_time,))
     if not bad.any():
-        return _unfollowed(plan, op, name, [param[0] for param in params])
+        return ""
     at = int(np.argmax(bad))
     when = (
         f" at time {plan.time[at]:g} (row {at})" if plan.time is not None and not bad.all() else ""
@@ -116,22 +115,6 @@ def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array
             )
     row = next(row for row in rows if row >= 0 and not np.isfinite(traces[row, at]))
     return f"{name} has {plan.row_names[row]} = {traces[row, at]}{when}"
-
-
-def _unfollowed(plan: ScheduledPlan, op: OpDef, name: str, params: list[float]) -> str:
-    """Populations with steps of two states are integrated, as far as there are panels."""
-    scheme = scheme_of(op)
-    if scheme is None or not scheme.has_pairs or op.own is None:
-        return ""
-    times = plan.energy if plan.time is None else plan.time
-    bad = ~np.isfinite(op.own(times, *params))
-    if not bad.any():
-        return ""
-    return (
-        f"the populations of {name} cannot be followed to time {np.min(times[bad]):g}: with these "
-        f"rates the steps of two states in {scheme.name} let them oscillate for too long, or grow "
-        "without end; lower the rates, or end the window before"
-    )
 
 
 def _expressions(model: Model, plan: ScheduledPlan, traces: Array) -> str:

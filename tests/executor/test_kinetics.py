@@ -5,7 +5,6 @@ import pytest
 
 from pyspec import load_model
 from pyspec.executor import make_executor
-from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.model.build.load import load_time_model
 from pyspec.plan import can_lower_2d
 
@@ -123,7 +122,7 @@ def test_the_graph_prints_and_parses() -> None:
 
 
 @pytest.mark.slow
-def test_populations_that_cannot_be_followed_are_named() -> None:
+def test_populations_that_cannot_be_followed_are_nan() -> None:
     """Three states that eat each other oscillate for ever."""
     text = """
 kinetics:
@@ -136,6 +135,3 @@ law:
     model.set_axes(time=np.array([-1.0, 0.0, 3.0, 1e6, 1e7]))
     for backend in ("compiled", "interpreted", "tree"):
         np.testing.assert_array_equal(np.isnan(model.evaluate(backend)), [0, 0, 0, 1, 1])
-    said = explain_nonfinite(model, model.theta())
-    assert "cannot be followed to time 1e+06" in said
-    assert "steps of two states in chase" in said

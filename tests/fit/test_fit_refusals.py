@@ -187,14 +187,6 @@ def test_a_start_that_is_no_number(value: object) -> None:
         assert fit.start["Offset_y0"] == 4.0
 
 
-def test_what_is_correlated_with_itself() -> None:
-    """It was no parameter at all."""
-    fit = fit_model(spectrum(), Measurement(data=data_1d()))
-    with pytest.raises(KeyError, match="GLP_01_A is correlated with itself by 1"):
-        fit.correl["GLP_01_A"]["GLP_01_A"]
-    assert fit.correl["GLP_01_A"]["Offset_y0"] == fit.correl["Offset_y0"]["GLP_01_A"]
-
-
 def test_values_of_a_fit_as_starts_of_the_next() -> None:
     """What follows an expression was "no free or fixed parameter; did you mean" another."""
     model = spectrum()

@@ -24,6 +24,7 @@ from pyspec.model.build.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, float]
+Rates = npt.NDArray[np.inexact[Any]]
 
 #: Rates that differ by less than this share of themselves coincide.
 SAME = 1e-3
@@ -68,7 +69,7 @@ def _schemes(designer: Designer, theta: Array, fixed: Values | None) -> list[Fin
 
         def rates(
             at: Mapping[str, Array], scheme: Scheme = scheme, used: Mapping[str, str] = used
-        ) -> Any:
+        ) -> Rates:
             values = {one: float(np.mean(at[name])) for one, name in used.items()}
             return -np.linalg.eigvals(scheme.matrix(values))
 
@@ -79,7 +80,7 @@ def _schemes(designer: Designer, theta: Array, fixed: Values | None) -> list[Fin
 
 
 def _near(
-    rates: Callable[[Mapping[str, Array]], Any],
+    rates: Callable[[Mapping[str, Array]], Rates],
     names: Sequence[str],
     designer: Designer,
     theta: Array,
@@ -98,7 +99,7 @@ def _near(
     return None
 
 
-def _closest(rates: Any) -> tuple[float, complex, complex]:
+def _closest(rates: Rates) -> tuple[float, complex, complex]:
     """The relative distance of the two that are the closest, and both; rates of 0 do not decay."""
     best = (np.inf, 0j, 0j)
     for first, second in combinations(rates.tolist(), 2):

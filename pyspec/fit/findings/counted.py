@@ -193,7 +193,7 @@ class Told:
         unseen = f"Nobody has looked at the residual yet: {self._called}.diagnose() does"
         return shown if self.level else [*shown, unseen]
 
-    def _plain_findings(self) -> list[dict[str, Any]]:
+    def _plain_findings(self) -> list[dict[str, object]]:
         """The findings as JSON can hold them."""
         return [{**one.to_dict(), "text": self.wording(str(one))} for one in self.findings]
 

@@ -63,7 +63,7 @@ class Finding:
         return cls(Kind[plain["kind"]], tuple(plain["places"]), numbers, plain["part"])
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A number or text as JSON can hold it: an infinite number is None."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> object:
     return tuple(map(_known, value)) if isinstance(value, list) else value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +62,7 @@ def _outside(
     component: str, place: str, value: float, ends: tuple[float, float], unit: str
 ) -> Finding:
     low, high = ends
-    numbers: dict[str, Any] = {"value": value, "low": low, "high": high}
+    numbers: dict[str, object] = {"value": value, "low": low, "high": high}
     if unit in THOUSANDFOLD and low <= 1e3 * value <= high:
         numbers |= {"axis": unit or "meV", "stated": bool(unit), "model": THOUSANDFOLD[unit]}
         return Finding(Kind.WRONG_UNIT, (component, place), numbers)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from pyspec.fit.findings.counted import Counted
+from pyspec.fit.findings.counted import Counted, Told
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind, Severity
 from pyspec.fit.results.ended import state_of
+from pyspec.fit.results.result import FitResult
+from pyspec.fit.slices.results import SliceResults
 
 #: The verdict on a fit whose curve describes the data, and those on others that converged.
 GOOD, MISSES, DOUBTFUL = "converged", "misses", "in doubt"
@@ -18,12 +18,13 @@ GOOD, MISSES, DOUBTFUL = "converged", "misses", "in doubt"
 _OFF = (Kind.MISFIT, Kind.RESIDUAL_STRUCTURED)
 
 
-def verdict_of(result: Any) -> str:
+def verdict_of(result: FitResult | SliceResults) -> str:
     """:data:`GOOD`; :data:`MISSES` where the curve misses the data; :data:`DOUBTFUL` where another
     finding says that values may be wrong; else why there is no answer. Of slices, all together."""
-    if np.ndim(result.success) and not np.all(result.success):
-        return f"{np.count_nonzero(result.success)} of {len(result)} converged"
-    if not np.all(result.success):
+    if isinstance(result, SliceResults):
+        if not result.success.all():
+            return f"{np.count_nonzero(result.success)} of {len(result)} converged"
+    elif not result.success:
         state = state_of(False, result.without_effect).lower()
         return "interrupted" if result.interrupted else state
     if missed(result) is not None:
@@ -32,13 +33,13 @@ def verdict_of(result: Any) -> str:
     return DOUBTFUL if doubts else GOOD
 
 
-def missed(result: Any) -> Finding | None:
+def missed(result: Told) -> Finding | None:
     """The finding that says most plainly that the curve misses the data."""
     off = [one for one in _found(result) if one.kind in _OFF]
     return max(off, key=lambda one: float(one.numbers.get("share", 1.0)), default=None)
 
 
-def _found(result: Any) -> list[Finding]:
+def _found(result: Told) -> list[Finding]:
     """The findings, of slices those that are more than chance."""
     return [
         one.finding if isinstance(one, Counted) else one

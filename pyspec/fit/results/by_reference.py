@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,9 @@ class ModelRows(Source):
     """The model at the best fit over the window of a fit by reference, evaluated row by row where
     it is asked for."""
 
-    def __init__(self, executor: CompiledExecutor, theta: Any, fixed: Any) -> None:
+    def __init__(
+        self, executor: CompiledExecutor, theta: Array, fixed: Mapping[str, float] | None
+    ) -> None:
         window = executor.window
         self._plan, self._packed = executor.plan, executor.packed
         self._theta, self._fixed, self._first = np.array(theta), fixed, window.row_begin
@@ -60,8 +63,9 @@ def fit_of(problem: FitProblem | FitPart, theta: Array) -> Array:
     return cast(Array, ModelRows(executor, theta, problem.fixed))
 
 
-def residual_of(data: Any, fit: Any) -> npt.NDArray[np.float64]:
+def residual_of(data: npt.NDArray[Any], fit: Array) -> npt.NDArray[np.float64]:
     """data - fit: an array, or by reference as the fit is."""
     source, model = source_of(data), source_of(fit)
-    lazy: Any = None if source is None or model is None else Residual(source, model)
-    return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(Array, lazy)
+    if source is not None and model is not None:
+        return cast(Array, Residual(source, model))
+    return np.asarray(data - fit, dtype=np.float64)

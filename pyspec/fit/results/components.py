@@ -42,12 +42,12 @@ def spectrum_components(
     for component in reversed(as_seen(model.components)):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
         op, function = component.op, function_of(component.op, model.inputs)
-        curve: Any
         if op.spectrum_fed:
             curve = grid.read(op, function, model.energy, numbers, total)
         else:
             curve = np.asarray(function(model.energy, *numbers))
         if curve.ndim == 2:
+            assert model.aux_weights is not None
             curve = model.aux_weights @ curve
         curve = np.broadcast_to(curve, total.shape)
         kind = peaks if component.name in peaks_by_name else grounds
@@ -153,7 +153,7 @@ def component_traces(model: Model, name: str) -> Array | None:
     return np.asarray(function_of(component.op, model.inputs)(model.energy, *numbers))
 
 
-def background_curve(model: Model, name: str, spectrum: Any) -> Array:
+def background_curve(model: Model, name: str, spectrum: npt.ArrayLike) -> Array:
     """(n_energy,) a background at rest that reads `spectrum`."""
     component = next(one for one in as_seen(model.components) if one.name == name)
     values = model.values

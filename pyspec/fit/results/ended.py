@@ -21,7 +21,7 @@ from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.same_data import data_of
-from pyspec.fit.results.table import Correlated, CorrelationTable, ParameterRow, ParameterTable
+from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
 
@@ -316,7 +316,7 @@ class EndedFit(Measured):
         names, own = self.free_names, self.ending.places.tolist()
         matrix = self.ending.correlations.tolist()
         rows = {k: {names[j]: matrix[k][j] for j in own if j != k} for k in own}
-        return Named({name: Correlated(name, rows.get(k, {})) for k, name in enumerate(names)})
+        return Named({name: Named(rows.get(k, {})) for k, name in enumerate(names)})
 
     @property
     def statistics(self) -> dict[str, float]:

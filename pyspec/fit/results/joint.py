@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -218,19 +218,19 @@ class JointResult(FitResult, Sequence[FitResult]):
         model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
         return model
 
-    def components(self, *, whole: bool = False) -> Any:
+    def components(self, *, whole: bool = False) -> NoReturn:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("components", "components()")
 
-    def eval_components(self) -> Any:
+    def eval_components(self) -> NoReturn:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("components", "eval_components()")
 
-    def predict(self, energy: Any = None, time: Any = None) -> Any:
+    def predict(self, energy: object = None, time: object = None) -> NoReturn:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("predictions", "predict()")
 
-    def moving(self) -> Any:
+    def moving(self) -> NoReturn:
         """Each file has its own. Raises :class:`FitError`."""
         raise _asked_of_all("parameters that move", "moving()")
 

@@ -64,7 +64,7 @@ class FitResult(LmfitNames, Told):
         """The names of pyspec; those of lmfit are known, too."""
         return sorted({*super().__dir__()} - LMFIT)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         made = ("amplitudes", "model", "_fit")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         if self._of is not None:  # what is found about all files goes along, their data do not
@@ -172,7 +172,7 @@ class FitResult(LmfitNames, Told):
 
     def refit(
         self,
-        data: Any = None,
+        data: npt.ArrayLike | None = None,
         *,
         start: str = "best",
         model: Model | None = None,
@@ -190,7 +190,7 @@ class FitResult(LmfitNames, Told):
     def conf_interval(
         self,
         p_names: str | Sequence[str] | None = None,
-        sigmas: Any = (1, 2, 3),
+        sigmas: npt.ArrayLike = (1, 2, 3),
         *,
         trace: bool = False,
         progress: bool | Callable[[int, int], object] | None = None,
@@ -258,7 +258,7 @@ class FitResult(LmfitNames, Told):
 
     # for people and other programs
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, object]:
         """What was fitted, and how."""
         return {
             "model": self.model_name,

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant
+from pyspec.calls import meant
 from pyspec.errors import FitError, NoSuchKeyError, suggest
 from pyspec.model.show import html_table
 
@@ -128,20 +128,6 @@ class ParameterTable(Sequence[ParameterRow]):
         return html_table(self._cells(), self.title)
 
 
-class Correlated(Named[float]):
-    """Correlations of the parameter `name` with others, by their names; as lmfit has them, that
-    with itself is not among them."""
-
-    def __init__(self, name: str, found: Mapping[str, float]) -> None:
-        super().__init__(found)
-        self.name = name
-
-    def __missing__(self, key: object) -> float:
-        if key == self.name:
-            raise NoSuchKeyError(f"{key} is correlated with itself by 1; ask for another parameter")
-        return super().__missing__(key)
-
-
 class CorrelationTable:
     """Correlations of the free parameters: ``table["a", "b"]``, ``table.matrix``."""
 
@@ -183,43 +169,6 @@ class CorrelationTable:
 
     def _repr_html_(self) -> str:
         return html_table(self._cells())
-
-
-#: Slices that a table shows: the first and the last of more.
-MOST_ROWS = 20
-
-
-class SliceTable:
-    """What a person reads of slices, those of an archive too: as text and in a notebook."""
-
-    def __init__(self, slices: Any) -> None:
-        self._slices = slices
-
-    def __str__(self) -> str:
-        return text_table(self._cells(), ">" * (len(self._slices.free_names) + 2) + "<")
-
-    def _repr_html_(self) -> str:
-        return html_table(self._cells())
-
-    def _cells(self) -> list[list[str]]:
-        slices = self._slices
-        head = ["time", *slices.free_names, "redchi", "status"]
-        shown = list(range(len(slices)))
-        if len(shown) > MOST_ROWS:
-            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
-        values, errors, redchi = slices.values, slices.stderr, slices.redchi
-        rows = []
-        for k in shown:
-            if k < 0:
-                rows.append(["…"] * len(head))
-                continue
-            cells = []
-            for name in slices.free_names:
-                error = errors[name][k]
-                text, shown_error = format_value(values[name][k], None if error != error else error)
-                cells.append(f"{text} ± {shown_error}" if shown_error else text)
-            rows.append([f"{slices.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", slices.status[k]])
-        return [head, *rows]
 
 
 def format_value(value: float, stderr: float | None) -> tuple[str, str]:
@@ -301,7 +250,7 @@ def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) 
     return dataset
 
 
-def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def json_row(row: Mapping[str, object]) -> dict[str, object]:
     """The values by name; JSON has no infinities: an open bound is None."""
     return {
         name: None if isinstance(value, float) and not np.isfinite(value) else value

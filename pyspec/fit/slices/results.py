@@ -26,14 +26,25 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_checksum
-from pyspec.fit.results.table import SliceTable, columns_of, labelled, need_pandas, need_xarray
+from pyspec.fit.results.table import (
+    columns_of,
+    format_value,
+    labelled,
+    need_pandas,
+    need_xarray,
+    text_table,
+)
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import slice_of
 from pyspec.model.plugins import handed
+from pyspec.model.show import html_table
 from pyspec.model.units import parameter_units
 
 Array = npt.NDArray[np.float64]
+
+#: Slices that a table shows: the first and the last of more.
+MOST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -60,12 +71,6 @@ class SliceFit:
         if self.result is None:
             return f"slice {self.index} (row {self.row}): {self.status}: {self.message}"
         return str(self.result)
-
-
-def slices_frame(slices: Any) -> Any:
-    """The DataFrame of slices, those of an archive too. Raises :class:`FitError` without pandas."""
-    columns = columns_of(slices, ("redchi", "nfev", "status"))
-    return need_pandas().DataFrame({"time": slices.time, **columns})
 
 
 class SliceResults(Fits[SliceFit], Told, Measured):
@@ -316,7 +321,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, one row a slice: time, each parameter and its ``_stderr``, redchi,
         nfev, status. Raises :class:`FitError` without pandas."""
-        return slices_frame(self)
+        columns = columns_of(self, ("redchi", "nfev", "status"))
+        return need_pandas().DataFrame({"time": self.time, **columns})
 
     def to_xarray(self) -> Any:
         """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, chisqr,
@@ -338,12 +344,32 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         where = f" to {self.file_name}" if self.file_name else ""
         return self._head_of(f"slices of {self.model_name}{where}")
 
+    def _cells(self) -> list[list[str]]:
+        head = ["time", *self.free_names, "redchi", "status"]
+        shown = list(range(len(self)))
+        if len(shown) > MOST_ROWS:
+            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
+        values, errors, redchi = self.values, self.stderr, self.redchi
+        rows = []
+        for k in shown:
+            if k < 0:
+                rows.append(["…"] * len(head))
+                continue
+            cells = []
+            for name in self.free_names:
+                error = errors[name][k]
+                text, shown_error = format_value(values[name][k], None if error != error else error)
+                cells.append(f"{text} ± {shown_error}" if shown_error else text)
+            rows.append([f"{self.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", self.status[k]])
+        return [head, *rows]
+
     def __str__(self) -> str:
-        return "\n".join([self._head(), *self.finding_lines(), str(SliceTable(self))])
+        table = text_table(self._cells(), ">" * (len(self.free_names) + 2) + "<")
+        return "\n".join([self._head(), *self.finding_lines(), table])
 
     def __repr__(self) -> str:
         return f"<SliceResults: {self._head()}>"
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(text)}</p>" for text in self.finding_lines())
-        return f"<b>{escape(self._head())}</b>{notes}{SliceTable(self)._repr_html_()}"
+        return f"<b>{escape(self._head())}</b>{notes}{html_table(self._cells())}"

@@ -60,7 +60,7 @@ class Posterior:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "sums": None}
 
-    def __call__(self, theta: Array) -> Any:
+    def __call__(self, theta: Array) -> Array | float:
         """Of one point (n,), or of the walkers (n_walkers, n)."""
         points = np.atleast_2d(theta)
         found = np.full(len(points), -math.inf)

@@ -26,7 +26,7 @@ truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +66,7 @@ MOST_STEPS = 40
 BELOW = 1e-3
 
 
-def probabilities(sigmas: Any) -> list[float]:
+def probabilities(sigmas: npt.ArrayLike) -> list[float]:
     """Probabilities, rising: of a number below 1 itself, of others that of so many standard
     deviations of a normal distribution. Raises :class:`CallError`, also for those beyond which so
     little is left that the probability rounds to 1."""
@@ -156,7 +156,9 @@ class ProfileLikelihood:
             return float(fdtr(1, self.n_rest, max(rise, 0.0) / self.unit))
         return float(erf(np.sqrt(max(rise, 0.0) / 2)))
 
-    def interval(self, name: str, levels: Sequence[float], rays: Mapping[Any, Ray]) -> Pairs:
+    def interval(
+        self, name: str, levels: Sequence[float], rays: Mapping[tuple[int, float], Ray]
+    ) -> Pairs:
         """The ends for all probabilities, which rise; `rays` have those that are known."""
         k = self.names.index(name)
         low, high = (self._ends(k, side, levels, rays.get((k, side))) for side in (-1.0, 1.0))
@@ -177,7 +179,7 @@ class ProfileLikelihood:
 
     def rays(
         self, names: Sequence[str], levels: Sequence[float], each: bool, check: Callable[[], None]
-    ) -> dict[Any, Ray]:
+    ) -> dict[tuple[int, float], Ray]:
         """(parameter, side) → the ray that has its ends, of those whose profile is smooth. With
         `each` every end is a point that was tried."""
         problem, ending = self.problem, self.result.ending
@@ -186,7 +188,7 @@ class ProfileLikelihood:
         wanted = [float(np.sqrt(self.rise(level))) for level in levels]
         variance = ending.covariance.diagonal() / ending.variance
         side = np.zeros(self.best.size, np.int64) if ending.side is None else ending.side
-        rays: dict[Any, Ray] = {}
+        rays = dict[tuple[int, float], Ray]()
         for name in names:
             k = self.names.index(name)
             if side[k] or not variance[k] > 0.0:
@@ -304,10 +306,10 @@ class _Side:
 def confidence_intervals(
     result: EndedFit,
     p_names: str | Sequence[str] | None,
-    sigmas: Any,
+    sigmas: npt.ArrayLike,
     trace: bool,
     progress: bool | Callable[[int, int], object] | None,
-) -> Any:
+) -> Intervals | tuple[Intervals, dict[str, dict[str, Array]]]:
     """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
     wanted, levels = (
         _wanted(p_names, result.problem.names, result._expressions),

@@ -9,7 +9,6 @@ from typing import Any
 from pyspec.errors import CallError
 from pyspec.fit import CorrelationTable, FitResult, ParameterTable, SliceResults
 from pyspec.fit.results.table import need_pandas
-from pyspec.fit.slices.results import slices_frame
 from pyspec.plot.protocols import Fit
 
 COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")
@@ -41,7 +40,7 @@ def parameter_answer(fit: Fit, table: bool) -> Any:
     if not table and has_pandas():
         return parameter_frame(fit)
     if isinstance(fit, SliceResults):
-        return slices_frame(fit)
+        return fit.to_dataframe()
     own: ParameterTable = fit.table
     return own
 
