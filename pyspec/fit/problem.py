@@ -250,6 +250,8 @@ class FitProblem(Files):
     @property
     def n_amplitudes(self) -> int:
         """Amplitudes that are solved for beside the parameters; shared ones count once."""
+        if self.only is not None:
+            return self.only.n_amplitudes
         if self.files[0].shares is None:
             return sum(file.n_amplitudes for file in self.files)
         whole = self.executor
@@ -259,6 +261,8 @@ class FitProblem(Files):
 
     def n_amplitudes_at(self, theta: Array) -> int:
         """The same, but for those that the data do not determine at `theta`."""
+        if self.only is not None:
+            return self.only.n_amplitudes_at(theta)
         if self.files[0].shares is not None:
             return self.n_amplitudes
         pairs = zip(self.files, self.gathers, strict=True)

@@ -189,9 +189,12 @@ def checked_how(
 ) -> How:
     """How a fit runs, by its arguments; `stages` are those of :func:`fit_stages`. Raises
     :class:`FitError` for what they cannot be, and where they do not suit the measurements."""
-    check_options(label, options)
-    check_limits(max_nfev, max_seconds)
-    own = without_intervals(options) if options else {}
+    own: dict[str, object] = {}
+    if options:
+        check_options(label, options)
+        own = without_intervals(options)
+    if max_nfev is not None or max_seconds is not None:
+        check_limits(max_nfev, max_seconds)
     methods = fit_stages(*stages)
     if scale_covar is not None:
         check_scale(label, methods, scale_covar, measurements)
