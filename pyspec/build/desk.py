@@ -142,10 +142,8 @@ class Desk:
             self._answer(page, message, {})
             return
         with self._lock:
-            if len(self._queue) >= MOST_WAITING:
-                is_full = True
-            else:
-                is_full = False
+            is_full = len(self._queue) >= MOST_WAITING
+            if not is_full:
                 self._queue.append((page, message))
         if is_full:
             self._answer(page, message, Refusal("too many commands wait; send fewer at a time"))
@@ -180,8 +178,7 @@ class Desk:
 
     def _run(self, page: Page, message: dict[str, Any]) -> Refusal | dict[str, Any]:
         try:
-            command = command_of(message)
-            return self._done(page, command)
+            return self._done(page, command_of(message))
         except PyspecError as error:
             return Refusal.of(error)
         except Exception as error:  # a mistake of ours reaches the page in words, without a trace
@@ -285,12 +282,9 @@ class Desk:
                 raise KeyboardInterrupt  # keeps the best point
             if monotonic() - told >= INTERVAL:
                 told = monotonic()
-                report = {"done": done} | (
-                    {"total": second}
-                    if what == "slices"
-                    else {"chisqr": number(third), "nfev": done}
-                )
-                self.fit = {**self.fit, **report}
+                of_fit = {"chisqr": number(third), "nfev": done}
+                report = {"total": second} if what == "slices" else of_fit
+                self.fit = {**self.fit, "done": done, **report}
                 self._worker.submit(self._show)
 
         started = monotonic()
