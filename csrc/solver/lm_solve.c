@@ -259,7 +259,7 @@ static int normal_form(const pyspec_solver *s)
 /* Waits for a step; pyspec_fit_go_on has it. */
 static int want(pyspec_solver *s, int kind, double damping, double share)
 {
-    *wanted(s) = (wanted_step){.kind = kind, .damping = damping, .share = share};
+    *wanted_by(s) = (wanted_step){.kind = kind, .damping = damping, .share = share};
     return FIT_WANTS_STEP;
 }
 
@@ -272,7 +272,7 @@ static int is_good(const pyspec_solver *s)
 /* How far the optimum is, in standard errors, by the undamped step. */
 static void find_distance(pyspec_solver *s)
 {
-    s->promised = wanted(s)->promised;
+    s->promised = wanted_by(s)->promised;
     if (isnan(s->promised) || s->promised < -rounding(s))
         s->promised = HUGE_VAL;
     else if (s->promised < 0.0)
@@ -359,7 +359,7 @@ static int try_step(pyspec_solver *s, int phase)
 /* Tries the damped step, or damps it more where there is none. */
 static int try_damped(pyspec_solver *s)
 {
-    s->expected = wanted(s)->promised;
+    s->expected = wanted_by(s)->promised;
     if (s->expected >= 0.0)
         return try_step(s, PYSPEC_PHASE_TRIAL);
     s->damping *= 10.0;
@@ -385,7 +385,7 @@ static int is_modest(const pyspec_solver *s, const double *step, const double *o
 static int try_boldly(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
-    s->expected = wanted(s)->promised;
+    s->expected = wanted_by(s)->promised;
     if (!(s->expected >= 0.0) || !is_modest(s, w.step, w.last) || !set_trial(s, w.step))
         return propose(s);
     return ask(s, PYSPEC_PHASE_BOLD, normal_form(s));
@@ -502,7 +502,7 @@ int pyspec_fit_begin(pyspec_solver *s)
 
 int pyspec_fit_go_on(pyspec_solver *s)
 {
-    const wanted_step *step = wanted(s);
+    const wanted_step *step = wanted_by(s);
     switch (step->kind) {
     case STEP_UNDAMPED:
         s->promised = step->promised;
@@ -520,7 +520,7 @@ int pyspec_fit_go_on(pyspec_solver *s)
 
 void pyspec_find_wanted(pyspec_solver *s)
 {
-    wanted_step *step = wanted(s);
+    wanted_step *step = wanted_by(s);
     const solver_work w = divide(s->n, s->work);
     double *to = place_of_step(&w);
     step->promised = step->kind == STEP_BENT ? pyspec_bent_step(s, to)

@@ -91,7 +91,7 @@ static inline double at(const double *triangle, int64_t order, int64_t j, int64_
 }
 
 /* The step that a solver waits for, and its place. */
-static inline wanted_step *wanted(const pyspec_solver *s)
+static inline wanted_step *wanted_by(const pyspec_solver *s)
 {
     return (wanted_step *)(void *)divide(s->n, s->work).wanted;
 }

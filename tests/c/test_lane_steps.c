@@ -80,8 +80,8 @@ static void draw_solver(waiting *x, int64_t n)
     double pivot;
     x->solver.promised = pyspec_find_step(&x->solver, 0.0, 1.0, w.undamped, &pivot);
     const int64_t kind = (int64_t)(N_KINDS * 0.4999 * (draw() + 1.0));
-    *wanted(&x->solver) = (wanted_step){.kind = kind, .damping = kind == STEP_UNDAMPED ? 0.0 : exp(4.0 * draw())};
-    wanted(&x->solver)->share = is_drawn(0.5) ? 1.0 : 0.75;
+    *wanted_by(&x->solver) = (wanted_step){.kind = kind, .damping = kind == STEP_UNDAMPED ? 0.0 : exp(4.0 * draw())};
+    wanted_by(&x->solver)->share = is_drawn(0.5) ? 1.0 : 0.75;
 }
 
 static int same(const void *a, const void *b, int64_t n)
@@ -93,7 +93,7 @@ static int same(const void *a, const void *b, int64_t n)
 static int alike(const waiting *a, const waiting *b, int64_t n)
 {
     const solver_work one = divide(n, a->work), other = divide(n, b->work);
-    const wanted_step *first = wanted(&a->solver), *second = wanted(&b->solver);
+    const wanted_step *first = wanted_by(&a->solver), *second = wanted_by(&b->solver);
     return same(place_of_step(&one), place_of_step(&other), n) && same(one.held, other.held, n) &&
            same(&first->promised, &second->promised, 1) &&
            (first->kind == STEP_BENT || same(&first->pivot, &second->pivot, 1));
