@@ -58,13 +58,16 @@ check-c: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/plain $(CMAKE_FLAGS)
 	$(BIN)/cmake --build build/plain --parallel $(JOBS) && $(CTEST) --test-dir build/plain
 
-# The same by clang; skipped where it is absent.
+# The same by clang, then the Python tests of equal bits on its library; skipped where it is absent.
 CLANG ?= clang
-check-clang: .venv/dev.stamp
+BITS = bits or neighbour or same or window or partials or column
+check-clang: .venv/dev.stamp .venv/test.stamp
 	@if ! command -v $(CLANG); then echo "check-clang skipped: needs $(CLANG)"; \
 	else \
 	    $(BIN)/cmake -S . -B build/clang $(CMAKE_FLAGS) -DCMAKE_C_COMPILER=$(CLANG) \
-	    && $(BIN)/cmake --build build/clang --parallel $(JOBS) && $(CTEST) --test-dir build/clang; \
+	    && $(BIN)/cmake --build build/clang --parallel $(JOBS) && $(CTEST) --test-dir build/clang \
+	    && tests/packaging/with_library build/clang/libpyspec.so -n $(JOBS) --dist loadfile -q \
+	        -k "$(BITS)" tests/functions tests/formula tests/executor tests/fit; \
 	fi
 
 check-sanitize: .venv/dev.stamp .venv/test.stamp

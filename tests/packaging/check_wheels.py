@@ -5,17 +5,21 @@ emulator of arm64, with musl and under Wine; and the wheel for Windows in a Pyth
 
 A NAME is one of the systems linux, arm64, musl and wine, or python, for the Python under Wine; or
 test_kernels: that unit test alone; or tests/model: those Python tests alone. The objects are those
-that `make wheels` left in build/. What lacks its tool is skipped by name.
+that `make wheels` left in build/. What lacks its tool is skipped by name. Under Wine each file of
+Python tests runs in a process of its own; a run that was stopped goes on with the files that have
+not passed with this wheel.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +30,7 @@ from wine_python import WinePython, run
 ROOT = Path(__file__).parents[2]
 TARGETS = dict(line.split() for line in (ROOT / "wheels.txt").read_text().splitlines())
 FLAGS = (ROOT / "csrc" / "flags.txt").read_text().split()
+C_TESTS = ROOT / "tests" / "c"
 #: Of the unit tests, those of a smoke share.
 SMOKE = ("test_team", "test_describe")
 
@@ -57,6 +62,23 @@ SYSTEMS = {
 }
 
 
+@dataclass(frozen=True)
+class Program:
+    """A unit test: its own sources, by name, and the arguments of its run."""
+
+    sources: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+
+FUZZ = ("fuzz", "fuzz_sums", "fuzz_linear")
+#: Those of random plans, with the arguments of CMakeLists.txt.
+RANDOM = {
+    "fuzz_batches": Program(("fuzz_batches",), ("50", "1")),
+    "fuzz_1": Program(FUZZ, ("3000", "1")),
+    "fuzz_2": Program(FUZZ, ("3000", "2")),
+}
+
+
 def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
     """Links each chosen unit test with the objects of a wheel and runs it for at most `limit`
     seconds; how many failed."""
@@ -70,35 +92,35 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
         return 0
     folder = ROOT / "build" / "check_wheels" / name
     folder.mkdir(parents=True, exist_ok=True)
-    sources = sorted((ROOT / "tests" / "c").glob("*.c"))
-    fuzz = [p for p in sources if p.stem.startswith("fuzz") or p.stem == "probe"]
-    tests = [p for p in sources if p.stem.startswith("test_")]
-    shared = [p for p in sources if p not in tests and p not in fuzz]
+    tests = {path.stem: Program((path.stem,)) for path in C_TESTS.glob("test_*.c")} | RANDOM
+    own = {source for program in tests.values() for source in program.sources}
+    shared = {path.stem for path in C_TESTS.glob("*.c")} - own - {"fuzz_formulas", "probe"}
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[system.tag]]
-    given = {"WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
+    environment = {"WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
 
-    def compiled(source: Path) -> Path:
-        made = folder / f"{source.stem}.o"
+    def compiled(source: str) -> Path:
+        made = folder / f"{source}.o"
         options = ["-O1", "-g0", "-Wno-unused-command-line-argument", "-Icsrc", "-Itests/c"]
-        command = [*zig, *FLAGS, *options, "-c", str(source), "-o", str(made)]
+        command = [*zig, *FLAGS, *options, "-c", str(C_TESTS / f"{source}.c"), "-o", str(made)]
         subprocess.run(command, cwd=ROOT, check=True)
         return made
 
-    def failed(test: Path) -> str:
-        program = folder / f"{test.stem}.exe"
-        linked = [compiled(test), *helpers, *objects]
-        subprocess.run([*zig, *map(str, linked), *system.link, "-o", str(program)], check=True)
+    def failed(test: str) -> str:
+        path = folder / f"{test}.exe"
+        linked = [*map(compiled, tests[test].sources), *helpers, *objects]
+        subprocess.run([*zig, *map(str, linked), *system.link, "-o", str(path)], check=True)
         begin = time.monotonic()
-        code, printed = run([*system.runner, str(program)], folder, given, limit)
+        command = [*system.runner, str(path), *tests[test].arguments]
+        code, printed = run(command, folder, environment, limit)
         seconds = time.monotonic() - begin
-        said = "passed" if code == 0 else f"failed, exit code {code}\n{printed[-2000:]}"
-        print(f"{name}: {test.stem}: {said}, {seconds:.0f} s", flush=True)
-        return "" if code == 0 else test.stem
+        verdict = "passed" if code == 0 else f"failed, exit code {code}\n{printed[-2000:]}"
+        print(f"{name}: {test}: {verdict}, {seconds:.0f} s", flush=True)
+        return "" if code == 0 else test
 
-    taken = [test for test in tests if not chosen or test.stem in chosen]
+    taken = [test for test in sorted(tests) if not chosen or test in chosen]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        helpers = list(pool.map(compiled, shared))
-        bad = [stem for stem in pool.map(failed, taken) if stem]
+        helpers = list(pool.map(compiled, sorted(shared)))
+        bad = [test for test in pool.map(failed, taken) if test]
     print(f"{name}: {len(taken)} unit tests in C, {len(bad)} failed: {', '.join(bad) or 'none'}")
     return len(bad)
 
@@ -107,41 +129,75 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
 ROOMS = ("io", "model", "formula", "ir", "plan", "executor", "calls", "fit", "cli")
 #: Tests that fail there, with the reason: Wine's or Windows' own.
 DIFFERS = ROOT / "tests" / "packaging" / "wine_differs.txt"
+#: The last line of the report of a file whose tests passed; pytest's exit code where all are slow.
+PASSED, NO_TESTS = "\nall passed", 5
+COUNT = r"(\d+) (passed|failed|skipped|deselected|errors?)"
 
 
-def run_python(tests: Sequence[str], limit: float) -> int:
-    """Runs the wheel for Windows in a Python under Wine: the first steps, a fit from the command
-    line, appends from four processes, and the Python `tests`; how many of these failed."""
+def wine_python() -> WinePython | None:
+    """A Python under Wine with the wheel for Windows, in an empty folder `work`."""
     wheels = sorted((ROOT / "dist").glob("*-win_amd64.whl"))
     if shutil.which("wine") is None or not wheels:
         print("python: skipped, needs apt install wine wine64 and make wheels ONLY=win_amd64")
-        return 0
-    scripts, folder = ROOT / "tests" / "packaging", ROOT / "build" / "check_wheels" / "python"
-    python = WinePython(folder, wheels[-1])
-    shutil.rmtree(folder / "work", ignore_errors=True)
-    (folder / "work").mkdir()
-    shutil.copy(ROOT / "examples" / "ten_lines" / "scan_7.csv", folder / "work")
+        return None
+    python = WinePython(ROOT / "build" / "check_wheels" / "python", wheels[-1])
+    shutil.rmtree(python.work, ignore_errors=True)
+    python.work.mkdir()
+    return python
+
+
+def run_first_steps(python: WinePython, limit: float) -> int:
+    """Evaluates a model, appends from four processes and fits a CSV; how many of these failed."""
+    shutil.copy(ROOT / "examples" / "ten_lines" / "scan_7.csv", python.work)
     # The start values of an oscillation need cexp, which Wine 8 lacks: the job is written here.
     new = [sys.executable, "-m", "pyspec", "new", "first", "scan_7.csv"]
-    subprocess.run(new, cwd=folder / "work", stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(new, cwd=python.work, stdout=subprocess.DEVNULL, check=True)
+    scripts = ROOT / "tests" / "packaging"
     steps = {
         "first steps": (str(scripts / "smoke.py"),),
         "appends": (str(scripts / "appends.py"),),
         "a fit of a CSV": ("-m", "pyspec", "fit", "first\\job.yaml"),
     }
-    differs = [line.partition("  ")[0] for line in DIFFERS.read_text().splitlines() if line]
-    left_out = [word for test in differs for word in ("--deselect", test)]
-    pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", *left_out)
-    for place in tests:
-        steps[place] = (*pytest, "-c", str(ROOT / "pyproject.toml"), str(ROOT / place))
     failures = 0
     for name, words in steps.items():
-        code, printed = python.run(*words, cwd=folder / "work", timeout=limit)
-        (folder / f"{name.replace('/', '_')}.txt").write_text(printed)
+        code, printed = python.run(*words, cwd=python.work, timeout=limit)
+        (python.folder / f"{name}.txt").write_text(printed)
         last = printed.strip().rpartition("\n")[2]
         print(f"python: {name}: {last if code == 0 else printed[-4000:]}", flush=True)
         failures += code != 0
     return failures
+
+
+def run_python_tests(python: WinePython, place: str, limit: float) -> int:
+    """Runs each file of a room in a process of its own, but those that passed since the wheel was
+    built; how many files failed. What pytest prints lies in build/check_wheels/python/."""
+    differs = [line.partition("  ")[0] for line in DIFFERS.read_text().splitlines() if line]
+    left_out = [word for test in differs for word in ("--deselect", test)]
+    pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", *left_out)
+    counts: Counter[str] = Counter()
+    failures = []
+    for path in sorted((ROOT / place).rglob("test_*.py")) or [ROOT / place]:
+        name = path.relative_to(ROOT).as_posix()
+        report = python.folder / "printed" / f"{name.replace('/', '_')}.txt"
+        report.parent.mkdir(exist_ok=True)
+        newest = max(python.wheel.stat().st_mtime, path.stat().st_mtime)
+        printed = ""
+        if report.is_file() and report.stat().st_mtime > newest:
+            printed = report.read_text()
+        if not printed.endswith(PASSED):
+            words = (*pytest, "-c", str(ROOT / "pyproject.toml"), str(path))
+            code, printed = python.run(*words, cwd=python.work, timeout=limit)
+            printed = printed.strip() + ("" if code not in (0, NO_TESTS) else PASSED)
+            report.write_text(printed)
+        passed = printed.endswith(PASSED)
+        closing = printed.removesuffix(PASSED).rpartition("\n")[2].partition(" in ")[0]
+        counts.update({word: int(n) for n, word in re.findall(COUNT, closing)})
+        if not passed:
+            failures.append(name)
+            print(f"python: {name}: {printed[-4000:]}", flush=True)
+    total = ", ".join(f"{n} {word}" for word, n in counts.items())
+    print(f"python: {place}: {total}; files that failed: {', '.join(failures) or 'none'}")
+    return len(failures)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -151,25 +207,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     parser.add_argument("--smoke", action="store_true", help="a few minutes' share")
     parser.add_argument("--limit", type=float, default=7200, metavar="SECONDS", help="of each test")
-    given = parser.parse_args(arguments)
-    names = [name for name in given.names if name in known]
-    units = [name for name in given.names if name.startswith("test_")]
-    places = [name for name in given.names if name.startswith("tests/")]
-    if unknown := sorted({*given.names} - {*names, *units, *places}):
+    options = parser.parse_args(arguments)
+    names = [name for name in options.names if name in known]
+    units = [name for name in options.names if name.startswith(("test_", "fuzz_"))]
+    places = [n for n in options.names if n.startswith("tests/") and (ROOT / n).exists()]
+    if unknown := sorted({*options.names} - {*names, *units, *places}):
         parser.error(
             f"{', '.join(unknown)}: give some of {', '.join(known)}, test_... or tests/..."
         )
-    if given.smoke:
+    names = names or ([*SYSTEMS] if units else [] if places else known)
+    if options.smoke:
         units = units or list(SMOKE)
-    elif not places:
-        places = [f"tests/{room}" for room in ROOMS]
-    failures = 0
-    for name in names or known:
-        failures += (
-            run_python(places, given.limit)
-            if name == "python"
-            else run_unit_tests(name, units, given.limit)
-        )
+    elif "python" in names:
+        places = places or [f"tests/{room}" for room in ROOMS]
+    failures = sum(run_unit_tests(n, units, options.limit) for n in names if n in SYSTEMS)
+    python = wine_python() if "python" in names or places else None
+    if python is not None:
+        failures += run_first_steps(python, options.limit) if "python" in names else 0
+        failures += sum(run_python_tests(python, place, options.limit) for place in places)
     sys.exit(bool(failures))
 
 

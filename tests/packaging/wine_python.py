@@ -55,6 +55,7 @@ class WinePython:
 
     def __init__(self, folder: Path, wheel: Path) -> None:
         self.folder, self.site, self.prefix = folder, folder / "site", folder / "prefix"
+        self.wheel, self.work = wheel, folder / "work"
         if not (folder / "whole").is_file():
             shutil.rmtree(folder, ignore_errors=True)
             self.site.mkdir(parents=True)
