@@ -108,7 +108,8 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
     def failed(test: str) -> str:
         path = folder / f"{test}.exe"
         linked = [*map(compiled, tests[test].sources), *helpers, *objects]
-        subprocess.run([*zig, *map(str, linked), *system.link, "-o", str(path)], check=True)
+        # -s as in wheels: zig keeps the C library that it compiled with it.
+        subprocess.run([*zig, "-s", *map(str, linked), *system.link, "-o", str(path)], check=True)
         begin = time.monotonic()
         command = [*system.runner, str(path), *tests[test].arguments]
         code, printed = run(command, folder, environment, limit)
