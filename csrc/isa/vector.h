@@ -5,6 +5,7 @@
 
 #include "isa/kernel.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(__AVX2__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_
 def build(tag: str) -> Path:
     """The wheel for one platform. What the compiler says is shown where it fails."""
     begin = time.monotonic()
+    for stale in (ROOT / "build" / tag).glob("lib*"):  # its modules may be gone from the source
+        shutil.rmtree(stale)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", BUILD, str(DIST)],
         cwd=ROOT,
@@ -28,7 +31,7 @@ def build(tag: str) -> Path:
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{tag}: the build failed\n{done.stdout}{done.stderr}")
+        sys.exit(f"{tag}: the build failed\n{done.stderr}")
     wheel = DIST / done.stdout.split()[-1]
     size = wheel.stat().st_size / 1e6
     print(f"{wheel.name}: {size:.1f} MB, {time.monotonic() - begin:.0f} s", flush=True)
