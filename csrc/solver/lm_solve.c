@@ -9,10 +9,6 @@
  * (J. J. Moré, Lecture Notes in Mathematics 630 (1978) 105). */
 #include "solver/solver.h"
 
-/* The largest norms of the columns are forgotten by this factor a step: in a long valley the norms
- * change by decades, and what they were at its beginning must not shorten the steps at its end. */
-static const double FADING = 0.5;
-
 /* A step multiplies the damping by this at least. Where chi^2 fell by what was promised to within SURE,
  * the linear model holds, and the least is SURE_FACTOR. Measured on 948 fits (bench.evaluations). */
 static const double LEAST_FACTOR = 0.1, SURE_FACTOR = 0.03, SURE = 0.1;
@@ -32,9 +28,6 @@ static const double LIGHT_DAMPING = 1e-10;
 /* A decrease of less than this share of what was promised is refused. */
 static const double LEAST_GAIN = 1e-4;
 
-/* Nearer than this, in standard errors, the undamped step is tried first. */
-static const double NEAR = 0.5;
-
 /* An undamped step that makes chi^2 rise by more than so many times what it promised has left a valley that
  * is bent. After two of them in a row only every other step is tried undamped first, then every fourth, then
  * every eighth, until one is taken. Where none was tried until damping hardly mattered, four of 500 random
@@ -48,8 +41,8 @@ enum { MOST_WILD = 4 };
 static const double SHARE_OF_WAY = 0.75;
 
 /* A fit of n parameters begins on a part of the rows where its start is farther than PART_FAR sqrt(n) standard
- * errors of that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR. It begins again,
- * with all rows, where
+ * errors of that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR_OPTIMUM. It begins
+ * again, with all rows, where
  *  - the part took the work of MOST_OF_PART evaluations of all rows,
  *  - chi^2 of all rows, a degree of freedom, is PART_WORSE times that of the part,
  *  - the optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1] and [2] standard errors after 0, 1, 2 steps,
@@ -78,61 +71,6 @@ enum { PACE_GOOD, PACE_SLOW, PACE_ROUNDING };
 int64_t pyspec_fit_work_size(int64_t n)
 {
     return divide(n, NULL).size * (int64_t)sizeof(double);
-}
-
-/* ---- what the normal equations say ---------------------------------------------------------- */
-
-/* Entry j, k of the Gram matrix that a triangle stands for. */
-static double product(const double *triangle, int64_t order, int64_t j, int64_t k, int is_factor)
-{
-    if (!is_factor)
-        return at(triangle, order, j, k);
-    double sum = 0.0;
-    for (int64_t i = 0; i <= j; i++)
-        sum += at(triangle, order, i, j) * at(triangle, order, i, k);
-    return sum;
-}
-
-/* chi^2 of an answer; NaN where anything that it must supply is not finite. */
-static double answer_value(const pyspec_solver *s)
-{
-    const int64_t order = s->n + 1, size = triangle_size(order);
-    const int is_value = s->form == PYSPEC_FORM_VALUE;
-    for (int64_t k = is_value ? size - 1 : 0; k < size; k++)
-        if (!isfinite(s->answer[k]))
-            return NAN;
-    return product(s->answer, order, s->n, s->n, s->form == PYSPEC_FORM_FACTOR);
-}
-
-/* Makes the answer, at the trial point, the best point. */
-static void take(pyspec_solver *s, double value)
-{
-    const solver_work w = divide(s->n, s->work);
-    const int64_t n = s->n, order = n + 1;
-    const int is_factor = s->form == PYSPEC_FORM_FACTOR;
-    const int moved = s->n_steps > 0 && memcmp(s->theta, s->trial, (size_t)n * sizeof(double));
-    s->chisqr = value;
-    for (int64_t j = 0; moved && j < n; j++) {
-        w.last[j] = s->trial[j] - s->theta[j];
-        w.change[j] = w.gradient[j];
-    }
-    memcpy(s->theta, s->trial, (size_t)n * sizeof(double));
-    memcpy(s->normal, s->answer, (size_t)triangle_size(order) * sizeof(double));
-    for (int64_t j = 0; j < n; j++) {
-        w.gradient[j] = product(s->normal, order, j, n, is_factor);
-        for (int64_t k = j; k < n; k++)
-            w.curvature[j * n + k] = w.curvature[k * n + j] =
-                product(s->normal, order, j, k, is_factor);
-        w.norm[j] = sqrt(w.curvature[j * n + j]);
-        w.largest[j] *= FADING;
-        w.largest[j] = w.norm[j] > w.largest[j] ? w.norm[j] : w.largest[j];
-        if (moved)
-            w.change[j] -= w.gradient[j];
-    }
-    if (moved && s->distance < NEAR)
-        pyspec_learn_bend(s);
-    else
-        fill(w.bend, 0.0, n * n);
 }
 
 /* ---- the state machine -------------------------------------------------------------- */
@@ -303,7 +241,7 @@ static int judge_part(pyspec_solver *s, double exact)
 {
     if (s->n_part == 1 && s->distance < PART_FAR * sqrt((double)s->n))
         return begin_again(s);
-    if (s->distance < NEAR || s->promised <= exact || s->chisqr <= exact)
+    if (s->distance < NEAR_OPTIMUM || s->promised <= exact || s->chisqr <= exact)
         return is_good(s) && has_all_columns(s) ? go_on(s) : begin_again(s);
     return s->n_part >= MOST_OF_PART * s->every ? begin_again(s) : -1;
 }
@@ -314,7 +252,7 @@ static int judge(pyspec_solver *s)
     const double exact = 64.0 * DBL_EPSILON * DBL_EPSILON * s->data_square;
     if (is_part(s))
         return judge_part(s, exact);
-    if (!is_good(s) && (s->distance < NEAR || s->promised <= exact)) {
+    if (!is_good(s) && (s->distance < NEAR_OPTIMUM || s->promised <= exact)) {
         s->needs_factor = 1;
         memcpy(s->trial, s->theta, (size_t)s->n * sizeof(double));
         return ask(s, PYSPEC_PHASE_NORMAL, PYSPEC_FORM_FACTOR);
@@ -335,13 +273,13 @@ static int tries_undamped(const pyspec_solver *s)
 {
     const int64_t n_wild = s->n_wild < MOST_WILD ? s->n_wild : MOST_WILD;
     const int64_t turn = n_wild > 1 ? (int64_t)1 << (n_wild - 1) : 1;
-    return s->distance < NEAR && s->n_rejected == 0 && s->n_steps % turn == 0;
+    return s->distance < NEAR_OPTIMUM && s->n_rejected == 0 && s->n_steps % turn == 0;
 }
 
 /* Chooses the next trial point: waits for the step to it. */
 static int propose(pyspec_solver *s)
 {
-    const double share = s->distance < NEAR ? 1.0 : SHARE_OF_WAY;
+    const double share = s->distance < NEAR_OPTIMUM ? 1.0 : SHARE_OF_WAY;
     if (tries_undamped(s))
         return want(s, STEP_BENT, 0.0, 1.0);
     return want(s, STEP_DAMPED, s->damping, share);
@@ -421,7 +359,7 @@ static int refuse(pyspec_solver *s, double gain)
 static int accept(pyspec_solver *s, double value)
 {
     s->needs_factor = s->form == PYSPEC_FORM_FACTOR ? 2 : s->needs_factor;
-    take(s, value);
+    pyspec_take_answer(s, value);
     if (is_watched(s) && s->n_steps == 0 && variance(s) > PART_WORSE * s->part)
         return begin_again(s);
     return want(s, STEP_UNDAMPED, 0.0, 1.0);
@@ -436,14 +374,14 @@ static int leave_point(pyspec_solver *s)
         return answer;
     if (is_misled(s))
         return begin_again(s);
-    const int is_bold = s->n_steps == 0 && !is_watched(s) && s->distance >= NEAR;
+    const int is_bold = s->n_steps == 0 && !is_watched(s) && s->distance >= NEAR_OPTIMUM;
     return is_bold ? want(s, STEP_USUAL, FIRST_DAMPING, SHARE_OF_WAY) : propose(s);
 }
 
 /* The answer at the trial point. */
 static int compare(pyspec_solver *s)
 {
-    const double value = answer_value(s), decrease = s->chisqr - value;
+    const double value = pyspec_answer_value(s), decrease = s->chisqr - value;
     const double gain = decrease / s->expected, noise = rounding(s);
     const int is_rounding = s->expected <= noise && decrease >= -noise;
     if (s->phase == PYSPEC_PHASE_BOLD) {
@@ -492,7 +430,7 @@ int pyspec_fit_begin(pyspec_solver *s)
         return start(s);
     if (s->phase != PYSPEC_PHASE_FIRST && s->phase != PYSPEC_PHASE_NORMAL)
         return compare(s);
-    double value = answer_value(s);
+    double value = pyspec_answer_value(s);
     if (isfinite(value))
         return accept(s, value);
     if (s->phase == PYSPEC_PHASE_FIRST)

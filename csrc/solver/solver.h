@@ -9,6 +9,9 @@
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
+/* Nearer than this, in standard errors, the undamped step is tried first. */
+static const double NEAR_OPTIMUM = 0.5;
+
 /* A step with what was learnt is taken where it promises less than so many times what the undamped one does, and more
  * than that share of it, and the smallest pivot of its scaled curvature is larger than this. */
 static const double BENT_RATIO = 10.0, BENT_PIVOT = 1e-8;
@@ -137,6 +140,11 @@ double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double da
  * `pivot` is the smallest of the solutions on the way. */
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
                         double *pivot);
+
+/* lm_point.c: chi^2 of an answer, NaN where anything that it must supply is not finite; and the answer, at the trial
+ * point, becomes the best point. */
+double pyspec_answer_value(const pyspec_solver *s);
+void pyspec_take_answer(pyspec_solver *s, double value);
 
 /* lm_bend.c: where residuals are large, J^T J misses a part of the curvature of chi^2, and undamped
  * steps overshoot or fall short by the same share each time. What it misses is learnt from the last
