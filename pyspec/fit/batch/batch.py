@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,11 @@ import numpy.typing as npt
 from pyspec.calls import stack_outside
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor
+from pyspec.executor.compiled import CompiledExecutor
 from pyspec.fit.batch.cases import Cases
-from pyspec.fit.batch.fits import Fit, Kept, Made
+from pyspec.fit.batch.fits import Fit, FitMaker, Kept, Made
 from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
-from pyspec.fit.batch.in_c import InC
+from pyspec.fit.batch.in_c import InC, with_arrays
 from pyspec.fit.batch.pools import make_pool
 from pyspec.fit.batch.run import fit_cases
 from pyspec.fit.batch.solved import Solved
@@ -57,7 +57,7 @@ _MADE_AGAIN = ("_compiled",)
 
 
 @dataclass
-class Batch(ABC, Generic[Fit]):
+class Batch(FitMaker[Fit]):
     """What all fits share: the model, and how each runs. Fits are known by their numbers; a part of
     a batch begins with the number `first`."""
 
@@ -75,17 +75,7 @@ class Batch(ABC, Generic[Fit]):
     fit_type: ClassVar[str]
     plural: ClassVar[str]
 
-    @abstractmethod
-    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
-        """What is kept of a fit: one of :data:`pyspec.fit.batch.fits.STATUS`, what it says, and
-        its result where there is one."""
-
-    @abstractmethod
-    def made(self, number: int, solved: Solved, place: int) -> Fit:
-        """The same of a fit that C made: the one at that place of `solved`."""
-
     def said(self, number: int, solved: Solved, place: int) -> str:
-        """The message of a fit that C made."""
         if solved.moved:  # which of them, and to where
             return self.result_of(number, solved, place).message
         said = Ending.of(end=("converged", float(solved.fitted["reached"][place]))).text
@@ -102,7 +92,6 @@ class Batch(ABC, Generic[Fit]):
         return {name: values[name] for name in names}, {name: known.get(name) for name in names}
 
     def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
-        """Name → "values", "stderr" or "start" of fits that C made, at these places."""
         if what == "stderr":
             found = dict(zip(solved.names, solved.stderr(made).T, strict=True))
             return found | self._errors_of_followers(solved, made)
@@ -213,7 +202,7 @@ class Batch(ABC, Generic[Fit]):
         """All fits, those that C can make by C: how many have ended since the last time, with
         `each` 1, before the next one begins. `check` raises KeyboardInterrupt where they are to
         end."""
-        in_c = InC.of(self)
+        in_c = self.in_c()
         kept.solved = None if in_c is None else in_c.solved
         none = iter([(0, np.zeros(len(self.cases), bool))])
         for begin, made in none if in_c is None else in_c.run(check, each, n_threads):
@@ -230,6 +219,31 @@ class Batch(ABC, Generic[Fit]):
                 done = place + 1
             if len(made) > done:
                 yield len(made) - done
+
+    def in_c(self) -> InC | None:
+        how = self.how
+        if (
+            how.methods != (NATIVE,)
+            or not how.options.keys() <= {"tolerance"}
+            or (how.max_seconds is not None or self.n_starts > 1 or self.backend != "compiled")
+        ):
+            return None
+        try:
+            like = next((one for one in map(self.seen, range(len(self.cases))) if one), None)
+            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
+                return None
+            stack, _ = self.cases.stack([0], like)
+            compiled = self._compiled
+            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
+                return None
+            problem = self._problem(with_arrays(like, stack.at(0)), None)
+            executor = problem.executor
+            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
+                return None
+            sizes = problem.start()[0].sizes_of(problem.names)
+            return InC(self.cases, how, like, problem, sizes, self.checksums)
+        except PyspecError:  # each fit says so
+            return None
 
     def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, Suggesting, meant, no_item
 from pyspec.errors import FitError, NoSuchKeyError
-
-if TYPE_CHECKING:
-    from pyspec.fit.batch.batch import Batch
-    from pyspec.fit.batch.solved import Solved
+from pyspec.fit.batch.in_c import InC
+from pyspec.fit.batch.solved import Solved
+from pyspec.fit.results.result import FitResult
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 #: Fits whose numbers are read at a time: what is in between stays small beside the numbers.
 AT_A_TIME = 1 << 12
@@ -45,6 +46,31 @@ class Ended(Protocol):
 
 
 Fit = TypeVar("Fit", bound=Ended)
+
+
+class FitMaker(ABC, Generic[Fit]):
+    """What makes the fits of a batch, and what is kept of them, from the arrays of C."""
+
+    @abstractmethod
+    def in_c(self) -> InC | None:
+        """What makes these fits in C; None where Python takes part in each of them."""
+
+    @abstractmethod
+    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
+        """What is kept of a fit: one of :data:`STATUS`, what it says, and its result where there
+        is one."""
+
+    @abstractmethod
+    def made(self, number: int, solved: Solved, place: int) -> Fit:
+        """The same of a fit that C made: the one at that place of `solved`."""
+
+    @abstractmethod
+    def said(self, number: int, solved: Solved, place: int) -> str:
+        """The message of a fit that C made."""
+
+    @abstractmethod
+    def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
+        """Name → "values", "stderr" or "start" of fits that C made, at these places."""
 
 
 @dataclass
@@ -97,7 +123,7 @@ class Made(Sequence[Fit]):
 
     def __init__(
         self,
-        batch: Batch[Fit],
+        batch: FitMaker[Fit],
         kept: Kept[Fit],
         left: tuple[str, str],
         change: Callable[[Fit], Fit] | None = None,

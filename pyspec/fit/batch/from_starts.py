@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pyspec.errors import FitError
-from pyspec.fit.batch.in_c import InC
+from pyspec.fit.batch.fits import FitMaker
 from pyspec.fit.batch.pools import Pool
 from pyspec.fit.batch.run import fit_cases
 from pyspec.fit.batch.solved import Solved
@@ -27,9 +27,6 @@ from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
-
-if TYPE_CHECKING:
-    from pyspec.fit.batch.batch import Batch
 
 
 @dataclass
@@ -101,7 +98,7 @@ class FromStarts(ABC):
     def make_problem(self) -> FitProblem:
         """Makes it."""
 
-    def batch(self, starts: Sequence[Mapping[str, float]]) -> Batch[Any] | None:
+    def batch(self, starts: Sequence[Mapping[str, float]]) -> FitMaker[Any] | None:
         """The same fits as cases of a batch, where they are that."""
         return None
 
@@ -111,7 +108,7 @@ class FromStarts(ABC):
         """How those fits ended that C makes, by their places; where a signal comes those that have
         ended by then."""
         batch = self.batch(starts) if starts else None
-        made = None if batch is None else InC.of(batch)
+        made = None if batch is None else batch.in_c()
         found: dict[int, Ended] = {}
         if batch is not None and made is not None:
             with suppress(KeyboardInterrupt):
@@ -120,7 +117,7 @@ class FromStarts(ABC):
                         found[k] = self._ended(batch, made.solved, k)
         return found
 
-    def _ended(self, batch: Batch[Any], solved: Solved, k: int) -> Ended:
+    def _ended(self, batch: FitMaker[Any], solved: Solved, k: int) -> Ended:
         """How one that C made ended."""
         own = solved.fitted[k]
         start, values = (

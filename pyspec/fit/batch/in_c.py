@@ -7,9 +7,9 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,11 @@ from pyspec.errors import PyspecError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.laid import Arrays, FitLayout, Laid
 from pyspec.executor.team import Team, at_work, threads_for
-from pyspec.fit.batch.cases import Bools, Stack
+from pyspec.fit.batch.cases import Bools, Cases, Stack
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.conclude import NEAR
-from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.native import (
     MOST_EVALUATIONS,
     PATIENCE,
@@ -36,9 +36,6 @@ from pyspec.fit.solve.search import memory_of
 from pyspec.model import Measurement
 from pyspec.model.data.measurement import square_of
 from pyspec.plan.start import start_parameters
-
-if TYPE_CHECKING:
-    from pyspec.fit.batch.batch import Batch
 
 Array = npt.NDArray[np.float64]
 
@@ -52,26 +49,33 @@ class InC:
     """The fits of a batch that C can make."""
 
     def __init__(
-        self, batch: Batch[Any], like: Measurement, problem: FitProblem, sizes: list[float]
+        self,
+        cases: Cases,
+        how: How,
+        like: Measurement,
+        problem: FitProblem,
+        sizes: list[float],
+        checksums: Callable[[range], Sequence[int] | None],
     ) -> None:
         executor = problem.executor
         assert isinstance(executor, CompiledExecutor)
         executor.return_frame(executor.take_frame(slopes=True))  # which checks the plan
-        self.batch, self.like, self.executor = batch, like, executor
+        self.cases, self.how, self.checksums = cases, how, checksums
+        self.like, self.executor = like, executor
         self.layout = FitLayout(executor)
         self.compiled = compiled = problem.compiled
-        start = compiled.start or start_parameters(batch.model, compiled.parameters)
+        start = compiled.start or start_parameters(compiled.model, compiled.parameters)
         #: Whether the data have a part in where the fits begin.
         self.starts_by_data = bool(start.moved) and compiled.start is None
         self.start = start
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
-        tolerance, _ = native_options(batch.model.name, batch.how.options)
+        tolerance, _ = native_options(compiled.model.name, how.options)
         limits = [start.limits[name] for name in problem.names]
         bounds = np.array([one.low for one in limits]), np.array([one.high for one in limits])
-        scaled = batch.how.scale_covar
+        scaled = how.scale_covar
         names = problem.names, executor.fixed_names
-        n = len(batch.cases)
+        n = len(cases)
         is_scaled = True if scaled is None else bool(scaled)
         self.solved = Solved(n, *names, bounds, is_scaled, max(NEAR, tolerance))
         self.solved.moved, self.tolerance = start.moved, tolerance
@@ -79,39 +83,12 @@ class InC:
         self.linear = [problem.names.index(name) for name in problem.linear_names]
         self.sizes = np.array(sizes, dtype=np.float64)
 
-    @classmethod
-    def of(cls, batch: Batch[Any]) -> InC | None:
-        """What makes fits of this batch; None where Python takes part in each of them."""
-        how = batch.how
-        if (
-            how.methods != (NATIVE,)
-            or not how.options.keys() <= {"tolerance"}
-            or (how.max_seconds is not None or batch.n_starts > 1 or batch.backend != "compiled")
-        ):
-            return None
-        try:
-            like = next((one for one in map(batch.seen, range(len(batch.cases))) if one), None)
-            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
-                return None
-            stack, _ = batch.cases.stack([0], like)
-            compiled = batch._compiled
-            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
-                return None
-            problem = batch._problem(_with(like, stack.at(0)), None)
-            executor = problem.executor
-            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
-                return None
-            sizes = problem.start()[0].sizes_of(problem.names)
-            return cls(batch, like, problem, sizes)
-        except PyspecError:  # each fit says so
-            return None
-
     def run(
         self, check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[tuple[int, Bools]]:
         """(place of the first, which of them C made) of cases that follow each other, as they end;
         with `each` none begins before the one before was told of."""
-        n = len(self.batch.cases)
+        n = len(self.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))
         if n_threads is None:
@@ -130,11 +107,11 @@ class InC:
     def _block(
         self, places: range, slots: _Slots, team: Team | None, check: Callable[[], None], each: bool
     ) -> Iterator[tuple[int, Bools]]:
-        batch, solved, begin = self.batch, self.solved, places[0]
+        solved, begin = self.solved, places[0]
         own = slice(begin, begin + len(places))
-        stack, alike = batch.cases.stack(places, self.like, slots.n_threads)
+        stack, alike = self.cases.stack(places, self.like, slots.n_threads)
         able = alike & self._starts(places) & self._is_read(stack)
-        if (found := batch.checksums(places)) is not None:
+        if (found := self.checksums(places)) is not None:
             solved.checksums[own] = found
         many = self._many(stack, places, slots)
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
@@ -198,14 +175,14 @@ class InC:
         self._square: Array | None = None
         if problem["data_type"][0] != CONSTANTS["TYPE_F64"] or problem["data_x"][0] != 8:
             self._square = np.array(
-                [square_of(_with(self.like, stack.at(k))) for k in range(len(places))]
+                [square_of(with_arrays(self.like, stack.at(k))) for k in range(len(places))]
             )
             given["square"] = address(self._square)
         return record("pyspec_many", given)
 
     def _starts(self, places: range) -> npt.NDArray[np.bool_]:
         """Writes where cases begin; which of them begin where C may."""
-        cases, solved, start = self.batch.cases, self.solved, self.start
+        cases, solved, start = self.cases, self.solved, self.start
         own = slice(places[0], places[-1] + 1)
         solved.start[own] = [start.values[name] for name in solved.names]
         solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
@@ -236,8 +213,8 @@ class InC:
         """The same of one case whose data have a part in it."""
         solved = self.solved
         try:
-            glimpse = self.batch.cases.case(place)[0].glimpse
-            known = self.batch.model, self.compiled.parameters
+            glimpse = self.cases.case(place)[0].glimpse
+            known = self.compiled.model, self.compiled.parameters
             start = start_parameters(*known, given, glimpse)
         except PyspecError:
             return False
@@ -253,15 +230,15 @@ class _Slots:
     def __init__(self, job: InC, n: int) -> None:
         solved, most, problem = job.solved, MOST_EVALUATIONS, job.executor.problem
         self.n_threads = n
-        if job.batch.how.max_nfev is not None:
-            most = min(most, job.batch.how.max_nfev)
+        if job.how.max_nfev is not None:
+            most = min(most, job.how.max_nfev)
         size = LIBRARY.pyspec_beside_size(job.executor.packed.address, address(problem))
         self.beside_size = ALIGNED * -(-size // ALIGNED)
         in_group = _LANES if size else 1
         self.structs = np.zeros(n * in_group, DTYPES["pyspec_slot"])
         memory = np.zeros(n * self.beside_size // 8 + ALIGNED // 8) if size else np.empty(0)
         self.beside = memory[-address(memory) % ALIGNED // 8 :]
-        limit = job.batch.how.max_nfev or 0
+        limit = job.how.max_nfev or 0
         self._kept: list[tuple[Laid, NativeSolver, bytearray]] = []
         for k, slot in enumerate(self.structs):
             if k % in_group == 0:
@@ -283,7 +260,7 @@ class _Slots:
         return found
 
 
-def _with(like: Measurement, stack: Stack) -> Measurement:
+def with_arrays(like: Measurement, stack: Stack) -> Measurement:
     """A measurement with other arrays, which nobody looks at."""
     one = copy.copy(like)
     for name in Arrays._fields:
