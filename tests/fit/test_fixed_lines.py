@@ -104,7 +104,7 @@ def test_many_fits_share_them() -> None:
 
 @pytest.mark.parametrize("moves", ["Gauss_05_A", "Gauss_05_x0", "Offset_y0"])
 def test_series_have_fixed_lines_too(moves: str) -> None:
-    """Separable models sum over shapes, the others walk; threads and chunks do not change a bit."""
+    """Separable models sum over shapes, the others walk; threads do not change a bit."""
     model = model_with(12, "  Gauss: {A: [3, true], x0: [84, true], SD: [0.5, true]}\n")
     moves = moves.replace("Gauss_05", "Gauss_01")
     model.set_axes(time=np.linspace(-1.0, 3.0, 150))
@@ -118,7 +118,6 @@ def test_series_have_fixed_lines_too(moves: str) -> None:
         assert worst_difference(executor.run(theta), tree.run(theta)) <= 1e-12
         whole = executor.normal(theta)
         np.testing.assert_array_equal(whole, executor.normal(theta, threads=2))
-        np.testing.assert_array_equal(whole, executor.normal(theta, chunks=[(0, 70), (70, 150)]))
         chisqr = float((tree.residual(theta) ** 2).sum())
         assert executor.normal(theta, form="value")[-1] == pytest.approx(chisqr, rel=1e-12)
         strips = executor.normal(theta, in_strips=True)
