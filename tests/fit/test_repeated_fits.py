@@ -9,20 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.column_models import DECAY, OFFSET, PEAK, energy_model
-from support.column_models import TIME as STEPS
 from support.line_model import facts, fresh, line_text, measured
 
-from pyspec import Finding
 from pyspec._library.memory import address
 from pyspec.errors import FitError
 from pyspec.executor import CompiledExecutor, make_executor, normal
 from pyspec.fit import fit_model
-from pyspec.fit.backend import make_problem
-from pyspec.fit.findings.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.plan import compile_model, pack
-from pyspec.plan.compiled import forget
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
 WAVE = """
@@ -206,20 +200,3 @@ def test_what_may_jump_goes_with_the_plan() -> None:
     assert made.plan.jumps == other.plan.jumps != ()
     assert made.packed is other.packed
     assert pack(made.plan).apart == made.packed.apart
-
-
-def test_samples_on_boundaries_of_cycles_are_those_of_the_times_and_the_window() -> None:
-    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": ["linFun: {m: [0.3], t0: [0.1]}", DECAY]})
-
-    def said(times: np.ndarray, rows: tuple[int, int] | None, again: bool) -> list[Finding]:
-        model.set_axes(time=times)
-        if again:
-            forget()
-        data = np.zeros((times.size, np.size(model.energy)))
-        problem = make_problem(compile_model(model), Measurement(data=data, rows=rows), "compiled")
-        return cautions(problem.only, model.values)
-
-    asked = [(STEPS, None), (STEPS, (0, 14)), (STEPS, None), (STEPS + 0.1, None), (STEPS, (0, 14))]
-    found = [said(times, rows, False) for times, rows in asked]
-    assert found == [said(times, rows, True) for times, rows in asked]
-    assert [one[0].numbers["count"] if one else 0 for one in found] == [2, 1, 2, 0, 1]

@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     parser.add_argument("--smoke", action="store_true", help="a few minutes' share")
     parser.add_argument("--limit", type=float, default=7200, metavar="SECONDS", help="of each test")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     names = [name for name in options.names if name in known]
     units = [name for name in options.names if name.startswith(("test_", "fuzz_"))]
     places = [n for n in options.names if n.startswith("tests/") and (ROOT / n).exists()]
