@@ -106,8 +106,7 @@ class Desk:
     # pages
 
     def join(self, send: Callable[[str | bytes], None]) -> Page:
-        """A page that is opened: it is sent all of the state. `send` may be called from any
-        thread."""
+        """A page that is opened, and sent all of the state. Any thread may call `send`."""
         page = Page(send)
         self.pages.add(page)
         self._worker.submit(self._show)
@@ -162,7 +161,8 @@ class Desk:
 
     def _work(self) -> None:
         """Runs all commands that wait, shows what they did, and answers. Of steps of one drag that
-        follow each other only the last is made."""
+        follow each other only the last is made, and they are answered before they are shown: the
+        next is on its way while the page draws."""
         with self._lock:
             waiting, self._queue = self._queue, []
         if not waiting:
@@ -170,8 +170,11 @@ class Desk:
         answers = []
         for k, (page, message) in enumerate(waiting):
             after = waiting[k + 1][1] if k + 1 < len(waiting) else {}
-            is_old = _is_drag(message) and _is_drag(after) and _names(message) == _names(after)
+            is_step = _is_drag(message)
+            is_old = is_step and _is_drag(after) and _names(message) == _names(after)
             answers.append((page, message, {} if is_old else self._run(page, message)))
+            if is_step:
+                self._answer(*answers.pop())
         self._show()
         for answer in answers:
             self._answer(*answer)
@@ -263,7 +266,7 @@ class Desk:
     # fits
 
     def _begin_fit(self, what: str) -> Refusal | dict[str, Any]:
-        if self._fitter is not None and self._fitter.is_alive():
+        if self.fit["running"]:
             return Refusal("a fit is running; stop it, or wait")
         if self.session.document.model is None:
             return Refusal("there is no model to fit; add a component first")
@@ -294,9 +297,9 @@ class Desk:
             found = Refusal("stopped before there was a best point")
         except Exception as error:
             found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
-        self.fit = ended(what, found, monotonic() - started)
         if isinstance(found, SliceResults):
             self._slices[self.session.document.file] = slices_of(found)
+        self.fit = ended(what, found, monotonic() - started)
         try:
             self._worker.submit(self._show)
         except RuntimeError:

@@ -167,6 +167,29 @@ def test_handles_move_what_they_stand_for(chromium: Any, tmp_path: Path) -> None
         assert screen.values()["GLP_01_x0_expFun_01_tau"] > start["GLP_01_x0_expFun_01_tau"]
 
 
+def test_a_drag_keeps_its_handle_while_live_fits_come_and_go(chromium: Any, tmp_path: Path) -> None:
+    """The band of errors is there after a fit and not beside values that were moved; the plot, and
+    with it the handle under the pointer, stays the same."""
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        screen.press("f")
+        screen.until("s.parameters.some(row => row.stderr) && !s.fit.running")
+        screen.settle()
+        screen.page.evaluate("() => { document.querySelector('.spectrum .uplot').isFirst = true; }")
+        screen.press("l")
+        screen.until("s.fit.live")
+        x, y = screen.middle('.spectrum .handle[aria-label^="GLP_01 top"]')
+        (left, right), start = screen.places("spectrum", 1.0, 2.0), screen.values()
+        screen.page.mouse.move(x, y)
+        screen.page.mouse.down()
+        for k in range(1, 5):  # so far at once that the pointer leaves the handle
+            screen.page.mouse.move(x + k / 4 * (right - left), y)
+            screen.settle()
+        there = screen.values()["GLP_01_x0"]
+        screen.page.mouse.up()
+        assert there == pytest.approx(start["GLP_01_x0"] + 1.0, abs=0.02)
+        assert screen.page.evaluate("() => document.querySelector('.spectrum .uplot').isFirst")
+
+
 def test_the_keyboard_alone_is_enough(chromium: Any, tmp_path: Path) -> None:
     with served(Session(doublet(), None), tmp_path) as server, shown(chromium, server) as screen:
         screen.press("a")

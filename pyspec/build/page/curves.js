@@ -77,14 +77,15 @@ export class Curves {
     const now = this.curves();
     if (!now) return;
     this.drawn = now;
-    const names = [now.sum && "sum", now.low && "low", now.residual && "residual"];
+    const names = [now.sum && "sum", now.residual && "residual"];
     names.push(...now.parts.map((part) => part.name + part.isGround + part.colour), this.axes.isReversed.energy);
-    if (!this.plot || names.join(" ") !== this.names) {
+    const isNew = !this.plot || names.join(" ") !== this.names;
+    if (isNew) {
       this.names = names.join(" ");
       this.measure(now);
       replace(this, () => this.make(now));
-      this.explain(now);
     }
+    if (isNew || this.hasBand !== Boolean(now.low)) this.explain(now);
     if (!this.handles.dragged || !this.span) this.measure(now);
     this.plot.made.setData(this.columns(now));
   }
@@ -116,7 +117,8 @@ export class Curves {
 
   columns(now) {
     const columns = [now.x];
-    if (now.low) columns.push(now.low, now.high);
+    // A band that comes and goes leaves the plot as it is: a new one would end a drag.
+    if (now.sum) columns.push(now.low ?? this.gap(now.x.length), now.high ?? this.gap(now.x.length));
     if (this.hasGround) columns.push(now.ground);
     for (const part of now.parts) columns.push(part.top);
     columns.push(now.data);
@@ -130,12 +132,17 @@ export class Curves {
     return this.zeros;
   }
 
+  gap(length) {
+    if (this.gaps?.length !== length) this.gaps = new Array(length).fill(null);
+    return this.gaps;
+  }
+
   make(now) {
     const file = this.link.state.file ?? {};
     const [series, bands] = [[{}], []];
     const add = (more) => series.push({ points: { show: false }, spanGaps: false, ...more });
     const none = () => null;
-    if (now.low) {
+    if (now.sum) {
       add({ paths: none });
       add({ paths: none });
       bands.push({ series: [2, 1], fill: `${FIT}30` });
@@ -203,7 +210,8 @@ export class Curves {
     if (now.sum) entries.push(entry(this.along === "energy" ? "sum" : "model", FIT));
     const isNarrow = this.along === "time" && this.axes.energy.length > 1;
     for (const part of isNarrow ? [] : now.parts) entries.push(entry(part.name, part.colour));
-    if (now.low) entries.push(entry("1σ band", `${FIT}60`, "area"));
+    this.hasBand = Boolean(now.low);
+    if (this.hasBand) entries.push(entry("1σ band", `${FIT}60`, "area"));
     this.legend.replaceChildren(...entries);
   }
 
