@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pyspec.cli import main
-from pyspec.cli.parser import WrongArguments
 from pyspec.cli.shell import word
 
 
@@ -52,6 +51,3 @@ def test_what_errors_suggest_is_quoted(
     assert main(["new", "x y", "--peaks", "2"]) != 0
     said = capsys.readouterr().err
     assert f"pyspec new {word('x y')} DATA" in said
-    with pytest.raises(WrongArguments):
-        main(["show", "a b.csv", "--units", "energy=eV", "time=(ps)"])
-    assert f"--units {word('time=(ps)')}" in capsys.readouterr().err
