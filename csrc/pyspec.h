@@ -137,7 +137,8 @@ enum {
     PYSPEC_ENDING_NEUTRAL = 4,  /* a parameter lies at or next to a bound that may not hold it */
     PYSPEC_ENDING_AT_BOUND = 8, /* a parameter lies at a bound */
     PYSPEC_ENDING_EXACT = 16,   /* the residual is rounding */
-    PYSPEC_ENDING_WIDE = 32     /* an error is larger than the interval of the bounds */
+    PYSPEC_ENDING_WIDE = 32,    /* an error is larger than the interval of the bounds */
+    PYSPEC_ENDING_LOST = 64     /* parameters have no effect at all; what is CERTAIN is so of the others */
 };
 
 typedef struct pyspec_node {

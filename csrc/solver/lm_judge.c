@@ -20,6 +20,11 @@ static const double SHARE_LOST = 1e-5;
 /* A bound nearer than this share of a step along a weak direction is in its way. */
 static const double BLOCKED = 1e-2;
 
+/* Shares of the way from a bound to the other: so many, each three times the one before. A square or fourth power
+ * rises by 9 or 81 from one to the next; what rises by more than STEEPEST is flat before. */
+enum { N_RUNGS = 13 };
+static const double STEEPEST = 100.0;
+
 /* A slope of chi^2 at a bound below so many standard errors neither holds a parameter nor frees it. */
 static const double NEUTRAL = 1e-3;
 
@@ -239,6 +244,70 @@ static double find_distance(judged *j)
     return 0.0;
 }
 
+/* Whether a parameter without a slope lies at a bound that chi^2 holds it at: at all distances up to the other bound,
+ * or without one to its own size, chi^2 is no lower, there it is higher, and it rises from the bound on. */
+static int is_held(judged *j, int64_t k)
+{
+    const pyspec_solver *s = j->s;
+    const double side = (double)j->end->side[k], low = s->lower[k], high = s->lower[s->n + k];
+    const double own = fabs(s->theta[k]) > j->sizes[k] ? fabs(s->theta[k]) : j->sizes[k];
+    const double room = isfinite(high - low) ? high - low : own, least = RISE * j->spread * j->spread;
+    double share = 1.0, higher = 0.0, before = HUGE_VAL;
+    if (side == 0.0 || !(j->spread > 0.0))
+        return 0;
+    for (int i = 1; i < N_RUNGS; i++)
+        share /= 3.0;
+    for (int i = 0; i < N_RUNGS; i++, share *= 3.0) {
+        const double there = s->theta[k] - side * share * room;
+        memcpy(j->to, s->theta, (size_t)j->n * sizeof(double));
+        j->to[k] = there < low ? low : there > high ? high : there;
+        higher = rise(j);
+        const double most = STEEPEST * fabs(before);
+        if (!(-least <= higher && higher < HUGE_VAL) || higher > (most > least ? most : least))
+            return 0;
+        before = higher > least ? HUGE_VAL : higher;
+    }
+    return higher > least;
+}
+
+/* Marks parameters whose columns are empty as held, unless chi^2 holds one of them at its bound. Returns whether there
+ * are any; other marks are then as they were before the ending was asked for. */
+static int mark_lost(judged *j)
+{
+    const pyspec_end *end = j->end;
+    const int64_t n = j->n;
+    int is_any = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int is_empty = !end->held[k] || end->side[k];
+        for (int64_t i = 0; i <= k; i++)
+            is_empty &= at(end->factor, n + 1, i, k) == 0.0;
+        if (is_empty && is_held(j, k))
+            return 0;
+        j->columns[k] = is_empty;
+        is_any |= is_empty;
+    }
+    for (int64_t k = 0; is_any && k < n; k++)
+        end->held[k] = (end->held[k] && !end->side[k]) || j->columns[k];
+    return is_any;
+}
+
+/* The ending of the others, where some parameters are lost. */
+static int end_without_lost(judged *j)
+{
+    const pyspec_solver *s = j->s;
+    pyspec_end *end = j->end;
+    if (!mark_lost(j))
+        return STATUS_OK;
+    const int status = pyspec_end_of(s, end);
+    end->flags |= PYSPEC_ENDING_LOST;
+    for (int64_t k = 0; k < j->n; k++)
+        if (j->columns[k]) {
+            end->side[k] = s->theta[k] <= s->lower[k] ? -1 : s->theta[k] >= s->lower[s->n + k];
+            end->flags |= end->side[k] ? PYSPEC_ENDING_AT_BOUND : 0;
+        }
+    return status;
+}
+
 static judged begin_judging(const pyspec_solver *s, pyspec_end *end)
 {
     const int64_t n = s->n, m = n + 1;
@@ -270,7 +339,7 @@ static void find_columns(judged *j)
         }
         const double length = sqrt(square), pull = slope / (length * j->spread);
         const int64_t side = j->end->side[k];
-        if ((j->end->held[k] && !side) || pull * (double)side > NEUTRAL)
+        if ((j->end->held[k] && !side) || !(length > 0.0) || pull * (double)side > NEUTRAL)
             continue;
         j->place[j->n_free] = k;
         j->length[j->n_free] = length;
@@ -282,8 +351,8 @@ int pyspec_judge(const pyspec_solver *s, pyspec_end *end, const double *sizes, c
                  int64_t n_parts, pyspec_team *team)
 {
     const int64_t wanted = PYSPEC_ENDING_CERTAIN | PYSPEC_ENDING_NEUTRAL, other = PYSPEC_ENDING_EXACT;
-    const int status = pyspec_end_of(s, end);
-    if (status || (end->flags & (wanted | other)) != wanted)
+    int status = pyspec_end_of(s, end);
+    if (status || end->flags & other || !(end->flags & (PYSPEC_ENDING_WEAK | PYSPEC_ENDING_NEUTRAL)))
         return status;
     if (!sizes || !parts)
         return -STATUS_NULL_POINTER;
@@ -293,6 +362,10 @@ int pyspec_judge(const pyspec_solver *s, pyspec_end *end, const double *sizes, c
     j.n_parts = n_parts;
     j.team = team;
     j.spread = pyspec_spread(s, end);
+    if (end->flags & PYSPEC_ENDING_WEAK)
+        status = end_without_lost(&j);
+    if (status || j.status || (end->flags & wanted) != wanted)
+        return status ? status : -(int)j.status;
     find_columns(&j);
     decompose(&j);
     int64_t n_sound = j.n_free, n_weak = j.n_free;

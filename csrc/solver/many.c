@@ -258,7 +258,7 @@ static int end_case(pyspec_many *m, const pyspec_slot *slot, const pyspec_part *
     int status = STATUS_OK;
     end->flags = 0;
     end->distance = NAN;
-    if (s->end == PYSPEC_END_CONVERGED) {
+    if (s->end == PYSPEC_END_CONVERGED || (s->end == PYSPEC_END_DEGENERATE && s->nfev > 0)) {
         end->n_free = s->n_points > s->n ? s->n_points - s->n : 1;
         end->is_scaled = m->is_scaled;
         memset(end->held, 0, (size_t)n * sizeof *end->held);

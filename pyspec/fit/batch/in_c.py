@@ -94,6 +94,7 @@ class InC:
         if n_threads is None:
             n_threads = threads_for(self.layout.size * min(n, most))
         n_threads = 1 if each else min(n_threads, n)
+        most = -(-most // n_threads) * n_threads  # as many for each of them
         with ExitStack() as stack:
             team = None
             if n_threads > 1:
