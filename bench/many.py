@@ -4,11 +4,12 @@ Each case is a series of spectra whose parameters differ from one to the next, f
 start: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq with the residual and its exact
 derivatives from C and nothing else, and by `fit_model` one after the other. All read their standard
 errors. In every round each of them runs on the same data; the table has medians of the processor
-time of this thread, in µs a fit, with one thread. "alone" is the share of evaluations in C of one
-fit alone, not of eight side by side, "left" the share of fits that C left to the single fit in
-Python, "off" how far the batch ends from the single fits, and leastsq from the batch, in
-standard errors at most. "at 0" is the share of fits that end with a mixing m of 0, and "times" how
-much longer each of them takes than the others, as batches of their own.
+time of this thread, in µs a fit, with one thread. "nfev" is the mean number of evaluations of a
+fit, "alone" the share of evaluations in C of one fit alone, not of eight side by side, "left" the
+share of fits that C left to the single fit in Python, "off" how far the batch ends from the single
+fits, and leastsq from the batch, in standard errors at most. "at 0" is the share of fits that end
+with a mixing m of 0, and "times" how much longer each of them takes than the others, as batches of
+their own.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ def main() -> None:
         *Jobs.names,
         "leastsq / slices",
         "fit_model / slices",
+        "nfev",
         "alone",
         "left",
         "off",
@@ -126,6 +128,7 @@ def main() -> None:
         ratios = (one[what] / one["fit_slices"] for what in ("leastsq", "fit_model"))
         cells = [f"{one[what]:.1f}" for what in Jobs.names] + [f"{ratio:.1f}" for ratio in ratios]
         cells += [
+            f"{one['nfev']:.1f}",
             f"{one['alone']:.1%}",
             f"{one['left']:.1%}",
             f"{one['off']:.1g}",
@@ -196,6 +199,7 @@ class Jobs:
         off = {name: float(np.nanmax(np.abs(theta - one) / errors)) for name, one in others.items()}
         left = 1.0 - slices.fits.made.mean()
         known = {
+            "nfev": float(np.nanmean(slices.nfev)),
             "alone": slices.fits.evaluated_alone,
             "left": float(left),
             "off": off["fit_model"],

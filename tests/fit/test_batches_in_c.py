@@ -368,3 +368,36 @@ def test_a_measurement_of_another_shape_fails_alone(n_times: int | None) -> None
     assert fits.status == ("converged", "failed", "converged")
     assert fits[0].values == fits[2].values
     assert fits[0].values == pytest.approx(fit_model(model, one).values, 1e-9)
+
+
+def test_spectra_without_a_line_end_in_c_as_they_do_alone() -> None:
+    """A place and a width have no effect where a height ends at 0: Python fitted these again."""
+    model = load_model(
+        "m:\n  Offset: {y0: [2, true]}\n"
+        "  Gauss: {A: [1, true, 0, 50], x0: [84, true, 82, 88], SD: [0.5, true, 0.1, 2]}\n",
+        "m",
+    )
+    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    data = 2.0 + np.random.default_rng(5).normal(0.0, 0.1, (60, 90))
+    data[:30] -= 0.5 * (np.abs(np.linspace(80.0, 90.0, 90) - 85.0) < 4.0)
+    fits = fit_slices(model, Measurement(data))
+    assert isinstance(fits.fits, Made)
+    assert fits.fits.made.all()
+    lost = [k for k, status in enumerate(fits.status) if status == "undetermined"]
+    assert 5 < len(lost) < 55
+    many = fit_many(model, [Measurement(one) for one in data])
+    assert many.status == fits.status
+    for k in lost:
+        alone, row = fit_model(model, Measurement(data[k])), fits[k].result
+        assert row is not None
+        assert (fits[k].status, many[k].status, row.success) == (*["undetermined"] * 2, False)
+        assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(row.without_effect)
+        assert row.without_effect == alone.without_effect
+        assert fits.values["Gauss_01_A"][k] == 0.0
+        assert fits.message[k] == row.message
+        assert fits.message[k].partition(". ")[2] == alone.message.partition(". ")[2]
+        for name in model.opt_param_names:
+            error = row.stderr[name]
+            assert (error is None) == (name != "Offset_y0") == (alone.stderr[name] is None)
+            assert fits.stderr[name][k] == pytest.approx(error or np.nan, nan_ok=True)
+            assert error == (None if error is None else pytest.approx(alone.stderr[name]))

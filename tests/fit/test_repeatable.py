@@ -92,7 +92,8 @@ def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own()
         sigma = 0.5 if weight else np.sqrt(result.redchi)
         stack, _ = cases.stack([0, 1, 2], result.problem.measurement, 2)
         for k in range(3):
-            noise = np.random.default_rng([7, k]).normal(size=result.fit.shape)
+            stream = np.random.Generator(np.random.SFC64([7, k]))
+            noise = stream.normal(size=result.fit.shape)
             drawn = cases.case(k)[0].data
             assert np.array_equal(drawn[window], result.fit + sigma * noise)
             assert np.array_equal(np.delete(drawn, np.r_[window]), np.delete(data, np.r_[window]))

@@ -138,7 +138,10 @@ def test_each_ends_as_it_does_alone(
     # Where the data say little, neither is as near the optimum as that.
     reached = one.fitted["distance"][made] + other.fitted["distance"][made]
     share = np.maximum(1e-7, reached)[:, None]
-    far = np.where(held, off > 0.0, off > share * np.where(held, 1.0, errors)).any(axis=1)
+    # What has no effect in either lies where rounding left it; chi² below is that of the others.
+    anywhere = held & (one.is_lost & other.is_lost)[made][:, None]
+    away = np.where(held, off > 0.0, off > share * np.where(held, 1.0, errors))
+    far = (away & ~anywhere).any(axis=1)
     assert far.sum() <= (5 if decides else 0)
     same = np.flatnonzero(made)[~far]
     for name in ("end", "flags", "n_points"):

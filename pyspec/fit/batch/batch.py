@@ -76,7 +76,7 @@ class Batch(FitMaker[Fit]):
     plural: ClassVar[str]
 
     def said(self, number: int, solved: Solved, place: int) -> str:
-        if solved.moved:  # which of them, and to where
+        if solved.moved or solved.is_lost[place]:  # which of them, and to where
             return self.result_of(number, solved, place).message
         said = Ending.of(end=("converged", float(solved.fitted["reached"][place]))).text
         return f"{said}. {bounds_said(solved.sides(place))}".strip(". ") + "."

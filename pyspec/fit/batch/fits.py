@@ -190,6 +190,12 @@ class Made(Sequence[Fit]):
         """How many of a batch that C made C left to the single fit."""
         return 0 if self._solved is None else len(self._others)
 
+    def undetermined(self) -> npt.NDArray[np.intp]:
+        """The numbers of those that C made, and of which parameters have no effect."""
+        if self._solved is None:
+            return np.zeros(0, np.intp)
+        return np.flatnonzero(self.made & self._solved.is_lost)
+
     def messages(self) -> Iterator[tuple[int, str]]:
         """What those say that C made."""
         for k in np.flatnonzero(self.made).tolist():
@@ -261,6 +267,8 @@ class Fits(Sequence[Fit], Suggesting):
     def status(self) -> tuple[str, ...]:
         """How each fit ended."""
         found = ["converged"] * len(self.fits)
+        for k in self.fits.undetermined().tolist() if isinstance(self.fits, Made) else ():
+            found[k] = "undetermined"
         for k, fit in self._objects():
             found[k] = fit.status
         return tuple(found)

@@ -113,7 +113,8 @@ class FromStarts(ABC):
         if batch is not None and made is not None:
             with suppress(KeyboardInterrupt):
                 for begin, own in made.run(current_hold().check, False, n_threads):
-                    for k in (begin + np.flatnonzero(own)).tolist():
+                    is_lost = made.solved.is_lost[begin : begin + len(own)]
+                    for k in (begin + np.flatnonzero(own & ~is_lost)).tolist():
                         found[k] = self._ended(batch, made.solved, k)
         return found
 

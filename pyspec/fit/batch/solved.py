@@ -17,15 +17,17 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_RUNNING, _CONVERGED = CONSTANTS["END_RUNNING"], CONSTANTS["END_CONVERGED"]
-_CERTAIN, _WEAK, _AT_BOUND, _WIDE = (
-    CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND", "WIDE")
+_RUNNING, _CONVERGED, _DEGENERATE = (
+    CONSTANTS[f"END_{n}"] for n in ("RUNNING", "CONVERGED", "DEGENERATE")
+)
+_CERTAIN, _WEAK, _AT_BOUND, _WIDE, _LOST = (
+    CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND", "WIDE", "LOST")
 )
 
 
 class Solved:
     """The fits of a batch that C made whole: those that converged, and of whose ending it is
-    certain. Others are NaN here.
+    certain, also where parameters have no effect at all. Others are NaN here.
 
     Attributes
     ----------
@@ -90,10 +92,19 @@ class Solved:
     def made_of(self, places: slice) -> Bools:
         """The same of some of them."""
         one = self.fitted[places]
-        found = (one["end"] == _CONVERGED) & (
-            one["flags"] & ~(_AT_BOUND | _WEAK | _WIDE) == _CERTAIN
+        found = np.isin(one["end"], (_CONVERGED, _DEGENERATE)) & (
+            one["flags"] & ~(_AT_BOUND | _WEAK | _WIDE | _LOST) == _CERTAIN
         )
         return np.asarray(found & (one["distance"] <= self.needed) & np.isfinite(one["chisqr"]))
+
+    @property
+    def is_lost(self) -> Bools:
+        """(n,) in which of them parameters have no effect."""
+        return np.asarray(self.fitted["flags"] & _LOST != 0)
+
+    def status(self, k: int) -> str:
+        """How one of them ended, one of :data:`pyspec.fit.batch.fits.STATUS`."""
+        return "undetermined" if self.is_lost[k] else "converged"
 
     def n_ended(self, begin: int, end: int) -> int:
         """How many of these have ended before the first that has not."""
@@ -106,8 +117,8 @@ class Solved:
         return self.numbers[:, : len(self.names)]
 
     def covariance(self, places: slice | Ints) -> Array:
-        """(k, n_free, n_free) of some of them, NaN of parameters that a bound holds, or whose error
-        is wider than the interval of their bounds."""
+        """(k, n_free, n_free) of some of them, NaN of parameters that a bound holds, that have no
+        effect, or whose error is wider than the interval of their bounds."""
         n = len(self.names)
         found = self.numbers[places, 3 * n : (3 + n) * n].reshape(-1, n, n)
         if (self.fitted["flags"][places] & _WIDE).any():

@@ -53,7 +53,7 @@ class ManyBatch(Batch[OneFit]):
         said, found = self.said(number, solved, place), solved.ending(place)
         values, errors = self.numbers_of(solved, place)
         numbers = found.chisqr, found.redchi, int(solved.fitted["nfev"][place])
-        return OneFit(number, "converged", said, values, errors, *numbers)
+        return OneFit(number, solved.status(place), said, values, errors, *numbers)
 
     def _problem(
         self,

@@ -93,4 +93,4 @@ class SliceBatch(Batch[SliceFit]):
 
     def made(self, number: int, solved: Solved, place: int) -> SliceFit:
         result = self.result_of(number, solved, place)
-        return self.kept(number, "converged", result.message, result)
+        return self.kept(number, solved.status(place), result.message, result)

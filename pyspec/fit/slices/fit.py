@@ -77,8 +77,8 @@ def fit_slices(
     seed : of their random numbers, to which the number of the slice is added; or one for each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
-    C fits one slice after the other. Where it is not certain of one, as where the data leave
-    parameters open, or at a bound without a slope, this is fitted as :func:`pyspec.fit.fit_model`
+    C fits one slice after the other. Where it is not certain of one, as where the data leave a
+    combination of parameters open, this is fitted as :func:`pyspec.fit.fit_model`
     does. All have the bits of that. A slice that fails has the status "failed" and its message;
     Ctrl-C keeps the slices that are done, the others have the status "not run".
     """

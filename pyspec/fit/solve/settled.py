@@ -11,7 +11,7 @@ from pyspec._library import CONSTANTS
 
 Array = npt.NDArray[np.float64]
 
-_WEAK, _IN_DOUBT = CONSTANTS["ENDING_WEAK"], CONSTANTS["ENDING_NEUTRAL"]
+_CERTAIN, _WEAK, _NEUTRAL = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "NEUTRAL"))
 
 
 class Ended(NamedTuple):
@@ -43,8 +43,9 @@ class Settled(NamedTuple):
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether a bound may not hold a parameter, and C has not looked closer."""
-        return bool(self.flags & _IN_DOUBT)
+        """Whether a bound may not hold a parameter, or the data may not determine another, and C
+        has not looked closer."""
+        return self.flags & (_CERTAIN | _NEUTRAL) != _CERTAIN
 
     @property
     def side(self) -> npt.NDArray[np.int64]:

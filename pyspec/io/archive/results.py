@@ -171,6 +171,9 @@ class RecordedSlices(Made[SliceFit]):
     def made(self) -> npt.NDArray[np.bool_]:
         return np.array([one == "converged" for one in self._whole.record["status"]], dtype=bool)
 
+    def undetermined(self) -> npt.NDArray[np.intp]:
+        return np.zeros(0, np.intp)
+
     def messages(self) -> Iterator[tuple[int, str]]:
         texts = self._whole.record["message"]
         return ((k, texts[k]) for k in np.flatnonzero(self.made).tolist())
