@@ -1,6 +1,6 @@
 """How fast the builder answers: ``python -m bench.builder``.
 
-- A session alone: an edit of a value and a refit of 8 ms at most, over random edits (bar: 16 ms at
+- A session alone: an edit of a value and a refit of 6 ms at most, over random edits (bar: 16 ms at
   the 95th percentile), and the frame that is drawn then. Structure: a law is put on and taken away.
 - In Chromium, where it is there with playwright: from the move of the pointer on a handle to the
   end of drawing, without and with a refit for each step (bars: 16 and 33 ms, median and 95th

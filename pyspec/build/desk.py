@@ -39,7 +39,7 @@ from pyspec.workflow.session.frame import Frame, frame_of
 from pyspec.workflow.session.session import Session
 
 #: Seconds of the fit for each frame of a drag, and of one behind any other edit.
-LIVE, SETTLE = 0.008, 0.25
+LIVE, SETTLE = 0.006, 0.25
 
 #: Seconds between two reports of a running fit.
 INTERVAL = 0.1

@@ -278,7 +278,7 @@ class Session:
     # fits
 
     def refit(
-        self, seconds: float = 0.008, *, drag: bool = False, held: Collection[str] = ()
+        self, seconds: float = 0.006, *, drag: bool = False, held: Collection[str] = ()
     ) -> FitResult | Refusal:
         """Fits the file that is shown from where the model stands, for `seconds` at most; the model
         takes the values. What it shares with other files stays.
