@@ -38,7 +38,7 @@ from pyspec.workflow.session.document import Diff, Document, Refusal
 from pyspec.workflow.session.frame import Frame, frame_of
 from pyspec.workflow.session.session import Session
 
-#: Seconds of the fit for each frame of a drag, and of one behind any other edit.
+#: Seconds of the fit for each frame of a drag, and behind its end or any other edit.
 LIVE, SETTLE = 0.006, 0.25
 
 #: Seconds between two reports of a running fit.
@@ -198,7 +198,8 @@ class Desk:
             if isinstance(found, Diff):
                 if self.live and session.document.model is not None and not command.is_quiet:
                     held = command.names if command.drag else ()
-                    session.refit(LIVE if command.drag else SETTLE, drag=command.drag, held=held)
+                    seconds = LIVE if command.drag and not command.is_end else SETTLE
+                    session.refit(seconds, drag=command.drag, held=held)
                 if command.is_end:
                     session.settle()
                 return {"name": found.name} if found.name else {}
@@ -377,9 +378,8 @@ class Desk:
         for page in pages:
             page.is_behind = False
             new = {key: text for key, text in texts.items() if page.known.get(key) != text}
-            frames: Frames = {}
-            if page.file != file:
-                frames = file_frames(self.session.grounds[file])
+            is_new = page.file != file
+            frames: Frames = file_frames(self.session.grounds[file]) if is_new else {}
             if page.shown != version or frames:
                 frames = frames | self._frames(page.has_map)
             if not new and not frames:
