@@ -57,8 +57,8 @@ def settings_again(
 
 
 def settings_of(slices: SliceResults) -> dict[str, Any]:
-    """How slices were run. The seed of their random starts is that of the first slice, from which
-    those of the others are counted; it is left out where they are not."""
+    """How slices were run. The seed is that of the first slice. The seeds of the other slices are
+    counted from it. There is no seed if the slices are not seeded in this way."""
     done = {one.index: one.result.settings for one in slices if one.result is not None}
     settings = dict(next(iter(done.values()), {"methods": ["native"], "scale_covar": True}))
     if "n_starts" in settings:
@@ -138,17 +138,16 @@ def refit_joint(
 
     Parameters
     ----------
-    fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data; others
-        of the archive, such as baselines, slices and earlier joint fits of the same model, are
-        left out
+    fits : the fits of all files, as :func:`pyspec.load_fits` returns them, with their data. Other
+        fits of the archive are left out: baselines, slices, earlier joint fits of the same model
     start : "best", or "initial" for the start values of the saved fit
     options : of :func:`pyspec.fit_joint`; they override the settings that were saved
 
     Returns a :class:`JointResult`. Its findings say where values have moved, as they do where other
     files took part in the saved fit.
 
-    Raises :class:`DataError` for fewer than two fits, for fits without data, and for those of
-    several joint fits none of which is the last: of several models, or of other files each.
+    Raises :class:`DataError` for fewer than two fits and for fits without data. It also raises it
+    for fits of several joint fits without a last one, because their models or their files differ.
     """
     single = isinstance(fits, FitResult) and not isinstance(fits, JointResult)
     parts: list[Any] = [fits] if single else list(fits)

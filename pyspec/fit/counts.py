@@ -1,5 +1,5 @@
-"""What declared noise says of a finished fit beside its values: which χ² is expected, of counts
-above all, and where a model of counts is negative."""
+"""Checks of a finished fit against its declared noise: which χ² is expected, above all for counts,
+and whether a model of counts is negative."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ BELOW = -1e-3
 #: to either side.
 LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 4.0
 
-#: Where standard errors follow from the declared noise, also one outside of this range, by which
-#: they are wrong by an eighth, that is so many standard deviations off.
+#: If standard errors follow from the declared noise, a redchi outside of this range is also
+#: reported when it is more than FAR standard deviations off. At the ends of the range the errors
+#: are wrong by an eighth.
 LEAST_NEAR, MOST_NEAR, FAR = 0.8, 1.25, 6.0
 
 #: Fewer counts than these may all be as expected by chance, since they are whole numbers.
@@ -140,8 +141,8 @@ def negative(problem: FitPart, theta: Array) -> list[Finding]:
 
 
 def at_zero(problem: FitProblem, theta: Array) -> list[str]:
-    """A sentence where a model of counts ends at 0 where there are none: there its likelihood has a
-    kink, as at a bound that nobody gave."""
+    """A sentence if a model of counts ends at 0 where there are no counts. The likelihood has a
+    kink there, like a bound that nobody set."""
     if not problem.is_poisson or problem.n_amplitudes:
         return []
     count = 0

@@ -60,8 +60,8 @@ class Ending:
     Attributes
     ----------
     theta : (n,) the free parameters
-    covariance : (n, n) theirs; NaN where a bound holds one, where the data do not determine it, and
-        where the fit leaves no scatter to take the noise from
+    covariance : (n, n) of theta; NaN for parameters that a bound holds or that the data do not
+        determine, and for a fit without scatter to estimate the noise from
     variance : of a point of weight 1: the reduced chi², or 1 where the noise is known; NaN where
         nothing scatters
     chisqr, n_points, n_amplitudes : chi², points that count, amplitudes solved for beside theta
@@ -73,8 +73,8 @@ class Ending:
     fisher : (m, n) root of the information of counts, or of a robust loss, which is not that of J
     intervals : place → (low, high], of parameters that move a jump
     lost : places of the parameters that the data do not determine
-    gains : place → what chi² would fall by without the bound of a parameter, if the model were
-        linear; none where that is rounding
+    gains : place → how much chi² would fall without the bound of a parameter in a linear model;
+        left out where the fall is rounding
     wide : place → the error of a parameter that has none, since its bounds say more
     left : of a file of a joint fit the `determined` of all files together, where free amplitudes
         need it
@@ -150,9 +150,10 @@ class Ending:
         return np.where(none[:, None] | none, 0.0, self.covariance)
 
     def determined(self) -> Determined:
-        """What the data determine of theta, also of parameters that they do not determine alone:
-        rates of a reversible scheme behind free spectra change together, and what does not change
-        with them keeps its error. NaN where nothing is known of the slopes at the end."""
+        """What the data determine of theta, including parameters that they determine only together.
+        An example: the rates of a reversible scheme with free spectra change together. Quantities
+        that do not change with these rates keep their error. NaN if the slopes at the end are not
+        known."""
         if self.left is not None:
             return self.left
         covariance, n = self.known, self.theta.size
@@ -273,8 +274,8 @@ def bounds_said(sides: Mapping[str, str]) -> str:
 def information_criteria(
     chisqr: float, n: int, n_fitted: int, is_known: bool
 ) -> tuple[float, float]:
-    """AIC and BIC of n points and so many fitted values, as lmfit has them: of n ln(chi²/n), or
-    where the noise `is_known` of chi², which is -2 log likelihood itself but for a constant."""
+    """AIC and BIC of n points and `n_fitted` fitted values, as in lmfit: from n ln(chi²/n). If the
+    noise `is_known`, they follow from chi², which is then -2 log likelihood up to a constant."""
     log_likelihood = chisqr
     if not is_known:
         log_likelihood = n * float(np.log(max(chisqr, 1e-250 * n) / n))

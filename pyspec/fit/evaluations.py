@@ -60,8 +60,8 @@ class Evaluations:
     best, best_theta : smallest chi² so far and where it was, (n_free,); infinite and NaN before
     max_nfev, max_seconds : the limits, None without
     hold : the signals that end the fit, None outside of one
-    may_leave : whether a point where the model is not finite counts as a very bad one, as it does
-        while a method runs that compares values; else it ends the fit with an error
+    may_leave : whether a point without a finite model counts as a very bad one. This is so while a
+        method runs that compares values; otherwise the fit ends with an error
     """
 
     may_leave: bool = False

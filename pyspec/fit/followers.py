@@ -62,8 +62,8 @@ class Spanning:
     Attributes
     ----------
     formulas : name → formula in names of the project, each after those that it refers to
-    nowhere : findings on those that could mean a value of more than one file, and on those that
-        mean the same in each
+    nowhere : findings on quantities that could refer to a value of more than one file, and on
+        quantities that mean the same in each file
     """
 
     formulas: Mapping[str, Formula] = field(default_factory=dict)

@@ -81,7 +81,7 @@ class _Signals:
                 self.count, self.number = self.count + 1, _INTERRUPT
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """The second signal does what it would do without a hold, and so does one in a process
+        """A second signal has its usual effect, as without a hold. So has a signal in a process
         that was forked inside of the hold, such as a worker of multiprocessing."""
         self.count += 1
         self.number = number
@@ -103,14 +103,14 @@ class Hold:
             ...                       # hold.check() where the work may end
             return hold.mark(result)  # interrupted = True if a signal has come by the end
 
-    A signal ends in one of three ways: as the mark of the results; as the KeyboardInterrupt that
-    :meth:`check` raised; or, where there is no result, it is sent again once the handlers of before
-    are back. Holds nest: the outermost keeps the handlers, all see the same signals. A second
-    signal ends the process, or raises KeyboardInterrupt, at once.
+    A signal ends in one of three ways. It may become the mark of the results. It may become the
+    KeyboardInterrupt that :meth:`check` raised. If there is no result, it is sent again after the
+    previous handlers are back. Holds nest: the outermost keeps the handlers, all see the same
+    signals. A second signal ends the process, or raises KeyboardInterrupt, at once.
 
-    In a function that is :func:`held` the handlers of before come back when it returns, unless
-    `until_return` is false: more is then to follow that a signal may end. `signals` are those that
-    have come, of the outermost hold.
+    When a :func:`held` function returns, the previous handlers come back, unless `until_return` is
+    false. It is false if more work follows that a signal may end. `signals` are the signals that
+    have arrived, in the outermost hold.
     """
 
     _is_outermost = False

@@ -102,10 +102,10 @@ class Objective:
     def sums(
         self, bounds: Bounds, *, each: bool = False
     ) -> Iterator[Callable[[Array, str], Array]]:
-        """What gives the triangle of [J r], or chi² alone, at a point: (theta, form) → triangle;
-        valid inside of the `with` block. Where chi² is not finite it may be all there is. With
-        `each` it is that of the point alone, whatever was asked for before: the same bits for data
-        in memory, by reference and on a cluster."""
+        """Yields a function of (theta, form) that returns the triangle of [J r], or chi² alone. It
+        is valid inside of the `with` block. If chi² is not finite, it may be all that is returned.
+        With `each` the result depends on this point alone, not on earlier points. It then has the
+        same bits for data in memory, by reference and on a cluster."""
         executor, fixed = self.problem.executor, self.problem.fixed
         if not self.problem.in_c:
             yield lambda theta, form: self._by_differences(bounds, theta, form)

@@ -28,8 +28,8 @@ from pyspec.model.data.source import Held, source_of
 
 
 def on_workers(client: Any, model: Model, measurement: Measurement) -> Measurement:
-    """The measurement, whose data by reference the workers have looked at; a dask array of data is
-    computed, where rows count, and its chunks stay where they are."""
+    """The measurement after the workers have surveyed its data by reference. A dask array of data
+    is computed if its rows count, and its chunks stay on their workers."""
     source = source_of(measurement.data)
     shape = tuple(axis.size for axis in (model.time, model.energy) if axis is not None)
     if client is None or source is None or source.shape != shape:

@@ -128,8 +128,8 @@ _MEANT = {
 
 
 def check_options(label: str, options: Mapping[str, object]) -> None:
-    """Raises :class:`FitError` for the misspelt name of an argument of fits, or one that other fits
-    take, which would go to the method as an option."""
+    """Raises :class:`FitError` for a misspelt name of an argument, or for an argument of other
+    fits. Otherwise it would be passed to the method as an option."""
     for name in options:
         if name in FIT_OPTIONS:
             other = "their start values are those of the models: model.set('GLP_01_A', 20)"

@@ -54,9 +54,10 @@ class FitPart:
     names : the free parameters, the order of theta
     data_checksum : of the data as they were when this was made: what is saved later must be what
         was fitted
-    laid : how the structures of C are laid out, where an earlier fit has shown that, and the arrays
-        that they lead to: the loop then needs no executor
-    lays_out : whether the next fit to such data may find that, and this one looks for it
+    laid : the layout of the structures of C, if an earlier fit has determined it, and the arrays
+        that they point to. The loop then needs no executor
+    lays_out : whether this fit looks for such a layout, and leaves its own to the next fit of
+        similar data
     shares : the problem of all files, where this one shares free amplitudes with others
     """
 

@@ -173,9 +173,8 @@ class FitProblem(Files):
             file.rest()
 
     def ended(self, measurements: Sequence[Measurement], theta: Array) -> FitProblem:
-        """The problem after the fit, which refers to the data as they came, in place of those that
-        workers hold, or of their chunks. Where files share amplitudes, each of them needs theta of
-        all."""
+        """The problem after the fit. It refers to the original data again, not to the copies or
+        chunks that workers hold. Where files share amplitudes, each of them needs theta of all."""
         files = [file.given(one) for file, one in zip(self.files, measurements, strict=True)]
         is_same = all(a is b for a, b in zip(files, self.files, strict=True))
         whole = self._executor

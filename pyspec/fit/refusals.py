@@ -19,8 +19,9 @@ def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
     """Calls every registered function once, with the values of the model, and once with columns of
     values where parameters move in time.
 
-    Raises :class:`ModelError` where it fails, or returns no real numbers or another shape than that
-    of the axis, or of a column other values than of each value by itself.
+    Raises :class:`ModelError` if a call fails, or if it returns no real numbers or another shape
+    than that of the axis. It also raises it if a column gives other values than each value by
+    itself.
     """
     axis = model.time if model.is_time_model else model.energy
     groups = [(model.components, axis)]

@@ -78,8 +78,8 @@ def fit_model(
     method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
         as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
         for it
-    progress : True for a bar or line on stderr, or a function (nfev, chisqr, best); an object that
-        has a method ``rows(done, total)``, too, is told of each chunk of data that come in chunks
+    progress : True for a bar or line on stderr, or a function (nfev, chisqr, best). An object with
+        a method ``rows(done, total)`` is also told of each chunk, for data that come in chunks
     max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
         point
     stages : 1, or 2 for `fit_alg_1` ("nelder", with method "native" too) followed by `fit_alg_2`

@@ -24,8 +24,8 @@ from pyspec.plan import CompiledModel
 
 ResultT = TypeVar("ResultT", bound=FitResult)
 
-#: Starts agree where their chi² differ by less than this, in units of the variance of a point, or
-#: of their own size where that is rounding.
+#: Starts agree if their chi² differ by less than SAME variances of a point. If that is rounding,
+#: they agree if chi² differs by less than ROUNDING of its own size.
 SAME, ROUNDING = 1e-2, 1e-9
 
 #: chi² below this share of the squares of the data is rounding.
@@ -41,8 +41,8 @@ DECADE = 10.0
 #: own size without bounds.
 NEAR, OPEN = 0.15, 0.5
 
-#: Laws with a frequency, f. χ² has an optimum in it about every 1 / T, with the length T of the
-#: times, and a fit ends at the one beside its start: starts at random leave gaps, and fall beside
+#: Laws with a frequency, f. χ² has an optimum in f about every 1 / T, where T is the length of the
+#: times, and a fit ends at the optimum beside its start. Random starts leave gaps, and some reach
 #: the same optimum again.
 OSCILLATING = ("sinFun", "dampedSinFun", "sinDivX")
 
@@ -57,9 +57,9 @@ def check_starts(n_starts: object, seed: object) -> tuple[int, int]:
 
 
 def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
-    """Raises :class:`FitError` for a start value of a parameter that the model does not have, or
-    that follows an expression, or one that is no number. One of a quantity that takes no part yet
-    is welcome."""
+    """Raises :class:`FitError` for a start value of an unknown parameter, of a follower of an
+    expression, or one that is no number. A start value of a quantity that takes no part yet is
+    accepted."""
     if not isinstance(seeds, Mapping):
         raise FitError(f"{model.name}: seeds are values by name, {{'GLP_01_A': 20}}, not {seeds!r}")
     if not seeds:
@@ -250,8 +250,9 @@ def with_starts(
     drawn: Mapping[str, int],
     interrupted: bool = False,
 ) -> ResultT:
-    """The best fit, which says how all of them ended; `own` is what it ended as, `drawn` the
-    number of starts and the seed of the random ones, which belong to its settings."""
+    """The best fit, with a record of how all fits ended. `own` is the record of the best fit
+    itself. `drawn` has the number of starts and the seed of the random ones; both become part of
+    its settings."""
     best.settings = {**best.settings, **drawn}
     at, tolerance = own.start.chisqr, own.tolerance
     best.interrupted = best.interrupted or interrupted

@@ -1,12 +1,12 @@
 """lmfit parameters that count in units of their own.
 
-lmfit takes 1 for the size of everything: its variable for a parameter with one bound is
-``sqrt((value - min + 1)^2 - 1)``, which has lost most digits of a time constant of 1e-12 s; values
-below 1e-15 start at 0; bounds 1e-13 apart count as equal; and MINPACK's first step from 0 is
-1.5e-8, be it volts or seconds. Here a parameter has a unit: its start value or, where that is 0,
-what the axes and the data suggest. The transformations to bounds are those of lmfit (after
-MINUIT) in these units, written without cancellation. So a fit takes the same steps whatever units
-the axes and the data are in.
+lmfit assumes that everything has a size of about 1. Its variable for a parameter with one bound is
+``sqrt((value - min + 1)^2 - 1)``, which has lost most digits of a time constant of 1e-12 s. Values
+below 1e-15 start at 0. Bounds 1e-13 apart count as equal. MINPACK's first step from 0 is 1.5e-8, in
+volts or in seconds. Here a parameter has a unit: its start value or, where that is 0, what the axes
+and the data suggest. The transformations to bounds are those of lmfit (after MINUIT) in these
+units, written without cancellation. So a fit takes the same steps whatever units the axes and the
+data are in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The free amplitudes of a finished fit with their standard errors.
 
-With A = [B, G] the weighted derivatives of one group of data (an energy, or a time) by its own
-amplitudes and by theta, and C the covariance of theta, the amplitudes c have the covariance
+Let A = [B, G] be the weighted derivatives of one group of data (an energy, or a time): B by its own
+amplitudes, G by theta. Let C be the covariance of theta. Then the amplitudes c have the covariance
 
     cov(c) = s² (BᵀB)⁻¹ + Z C Zᵀ,   Z = (BᵀB)⁻¹ BᵀG,
 
@@ -46,8 +46,9 @@ class Amplitudes(Suggesting):
     axis : "energy" or "time"
     along : (n,) that axis within the window of the fit
     values : name → (n,); 0 where it is held at 0
-    stderr : name → (n,) one standard error; NaN where the amplitude is held at 0 or not determined,
-        and of one that changes with parameters which the data do not determine
+    stderr : name → (n,) one standard error; NaN where the amplitude is held at 0 or is not
+        determined. It is also NaN if the amplitude changes with parameters that the data do not
+        determine
     covariance : (n, n_amplitudes, n_amplitudes) of the amplitudes at one energy, or time; NaN as in
         `stderr`
     determined : name → (n,) False where an amplitude is held at 0 or the data do not determine it
@@ -97,8 +98,8 @@ class Amplitudes(Suggesting):
         return True
 
     def combined(self, weights: Mapping[str, float]) -> tuple[Array, Array]:
-        """(value, standard error), (n,) each, of a sum of amplitudes times numbers, by their whole
-        covariance: decay spectra as sums of species' spectra, or the other way round."""
+        """(value, standard error), (n,) each, of a weighted sum of amplitudes. The whole covariance
+        is propagated. This turns species' spectra into decay spectra and back."""
         for name in weights:
             self[name]
         row = np.array([float(weights.get(name, 0.0)) for name in self.names])
@@ -146,9 +147,9 @@ class Amplitudes(Suggesting):
         return self.kinetics[name or known[0]]
 
     def to_xarray(self) -> Any:
-        """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time), and what each
-        amplitude is multiplied with, `basis`, such as the populations of states behind the
-        instrument. Raises :class:`FitError` without xarray."""
+        """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). `basis` is
+        what each amplitude is multiplied with, such as the populations of states convolved with the
+        instrument response. Raises :class:`FitError` without xarray."""
         xarray = need_xarray()
         dims = ("amplitude", self.axis)
         other = "time" if self.axis == "energy" else "energy"
@@ -186,9 +187,10 @@ class Followed(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What is known of the amplitudes at the end of a fit: their values, how those of each group
-    follow theta, the covariance of theta, with zeros for parameters that are taken to be known, and
-    the directions in which it is not determined, (n_theta, n_lost)."""
+    """The amplitudes at the end of a fit and what their errors follow from. It holds their values
+    and how the amplitudes of each group follow theta. It holds the covariance of theta, with zeros
+    for parameters that are taken to be known. It also holds the directions in which theta is not
+    determined, (n_theta, n_lost)."""
 
     solved: Solved
     followed: Followed

@@ -1,7 +1,7 @@
 """Where free amplitudes are not known: pictures and tables leave them open there.
 
-At an energy, or a time, without any point that counts there is nothing to solve an amplitude from;
-a fit holds it at 0 then, which is no value to be drawn or written.
+An energy, or a time, may have no point that counts. Its amplitude cannot be solved for, and a fit
+holds it at 0. That 0 is not a result: it is neither drawn nor written.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A fit with free amplitudes at other times (spectra were free) or other energies (traces were),
 and its components one by one.
 
-A prediction changes with theta directly and through the amplitudes, which follow: with G and B the
-derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 those of the data, see
-:mod:`pyspec.fit.amplitudes.amplitudes`, its variance is (G - B Z) C (G - B Z)' + s^2 B (B'B)^-1 B'.
+A prediction changes with theta directly, and through the amplitudes that follow theta. Let G and B
+be the derivatives at the predicted points, by theta and by the amplitudes of a group. Let Z and
+(B'B)^-1 be those of the data, see :mod:`pyspec.fit.amplitudes.amplitudes`. The variance of the
+prediction is (G - B Z) C (G - B Z)' + s^2 B (B'B)^-1 B'.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def predict_amplitudes(
     """The prediction of a fit on the energies or times given, within the window along the other
     axis; `problem` is that of the fit.
 
-    Raises :class:`DataError` for values along the axis on which amplitudes are free, and where the
-    model sums over the samples of an axis that is to change.
+    Raises :class:`DataError` for values along the axis on which amplitudes are free. It also raises
+    it if the model sums over the samples of the axis to be changed.
     """
     executor = problem.executor
     axis = executor.designer.axis
@@ -78,8 +79,9 @@ def _errors(design: Design, amplitudes: Array, followed: Followed, covariance: A
 
 
 def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
-    """Name → (n_rows, n_columns) of every component, seen through the instruments above it, in file
-    order: amplitudes times what they are multiplied with, and what has no free amplitude.
+    """Name → (n_rows, n_columns) of every component, in file order. Each is convolved with the
+    instruments above it. Free amplitudes are multiplied in; components without free amplitudes are
+    included.
 
     Raises :class:`FitError` where one reads the spectrum of the others.
     """

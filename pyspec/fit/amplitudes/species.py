@@ -1,7 +1,8 @@
 """Spectra of a kinetic scheme: of its states, of its decays, and of its evolution.
 
-With populations c_i(t) = sum_j V_ij w_j exp(x_j t) of the states (x the eigenvalues of the rate
-matrix, V its eigenvectors, V w the populations at the onset) and the spectra S_i of the states,
+The populations of the states are c_i(t) = sum_j V_ij w_j exp(x_j t). Here x are the eigenvalues of
+the rate matrix, V its eigenvectors and V w the populations at the onset. With the spectra S_i of
+the states,
 
     D_j = sum_i V_ij w_j S_i                    decay-associated spectra (DAS)
     D_j = sum_k B_kj E_k                        evolution-associated spectra (EAS)

@@ -1,9 +1,9 @@
 """Where else time zero and the width may lie beside a coherent artifact.
 
-A pulse, its derivatives and the rise of the decays, each with a spectrum of its own, are nearly the
-same functions of time after a shift by one or two widths, or in another width: chi² has several
-optima there, some of them with a reduced chi² near 1 and with other decays and spectra. Starts on
-several sides of one optimum find the others.
+A model may have a pulse, its derivatives and the rise of the decays, each with its own spectrum.
+After a shift by one or two widths, or with another width, they span nearly the same functions of
+time. So chi² has several optima. Some of them have a reduced chi² near 1 and different decays and
+spectra. Starts on several sides of one optimum find the others.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pyspec.model import Component
 
 Array = npt.NDArray[np.float64]
 
-#: How far from an optimum the next ones are looked for: time zero of all energies, and that of the
-#: first and of the last in opposite directions, in widths of the artifact; and the width itself,
-#: as a share of it.
+#: Distances from an optimum at which other optima are searched. SHIFT moves time zero of all
+#: energies, in widths of the artifact. TURN moves time zero of the first and the last energy in
+#: opposite directions, in the same unit. WIDER is a relative change of the width.
 SHIFT, TURN, WIDER = 1.5, 2.0, 0.4
 
 #: Laws that take the shape of what is shifted: the derivatives of a pulse.
@@ -30,10 +30,11 @@ OF_ARTIFACT = ("gaussD1Fun", "gaussD2Fun")
 def beside(
     designer: Designer, theta: Array, fixed: Mapping[str, float] | None, *, alone: bool = False
 ) -> list[Array]:
-    """Of a model with derivatives of a pulse whose amplitudes are free, theta with all onsets
-    earlier, and later; and, unless other files stay as they are while this one moves `alone`, with
-    the onsets turned about their middle, both ways, and with a larger width of the artifact. Empty
-    for other models; without what no parameter does.
+    """Returns starts beside an optimum of a model with free derivatives of a pulse. In two of them
+    all onsets are earlier, or later. In two more the onsets are turned about their middle, one way
+    and the other. In another the artifact is wider. With `alone`, other files stay as they are
+    while this one moves, and only the first two are returned. Changes that no parameter can make
+    are left out. The list is empty for other models.
 
     Where onsets are curves over the energy the parameters are those of least squares.
     """
@@ -66,8 +67,8 @@ def _slopes(at: Mapping[str, Valued], names: Sequence[str], n_energy: int, n_the
 
 
 def _step(slopes: Array, asked: Array) -> Array:
-    """(n_theta,) the step that moves all parameters by what is `asked`, one number or (n_energy,);
-    zeros where they do not follow it for half of the way."""
+    """(n_theta,) the step that moves the parameters of `slopes` by `asked`, one number or
+    (n_energy,). It is zero if they cannot follow at least half of the way."""
     everywhere = np.broadcast_to(asked, slopes.shape[:2]).ravel()
     rows, nowhere = slopes.reshape(everywhere.size, -1), np.zeros(slopes.shape[2])
     if not (rows.any() and np.isfinite(rows).all() and np.isfinite(everywhere).all()):

@@ -57,8 +57,8 @@ class FitMaker(ABC, Generic[Fit]):
 
     @abstractmethod
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
-        """What is kept of a fit: one of :data:`STATUS`, what it says, and its result where there
-        is one."""
+        """What is kept of a fit: its status, one of :data:`STATUS`, its message, and its result if
+        it has one."""
 
     @abstractmethod
     def made(self, number: int, solved: Solved, place: int) -> Fit:

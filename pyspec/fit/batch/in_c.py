@@ -86,8 +86,8 @@ class InC:
     def run(
         self, check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[tuple[int, Bools]]:
-        """(place of the first, which of them C made) of cases that follow each other, as they end;
-        with `each` none begins before the one before was told of."""
+        """(place of the first, which of them C made) for consecutive cases, as they end. With
+        `each`, a case begins only after the previous one was reported."""
         n = len(self.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))

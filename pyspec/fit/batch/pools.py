@@ -33,7 +33,8 @@ LOOK = 0.05
 #: How long nobody looks for the tasks of a cluster that ended, in seconds.
 PAUSE = 0.01
 
-#: From which size on dask warns of a task that holds data, as those of data in memory do.
+#: The setting for the size above which dask warns of a task that holds data. Tasks of fits to data
+#: in memory hold them.
 LARGE = "distributed.admin.large-graph-warning-threshold"
 
 

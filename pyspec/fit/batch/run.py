@@ -166,11 +166,12 @@ def _run(part: Any) -> Any:
 def run_tasks(
     pool: Pool, calls: Iterable[Call], hold: Hold, stop: Any = None, n_tries: int = 1
 ) -> Iterator[Outcome]:
-    """Runs calls by the workers of a pool, each begun when there is room for it: its number, what
-    it returned, and None; or why it failed so often, :class:`LostError` where its worker did.
+    """Runs calls by the workers of a pool; each begins when there is room for it. Yields its
+    number, what it returned, and None. A call that failed `n_tries` times has the reason instead,
+    :class:`LostError` if its worker was lost.
 
-    Raises :class:`GoneError` where a cluster is gone, and KeyboardInterrupt where a signal comes,
-    which sets `stop`; what had ended by then is handed over first.
+    Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal, which sets
+    `stop`. Calls that had ended by then are handed over first.
     """
     new = ((k, call, 1) for k, call in enumerate(calls))
     again: list[tuple[int, Call, int]] = []

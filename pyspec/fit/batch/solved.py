@@ -26,8 +26,8 @@ _CERTAIN, _WEAK, _AT_BOUND, _WIDE, _LOST = (
 
 
 class Solved:
-    """The fits of a batch that C made whole: those that converged, and of whose ending it is
-    certain, also where parameters have no effect at all. Others are NaN here.
+    """The fits of a batch that C finished on its own. They converged, and their ending is certain,
+    even if parameters have no effect at all. All other fits are NaN here.
 
     Attributes
     ----------
@@ -117,8 +117,9 @@ class Solved:
         return self.numbers[:, : len(self.names)]
 
     def covariance(self, places: slice | Ints) -> Array:
-        """(k, n_free, n_free) of some of them, NaN of parameters that a bound holds, that have no
-        effect, or whose error is wider than the interval of their bounds."""
+        """(k, n_free, n_free) covariances of some of the fits. They are NaN for parameters that are
+        held by a bound, that have no effect, or whose error is wider than the interval of their
+        bounds."""
         n = len(self.names)
         found = self.numbers[places, 3 * n : (3 + n) * n].reshape(-1, n, n)
         if (self.fitted["flags"][places] & _WIDE).any():

@@ -1,5 +1,5 @@
-"""What may mislead in a fit that runs: kernels too narrow for the samples, signals that an end of
-the axis cuts off below a kernel."""
+"""Warnings about a fit that runs: kernels too narrow for the samples, and signals that an end of
+the axis cuts off within the reach of a kernel."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Array = npt.NDArray[np.float64]
 #: A quadrature on the samples needs a kernel at least as wide as so many steps.
 MIN_STEPS = 2.0
 
-#: What lies outside of the axis is told where it moves the signal by more than this share of its
-#: range: an error of a trace of 200 points is hardly ever smaller.
+#: The part of a signal outside of the axis is reported if it moves the signal by more than this
+#: share of its range. The error of a trace of 200 points is hardly ever smaller.
 CUT_OFF = 0.005
 
 
@@ -59,9 +59,9 @@ def _cut_off(
 ) -> list[Finding]:
     """Kernels that reach beyond the axis to where their signal still changes.
 
-    A convolution goes on with the edge value there. The laws give the signal s itself, so that at
-    an end the value is off by the integral of s' over what lies outside, times the share of the
-    kernel beyond.
+    A convolution goes on with the edge value there. The laws give the signal s itself. At an end
+    the value is therefore wrong by the integral of s' outside of the axis, times the share of the
+    kernel that lies there.
     """
     time = model.time
     assert time is not None

@@ -1,9 +1,9 @@
 """Decays of a fit with free spectra that ended at one and the same rate.
 
-Behind free spectra two decays of nearly one rate, whose spectra are huge and opposite, are as good
-as t exp(-k t), and a scheme whose rates coincide is that. Noise often makes this the best fit where
-the model has one decay more than the data. There chi² does not depend on the difference of the two
-rates in first order, and errors of both mean nothing.
+Two decays with free spectra may reach nearly the same rate, with huge and opposite spectra.
+Together they are as good as t exp(-k t), which is also what a scheme with coinciding rates gives.
+Noise often makes this the best fit if the model has one decay more than the data. There chi² does
+not depend on the difference of the two rates in first order, and errors of both mean nothing.
 """
 
 from __future__ import annotations

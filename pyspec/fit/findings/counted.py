@@ -114,9 +114,9 @@ def _subjects(finding: Finding) -> list[str]:
 def together(
     findings: Iterable[Finding], fulls: Sequence[Mapping[str, str]]
 ) -> list[tuple[Finding, str]]:
-    """Findings of a joint fit with their sentences: those of one kind and the same places in
-    several files are one, in the words of the first, with the other files. `fulls` have the names
-    in the joint fit of those of each file."""
+    """Findings of a joint fit with their sentences. Findings of one kind and the same places in
+    several files are merged: the first sentence is kept and the other files are added. `fulls` map
+    the names of each file to the names in the joint fit."""
     owners: dict[str, set[int]] = {}
     own: dict[str, str] = {}
     for k, full in enumerate(fulls):
@@ -152,9 +152,9 @@ SHOWN = 3
 
 
 def lines_of(said: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> list[str]:
-    """What a print shows of findings in their order, by severity and sentence: all that failed, the
-    first of the others, and how many more there are. Notes are left out, but for `most` None, which
-    shows all."""
+    """The findings that a print shows, in their order, as severity and sentence. It shows all
+    failures, the first of the others, and how many more there are. Notes are left out; `most` None
+    shows everything."""
     shown = [one for one in said if one[0] is Severity.FAILED]
     others = [one for one in said if one[0] is not Severity.FAILED]
     shown += others if most is None else [one for one in others if one[0] < Severity.NOTE][:most]
@@ -199,10 +199,11 @@ class Told:
 
 
 def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Finding, ...]:
-    """The finding where standard errors follow the values, as those of a height of counts, or of a
-    width, do: slices that are low by chance then count more. With the slope β of σ² by the value
-    each slice pulls a weighted mean by -β, and its standard error is 1 / sqrt(Σ 1 / σ²). β is that
-    of steps from slice to slice, in which what really moves has little part."""
+    """The finding that standard errors follow the values, as for a height or a width of counts.
+    Slices that are low by chance then have too large a weight. Let β be the slope of σ² by the
+    value. Each slice then pulls a weighted mean by -β. The standard error of this mean is 1 /
+    sqrt(Σ 1 / σ²). β is estimated from steps between neighbouring slices, where real motion is
+    small."""
     steps, of_errors = np.diff(values), np.diff(stderr**2)
     sizes = float(steps @ steps), float(of_errors @ of_errors)
     if steps.size < _FOLLOWS**2 / 2 or not min(sizes) > 0.0:
@@ -217,8 +218,9 @@ def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Findin
 
 
 def of_motion_alone(name: str, values: Array, stderr: Array, law: Array) -> tuple[Finding, ...]:
-    """The finding where a law, at the times of the values, is 0 before its onset, and the parameter
-    `name` is not: it is the law of a motion, without the value that moves."""
+    """The finding that a law is 0 before its onset while the parameter `name` is not. Such a law
+    describes the motion alone, without the value that moves. `law` is taken at the times of the
+    values."""
     early = np.cumsum(np.abs(law) > _ZERO * np.abs(values).max()) == 0
     if not early.any() or not (np.abs(values[early]) > _SURE * stderr[early]).all():
         return ()

@@ -1,8 +1,8 @@
 """Points that are exactly 0 between values that are not, as those of dead channels are.
 
 A few that lie side by side are no spikes: they pull so far at a fit that it misses their neighbours
-too, and nothing is then far from it. A wide strip pulls the fit to 0 itself: it is known by its
-edges, where the data go from 0 to usual values in one step, which the fit does not.
+too, and nothing is then far from it. A wide strip pulls the fit itself to 0. It is recognized by
+its edges: the data go from 0 to usual values in one step, and the fit does not.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ CHANCE = 1e-5
 
 
 def dead_points(data: Array, fit: Array, kept: Mask) -> Mask:
-    """Which points are exactly 0 while the values on both sides, at lesser and larger energies or
-    times, are far from 0, and the fit is too, or goes past them. Spectra and traces are looked at
-    one by one, and all together. All (n_rows, n_columns); `kept` says which count."""
+    """Which points are exactly 0 between neighbours that are far from 0. Neighbours are the values
+    at lesser and larger energies or times. The fit must be far from 0 too, or go past these points.
+    Spectra and traces are looked at one by one, and all together. All (n_rows, n_columns); `kept`
+    says which count."""
     zero: Mask = kept & (data == 0.0)
     if not zero.any():
         return zero
@@ -74,9 +75,9 @@ def _single(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
 
 
 def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
-    """Where two or more zeros side by side along the last axis lie between values that are far from
-    0, and the fit misses the zeros, and the values beside them, by more than these scatter. What
-    takes long is asked last, of the strips that are left."""
+    """Strips of two or more zeros side by side along the last axis. The values beside a strip are
+    far from 0. The fit misses the zeros, and the values beside them, by more than these scatter.
+    The slow test comes last, for the strips that are left."""
     found, n_points = np.zeros_like(kept), np.count_nonzero(kept)
     lines = np.flatnonzero(np.count_nonzero(zero, axis=1) > 1)
     if not lines.size or np.count_nonzero(zero) > STRIP_SHARE * n_points:
@@ -143,9 +144,9 @@ def _quantum(data: Array) -> float:
 
 
 def _far_of_grid(data: Array) -> float:
-    """Where the fit is below that, a value may be 0 by chance: some of so many counts, whose
-    probability is exp(-fit): 22 counts for 50,000 points; or differences rounded to whole numbers,
-    most of which are equal."""
+    """The fit value below which a 0 may be due to chance. The probability that a count is 0 is
+    exp(-fit): the limit is 22 counts for 50,000 points. Differences that are rounded to whole
+    numbers have their own limit, because most of them are equal."""
     far = math.log(data.size / CHANCE) if data.min() >= 0.0 else STEPS
     return far * _quantum(data)
 

@@ -2,8 +2,8 @@
 too small.
 
 Order. With free spectra a sequence fits as well with two of its rates exchanged, but the spectra of
-its states are others then. Which of the optima is meant is said by the order of the start values,
-and a long step may end in another one.
+its states are others then. The order of the start values says which optimum is meant, and a long
+step may end in another.
 
 Sign. Where a free spectrum is 0, noise makes it too high at half of the energies, and `min: 0` lets
 it be too low at none. What is too much of one spectrum is missing from the others, at all energies
@@ -12,11 +12,11 @@ to the same side. The laws in common make up for it. An example: of two decays w
 at 200. Errors and intervals do not know of it. A fit without the bound, which has no such bias,
 says how far the parameters moved.
 
-Errors. A standard error takes χ² to be a parabola in all parameters. Of weak lines and of lines
-close together it is none: a place two errors away often fits nearly as well, once the others have
-followed. That is looked at. First all parameters go along a straight line to two errors of each:
-where χ² rises there by what a parabola has, nothing more is asked, and of a line of 17 standard
-errors that is so in 19 of 20 fits. Else the others are fitted again, as `conf_interval` does it.
+Errors. A standard error takes χ² to be a parabola in all parameters. For weak lines and lines close
+together it is not: after the others have followed, a place two errors away often fits nearly as
+well. This is tested. First all parameters go along a straight line to two errors of each: if χ²
+rises there like a parabola, the test ends. For a line of 17 standard errors this is so in 19 of 20
+fits. Otherwise the others are fitted again, as `conf_interval` does it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ Array = npt.NDArray[np.float64]
 #: chi² of both orders differs by less than this share of it.
 SAME = 1e-9
 
-#: A parameter that moved by more of its standard errors is told, where that is more than so many
-#: standard deviations of the difference of both fits, whose variance is that without the bound less
-#: that with it (J. A. Hausman, Econometrica 46, 1251 (1978)).
+#: A parameter is reported if it moved by more than FAR standard errors, and by more than
+#: BEYOND_CHANCE standard deviations of the difference of both fits. The variance of this difference
+#: is the variance without the bound minus the variance with it (J. A. Hausman, Econometrica 46,
+#: 1251 (1978)).
 FAR, BEYOND_CHANCE = 0.75, 1.5
 
 #: Fewer amplitudes at 0 than these hardly bias anything.
@@ -55,8 +56,8 @@ FEWEST = 4
 #: How many standard errors away χ² is looked at: a parabola rises there by the square of it.
 AWAY = 2.0
 
-#: A rise of less than this part of that of a parabola is told: there the interval of one standard
-#: deviation is longer than the error by half of it.
+#: A rise below this part of a parabola's rise is reported. At this value the interval of one
+#: standard deviation is longer than the error by half.
 LITTLE = 0.5
 
 #: Along straight lines χ² is a parabola where it rises by 1 ± this part of it.
@@ -72,8 +73,8 @@ MOST_WORK = 2e6
 
 
 def exchanged(result: EndedFit, objective: Objective) -> list[Finding]:
-    """Rates whose order is not that of their start values, though the data allow both; none of
-    several starts, which are compared with one another."""
+    """Finds rates in another order than their start values, if the data allow both orders. Fits
+    from several starts are left out, because those are compared with one another."""
     found: list[Finding] = []
     for own, names in result.problem.named_files if not result.starts else ():
         for scheme, states in schemes_in(own.model.components) if own.n_amplitudes else ():
@@ -105,8 +106,8 @@ def _is_exchanged(result: EndedFit, objective: Objective, one: str, other: str) 
 
 
 def biased(result: EndedFit, objective: Objective) -> list[Finding]:
-    """The finding where `min: 0` holds amplitudes at 0 and moved parameters that all share; none of
-    counts, which are positive, and of data by reference or many points."""
+    """The finding that `min: 0` holds amplitudes at 0 and moved parameters that all share. There is
+    none for counts, which are positive, for data by reference, and for many points."""
     problem, errors = result.problem, result.stderr
     if problem.is_poisson or not is_at_hand(problem) or not problem.n_amplitudes:
         return []
@@ -141,9 +142,9 @@ def biased(result: EndedFit, objective: Objective) -> list[Finding]:
 
 
 def skewed(result: EndedFit, objective: Objective) -> list[Finding]:
-    """A finding on the free parameters of a fit of which χ² rises by too little, of a joint fit on
-    those of each file; none of data by reference, of models that need Python or many points, and
-    where χ² is rounding."""
+    """Finds free parameters along which χ² rises too little; in a joint fit, those of each file. It
+    is not tested for data by reference, for models that need Python, for many points, and if χ² is
+    rounding."""
     problem = result.problem
     if not is_at_hand(problem) or not problem.in_c:
         return []
@@ -180,7 +181,7 @@ class _Rises:
         self.jumps = list(result.ending.intervals)
         self.known = np.flatnonzero(errors > 0.0).tolist()
         with np.errstate(all="ignore"):
-            #: (n, n) by rows: where all go if one goes as far as it is looked at.
+            #: (n, n) row k: how all parameters move when parameter k moves by AWAY errors.
             self.steps = AWAY * covariance / errors[:, None]
 
     def little(self) -> Iterator[tuple[str, float]]:

@@ -16,12 +16,13 @@ from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.data.source import source_of
 from pyspec.model.data.windows import slice_of
 
-#: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
-#: highest value, that is one.
+#: END is the share of a spectrum that counts as its end. RISE is the smallest rise from end to end
+#: that counts, as a share of the highest value.
 END, RISE = 0.05, 0.02
 
-#: The rise from end to end in its standard errors that is one, however small, of one spectrum
-#: beside its lines, and the fewest points of an end whose scatter tells these.
+#: SURE is the rise from end to end, in its standard errors, that always counts in one spectrum
+#: beside its lines. FEWEST is the smallest number of points at an end to estimate these errors
+#: from.
 SURE, FEWEST = 5.0, 5
 
 

@@ -28,9 +28,10 @@ def doubts(
     sides: Mapping[str, str],
     chisqr: float | None,
 ) -> list[Finding]:
-    """Findings about lines and onsets outside of the axes, a Shirley that runs the wrong way, data
-    that look like counts, and a sigma that is their root. `sides` has name → bound that a parameter
-    ended at, `chisqr` is that of the fit at `theta`, None where it is not known yet.
+    """Findings about lines and onsets outside of the axes, and a Shirley that runs the wrong way.
+    Also about data that look like counts, and a sigma that is the root of the data. `sides` maps a
+    parameter to the bound that it ended at. `chisqr` belongs to the fit at `theta`; it is None if
+    it is not known yet.
     """
     found: list[Finding] = []
     outline, measurement, energy = problem.outline, problem.measurement, problem.model.energy
@@ -86,8 +87,8 @@ def _onsets(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
 
 
 def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
-    """A trace that is far from 0 at all times, before the first onset too, by laws that are 0
-    there: as a parameter of slices is, whose law was written for its motion alone."""
+    """Finds a trace that is far from 0 even before the first onset, while its laws are 0 there. An
+    example is a parameter of slices with a law that describes its motion alone."""
     measurement, times = problem.measurement, problem.axis("time")
     data = measurement.data
     if type(data) is not np.ndarray or data.ndim != 1 or times is None:

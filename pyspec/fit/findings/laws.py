@@ -1,20 +1,22 @@
 """Times, onsets, oscillations and quantities that the data hardly determine.
 
-Onsets under a narrow instrument. Between two samples such an onset is seen by none of them: all of
-its values there fit nearly alike, and the best one often lies beside a sample, where noise looks
-like a part of the rise. The parabola there is that of the sample: of 400 onsets under a width of a
-tenth of the step 151 were further than three standard errors from the truth. All of these are told;
-those that are not, as a sample lies within the rise for certain, scatter by 0.9 of their errors.
+Onsets under a narrow instrument. No sample sees such an onset while it lies between two samples.
+All of its values there fit nearly alike. The best one often lies beside a sample, where noise looks
+like a part of the rise. The parabola there is that of the sample. Of 400 onsets under a width of a
+tenth of the step, 151 were further than three standard errors from the truth. All of these are
+reported. An onset is not reported if a sample certainly lies within its rise; such onsets scatter
+by 0.9 of their errors.
 
 Weak oscillations. Noise oscillates, too, at some frequency. χ² has an optimum in the frequency
-about every 1 / T, with the length T of the times, and a fit ends at the one beside its start. Where
-that is not the one of the oscillation, its height is that of noise: of 688 such fits 624 are within
-three standard errors of 0. Of 400 fits at the frequency of an oscillation of six errors or more
-none is, of 100 at that of one of four errors 13 are.
+about every 1 / T, where T is the length of the times. A fit ends at the optimum beside its start.
+At an optimum that is not the oscillation's own, the height is that of noise: 624 of 688 such fits
+are within three standard errors of 0. At the frequency of an oscillation of six errors or more, 0
+of 400 fits are; at four errors, 13 of 100.
 
-Quantities by expressions. The error of a follower is propagated by its slopes. Of a ratio whose
-divisor is little more than noise they say nothing: 10 / (0.3 ± 0.7) is no 33 ± 78, and of 300
-simulated spectra with a line that faint 43 % have the ratio of heights within one error.
+Quantities by expressions. The error of a follower is propagated by its slopes. The slopes say
+nothing about a ratio with a divisor that is little more than noise: 10 / (0.3 ± 0.7) is not 33 ±
+78. Of 300 simulated spectra with such a faint line, 43 % have the ratio of heights within one
+error.
 """
 
 from __future__ import annotations
@@ -50,13 +52,13 @@ OSCILLATIONS = ("sinFun", "dampedSinFun")
 #: quarter at most.
 NARROW = 0.35
 
-#: An onset is seen between samples where its standard error in the middle of the step is below this
-#: part of the step. At widths of 0.2 and 0.3 steps it tells the noise apart that errors are right
-#: for (1.00 to 1.06 of the scatter) from that for which they are not (1.5 to 2.6).
+#: An onset counts as seen between samples if its standard error in the middle of the step is below
+#: this part of the step. This limit was measured at widths of 0.2 and 0.3 steps. Below it errors
+#: are right (1.00 to 1.06 of the scatter). Above it they are not (1.5 to 2.6).
 SEEN = 0.25
 
-#: A sample in the middle of the rise says where the onset is, if it differs by more than so many
-#: standard deviations from one before the rise, and from one behind it.
+#: A sample in the middle of the rise locates the onset if it differs from the samples before and
+#: after the rise by more than so many standard deviations.
 PARTLY = 4.0
 
 #: Laws that set in with a jump.
@@ -122,8 +124,8 @@ def _starts(file: FileEnd, frequency: str) -> dict[str, float]:
 
 
 def unseen_onsets(file: FileEnd) -> Iterator[Finding]:
-    """Onsets under an instrument that is narrow beside the steps of time, whose standard error is
-    that of one sample alone."""
+    """Finds onsets whose standard error comes from a single sample, under an instrument that is
+    narrow compared with the time steps."""
     time = file.times
     for width, onset in _onsets(file) if time.size > 1 else ():
         sigma, at, error = file.values[width], file.values[onset], file.errors[onset]

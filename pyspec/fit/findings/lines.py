@@ -1,19 +1,20 @@
 """Lines that the data hardly show, that merged, or that settled beside their peak.
 
 Faint and weak lines. Without its height a line has no place and no width. Chance makes a line that
-is little more than noise narrower or wider, and its errors with it. Measured on lines of free place
-and width, in normal noise and counts, by how much χ² is higher without the line, in variances of a
-point: at 16 to 36, 14 % of 560 places are further than two of their errors from the truth; at 64 to
-200, 5 % of 1,900. A place or a width that is free alone has an error that is right.
+is little more than noise narrower or wider, and its errors with it. This was measured on lines with
+free place and width, in normal noise and counts. The measure is the rise of χ² without the line, in
+variances of a point. At 16 to 36, 14 % of 560 places are further than two of their errors from the
+truth. At 64 to 200 it is 5 % of 1,900. A place or a width that is free alone has an error that is
+right.
 
-Lines narrower than the steps of energy. A line that lies beside a sample and reaches no other is
-seen by that one alone: a higher line further away fits as well, and the parabola at the optimum
-knows nothing of it. A line has as many unknowns as places, widths and heights that are free and its
-own: where fewer samples see it, its errors are too small. Of 14,400 fits to lines of known width,
-of Gauss, GLP and Lorentz, 0.2 to 2 steps wide and 5 to 100 standard deviations high, 6,521 are
-told, 23 % of them more than three standard errors from the truth; of the others 1.8 %, most of them
-Lorentzians. Of 11,322 fits with free widths 6,722 are told, 13 % of them with a place and 25 % with
-a height so far away; of the others 1 % and 9 %.
+Lines narrower than the steps of energy. A line beside a sample that reaches no other sample is seen
+by that one alone. A higher line further away fits as well, and the parabola at the optimum does not
+show it. The unknowns of a line are its own free places, widths and heights. If fewer samples see
+the line than it has unknowns, its errors are too small. Lines of Gauss, GLP and Lorentz were
+fitted, 0.2 to 2 steps wide and 5 to 100 standard deviations high. With known width, 6,521 of 14,400
+fits are reported. Of these 23 % are more than three standard errors from the truth; of the rest it
+is 1.8 %, mostly Lorentzians. With free widths, 6,722 of 11,322 fits are reported. Of these 13 %
+have a place and 25 % a height so far away; of the rest it is 1 % and 9 %.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ FAINT = 2.5
 #: weak. Its height is nearer to 0 than so many of its errors.
 WEAK = 6.0
 
-#: Lines of the table, and steps: what has a place and a width along the energies, and is all of it
-#: proportional to one height, so that nothing is left of it at the height 0.
+#: Lines of the table, and steps. They have a place and a width along the energies, and they are
+#: proportional to one height: at height 0 nothing is left.
 LINES = frozenset(
     name
     for name, op in OPS.items()
@@ -94,9 +95,9 @@ def merged_lines(file: FileEnd) -> Iterator[Finding]:
 
 
 def faint_lines(file: FileEnd) -> Iterator[Finding]:
-    """Lines whose height is compatible with 0, while a place or a width that they alone have is
-    free, and weak lines, while both are. None of heights that move, which may begin at 0, and of
-    lines that overlap, where a height says nothing without the other."""
+    """Finds lines with a height compatible with 0 and a free place or width of their own. Also
+    finds weak lines if both are free. Heights that move are left out, since they may begin at 0.
+    Lines that overlap are left out, since their heights have no meaning separately."""
     parameters, names, errors = file.problem.parameters, file.names, file.errors
     heights, away = dict[str, str](), dict[str, float]()
     for line in file.problem.model.components:
@@ -113,8 +114,8 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
     for name, own in _shapes(file, faint).items() if faint else ():
         of_line = [known.index(names[n]) for n in (root[name], *own) if names[n] in known]
         if own and names[root[name]] in known:
-            # The part of the error of the height that is left where all but its line is held:
-            # little where it overlaps another line.
+            # The part of the height's error that is left if all parameters outside of its line are
+            # held. It is small if the line overlaps another one.
             part = _inverse(precision[np.ix_(of_line, of_line)])[0, 0]
             if away[name] < FAINT * np.sqrt(max(part, 0.0)):
                 told.add(heights[name])
@@ -161,8 +162,8 @@ def _height(component: Component, file: FileEnd) -> str | None:
 
 
 def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
-    """The free parameters that mean nothing without the lines of these heights: each by the first
-    line that has it, lines of one height being one."""
+    """The free parameters that mean nothing without the lines of these heights. Each is listed
+    under the first line that has it. Lines with the same height count as one."""
     problem, parameters = file.problem, file.problem.parameters
     moved = [one for par in parameters.values() for one in (par.dynamics, par.profile) if one]
     others = [one for one in problem.model.components if one.name not in heights]
@@ -181,9 +182,9 @@ def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def unseen_lines(file: FileEnd) -> Iterator[Finding]:
-    """Narrow lines that fewer samples see than they have free parameters of their own, two at
-    least. Lines whose place moves meet the samples in many ways, and are left out, as are data by
-    reference and amplitudes that are free along an axis."""
+    """Finds narrow lines with fewer samples than free parameters of their own, of which there are
+    at least two. Lines with a moving place are left out, because they meet the samples in many
+    ways. Data by reference and amplitudes that are free along an axis are left out as well."""
     problem, given = file.problem, file.problem.measurement
     if problem.n_amplitudes or source_of(given.data) is not None or not (narrow := _narrow(file)):
         return

@@ -1,5 +1,5 @@
-"""Noise of counts: data that look like counts and were not said to be, and declared noise that is
-the root of the data themselves, as weights 1 / sqrt(counts) are."""
+"""Findings about the noise of counts: data that look like counts without being declared so, and
+declared noise that is the root of the data, such as weights 1 / sqrt(counts)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ SAME = 1e-3
 
 
 def counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[Finding]:
-    """The finding of data without declared noise that are whole numbers and scatter about the fit
-    by their roots: the variance of counts is their expectation, so that the mean square of the
-    residual is near the mean of the data."""
+    """The finding for data without declared noise that are whole numbers and scatter about the fit
+    like counts. The variance of counts is their expectation: the mean square of the residual is
+    near the mean of the data."""
     data = measurement.data
     if measurement.loss == "poisson" or data is None:
         return []
@@ -58,8 +58,8 @@ def counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -
 
 
 def roots(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[Finding]:
-    """The finding where σ² of the points of a spectrum is proportional to their data: those that
-    are low by chance count more, and what is fitted is low by about a count at each point."""
+    """The finding that σ² is proportional to the data within a spectrum. Points that are low by
+    chance then have too large a weight, and the fit is low by about one count at each point."""
     if measurement.loss != "squares" or not _may_be(measurement):
         return []
     data, weight, kept = _window(measurement)

@@ -1,11 +1,12 @@
-"""What the scatter of data about a finished fit says of their noise: whether it is the same at all
-energies, at all times and in all files, whether it is noise, and whether single points are none.
+"""What the scatter of data about a finished fit says about their noise. Is it the same at all
+energies, at all times and in all files? Is it noise at all, and are single points outliers?
 
-Standard errors take all points (with weights: all weighted points) to have one variance. It is
-looked at by how neighbouring points differ, which a model that misses something smooth does not
-change: by d = (r_ik - r_jk - r_il + r_jl) / 2 with j = i + 1 and l = k + 1, of squares that do not
-overlap, or by pairs of one spectrum or trace. The roots of |d| are nearly normal [1], and outliers
-count little there. Blocks of them along an axis are compared by the analysis of variance [2].
+Standard errors take all points (with weights: all weighted points) to have one variance. This is
+tested with differences of neighbouring points, which hardly change if a model misses something
+smooth. The difference is d = (r_ik - r_jk - r_il + r_jl) / 2 with j = i + 1 and l = k + 1, over
+squares that do not overlap. In a single spectrum or trace it is taken over pairs. The roots of |d|
+are nearly normal [1], and outliers count little there. Blocks of them along an axis are compared by
+the analysis of variance [2].
 
 [1] D. M. Hawkins & R. A. J. Wixley, Am. Stat. 40, 296 (1986). [2] As of the absolute deviations by
 H. Levene (1960) and M. B. Brown & A. B. Forsythe, J. Am. Stat. Assoc. 69, 364 (1974).
@@ -45,9 +46,9 @@ FACTOR, CHANCE = 1.5, 1e-4
 #: A ratio of variances, between blocks and within, below which no number of them is so seldom.
 EVER = 2.9
 
-#: An axis has so many blocks at most; each has so many differences at least, and so many for each
-#: fitted value, which takes a part of the scatter away: half of the variance at most, and of σ less
-#: than FACTOR.
+#: MOST_BLOCKS is the largest number of blocks along an axis. Each block has at least LEAST
+#: differences, and at least FOR_EACH_VALUE for each fitted value. Fitted values take away a part of
+#: the scatter: at most half of the variance, and less than FACTOR of σ.
 MOST_BLOCKS, LEAST, FOR_EACH_VALUE = 16, 12, 2
 
 #: The mean of the root of |d| of normal noise with the standard deviation 1.
@@ -128,11 +129,11 @@ class Residual:
     def alike(self) -> Iterator[Finding]:
         """Neighbouring residuals that are alike, which noise of independent points is not:
         r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit. The variance of the
-        first sum is that of sum(r_i² r_i+1²), also where noise differs, which a few noisy points
-        then decide. It is estimated by the lesser of this sum, which likeness makes larger, and of
-        sum(r_i⁴) / 3, which heavy tails do. Noise whose correlation falls off by the same share
-        from point to point gives the mean of many points a variance that is (1 + s) / (1 - s) times
-        that of independent ones."""
+        first sum is that of sum(r_i² r_i+1²), even if the noise differs. A few noisy points may
+        then decide it. It is estimated by the smaller of two sums: this one, which correlation
+        makes larger, and sum(r_i⁴) / 3, which heavy tails make larger. If the correlation of the
+        noise falls by the same factor from point to point, the mean of many points has a larger
+        variance: by (1 + s) / (1 - s) over that of independent points."""
         mean = self.square / max(self.n, 1.0)
         if not 0.0 < mean * mean < math.inf:
             return
@@ -248,9 +249,9 @@ def _blocks(counts: Array, least: int) -> list[tuple[int, int]]:
 
 
 def _extremes(sums: Array) -> list[tuple[int, float]]:
-    """(place, standard deviation) of the groups of differences that scatter least and most, of
-    which each row has the number, and the sums of the roots and of the sizes; [] where chance alone
-    may make them differ, or they hardly do."""
+    """(place, standard deviation) of the groups of differences that scatter least and most. Each
+    row of `sums` has the number of differences, the sum of the roots and the sum of the sizes. []
+    if the groups hardly differ, or if chance alone may explain the difference."""
     if len(sums) < 2:
         return []
     n, roots, sizes = sums.T

@@ -1,12 +1,12 @@
 """Points that lie far from a finished fit, as those of cosmic rays and dead pixels do.
 
-How far is counted in robust standard deviations of the residual, which a few points do not change,
-and where no data are negative also in those of the signed root deviance of counts,
+The distance is measured in robust standard deviations of the residual, which a few points do not
+change. If no data are negative, it is also measured with the signed root deviance of counts,
 
     D = sign(y - f) sqrt(2 (y log(y / f) - y + f)),
 
-which scatters alike everywhere where the variance is proportional to the fit, and whose tail is
-below exp(-D² / 2) for counts however few (Chernoff's bound).
+which has the same scatter everywhere if the variance is proportional to the fit. Its tail is below
+exp(-D² / 2), however few the counts are (Chernoff's bound).
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def _scale(sizes: Array) -> float:
 
 
 def _limit(n_points: int, n_free: int, furthest: float) -> float:
-    """How far the furthest of so many normal points may be by chance, where their standard
-    deviation is taken from themselves: a quantile of Student's t, or less where that is enough for
-    the `furthest` of them."""
+    """The largest distance that chance explains for so many normal points, if their standard
+    deviation is estimated from themselves. It is a quantile of Student's t. A lower limit is
+    returned if the `furthest` point is already within it."""
     least = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
     if not furthest > least:
         return least

@@ -19,8 +19,9 @@ _OFF = (Kind.MISFIT, Kind.RESIDUAL_STRUCTURED)
 
 
 def verdict_of(result: FitResult | SliceResults) -> str:
-    """:data:`GOOD`; :data:`MISSES` where the curve misses the data; :data:`DOUBTFUL` where another
-    finding says that values may be wrong; else why there is no answer. Of slices, all together."""
+    """Returns one of the verdicts. :data:`GOOD`; :data:`MISSES` if the curve misses the data;
+    :data:`DOUBTFUL` if another finding says that values may be wrong; otherwise the reason why
+    there is no answer. Of slices, all together."""
     if isinstance(result, SliceResults):
         if not result.success.all():
             return f"{np.count_nonzero(result.success)} of {len(result)} converged"

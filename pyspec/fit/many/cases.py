@@ -94,8 +94,8 @@ def _is_shaped(one: Measurement, like: Measurement) -> bool:
 
 
 def _is_like(one: Measurement, like: Measurement, shared: Sequence[str]) -> bool:
-    """Whether two differ in nothing but the values of their arrays; of series, which C sums in
-    other ways where weights do not differ along an axis, in those of their data alone."""
+    """Whether two measurements differ only in the values of their arrays. Series may differ only in
+    their data: C sums them in other ways if weights are constant along an axis."""
     return _is_shaped(one, like) and all(
         name in shared
         or (

@@ -43,7 +43,7 @@ class ManyBatch(Batch[OneFit]):
     fit_type: ClassVar[str] = "many"
     plural: ClassVar[str] = "fits"
 
-    #: Of a fit whose data are drawn anew: where else it had optima, None where that is not known.
+    #: The other optima of the original fit, when data are drawn again; None if they are not known.
     rivals: list[Array] | None = None
 
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> OneFit:
@@ -154,10 +154,10 @@ def bootstrap(
     ----------
     result : of a fit of one file, with its data
     n : number of fits
-    kind : "noise" adds noise to the model: of the declared sigma, of counts, or, where no noise was
-        declared, of the scatter about the fit; "residuals" adds residuals of the fit, in units
-        of sigma, drawn with replacement, and needs no normal distribution; their mean is taken
-        off, and they are made larger by sqrt(n / (n - k)), as k free parameters made them smaller
+    kind : "noise" adds noise to the model: with the declared sigma, of counts, or, without declared
+        noise, with the scatter about the fit. "residuals" adds residuals of the fit, in units of
+        sigma, drawn with replacement; it needs no normal distribution. Their mean is subtracted.
+        They are multiplied by sqrt(n / (n - k)), because k free parameters made them smaller
     seed : of the random number generator; fit k has the same data wherever it runs
     progress, client, n_workers : as of :func:`fit_many`
 
@@ -167,9 +167,9 @@ def bootstrap(
         ``fits.spread(name)`` is the standard deviation, ``fits.interval(name)`` the interval of
         68 %.
 
-    Amplitudes that are free along an axis are solved for in each fit; those of one are
-    ``fits.result(3).amplitudes``. Where another optimum beside a coherent artifact is nearly as
-    good as that of `result`, each fit looks there, too, and the better one counts.
+    Amplitudes that are free along an axis are solved for in each fit; the amplitudes of fit 3 are
+    ``fits.result(3).amplitudes``. There may be another optimum beside a coherent artifact, nearly
+    as good as `result`. Each fit then tries this optimum too, and keeps the better one.
 
     Raises :class:`FitError` for a fit that did not converge, a joint fit, data by reference,
     residuals of counts, or counts whose errors were scaled.

@@ -65,8 +65,9 @@ class ManyFits(Fits[OneFit]):
     Attributes
     ----------
     fits : all of them, in their order
-    names, free_names : all parameters in the order of the model, and those that were fitted;
-        without amplitudes that are free, and what depends on the energy: they have no one value
+    names, free_names : all parameters in the order of the model, and the fitted ones. Free
+        amplitudes and quantities that depend on the energy are left out, because they have more
+        than one value
     model_name, backend, seconds, interrupted : what was fitted, and how it ran
     """
 

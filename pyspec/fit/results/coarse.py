@@ -102,9 +102,9 @@ def drawn(result: FitResult) -> FitResult:
 def _summed(
     problem: FitProblem, theta: Array, shape: tuple[int, int], points: tuple[int, ...]
 ) -> Array:
-    """(6, n_row_cells, n_column_cells) sums over the cells of a window, some of their rows at a
-    time: of the points that count their number, data, fit and variance; of the model at all points,
-    and how many these are."""
+    """(6, n_row_cells, n_column_cells) sums over the cells of a window, a few rows at a time. The
+    sums are: number of points that count; their data, fit and variance; the model at all points;
+    the number of all points."""
     executor = problem.executor
     assert isinstance(executor, CompiledExecutor)
     first = executor.window.row_begin

@@ -66,8 +66,8 @@ class EndedFit(Measured):
     nfev : residual evaluations, all of them; those of a part of the rows by their share
     success, message : whether the method ended at an optimum and the data determine every free
         parameter, and how it ended
-    interrupted : True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit
-        that had just ended (`success` says which)
+    interrupted : True if Ctrl-C or SIGTERM came. The values are then the best so far, or the result
+        of a fit that had just ended (`success` says which)
     ending : how the fit ended, in arrays, see :class:`pyspec.fit.ending.Ending`
     started_from : where the start values come from, such as "the baseline fit"; "" if not known
     starts : tuple of :class:`pyspec.fit.Start`, how fits from several starts ended
@@ -174,8 +174,8 @@ class EndedFit(Measured):
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Name → (low, high] of parameters that move a jump, such as an onset that no instrument
-        smears: all that the data say."""
+        """Name → (low, high] of parameters that move a jump, such as an onset without an instrument
+        response. The data determine only this interval."""
         return {self.free_names[k]: ends for k, ends in self.ending.intervals.items()}
 
     # curves
@@ -342,8 +342,8 @@ class EndedFit(Measured):
         return Statistics(numbers | dict(zip(("aic", "bic"), criteria_of(self), strict=True)))
 
     def _squares(self) -> tuple[float, float]:
-        """The sums of the squares of data - model and of data - mean over the points that count, in
-        the units of the data; of data by reference in one pass over them."""
+        """The sums of squares of data - model, and of data - mean, over the points that count, in
+        the units of the data. Data by reference are read once."""
         problem = self.problem
         if source_of(problem.measurement.data) is None:
             data = np.asarray(self.data, dtype=np.float64)[self.keep]

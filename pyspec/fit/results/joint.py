@@ -44,20 +44,20 @@ class JointResult(FitResult, Sequence[FitResult]):
     ----------
     files : one FitResult a file; their chisqr is that of the file, their standard errors are
         those of the joint fit; ``joint["scan"]`` is that of the file of this name. The redchi of a
-        file takes off all of its parameters, shared ones too, as if it were alone: of k files of n
-        points that share p parameters it is (n - p / k) / (n - p) of the variance on average, a
-        little too large; `redchi` of all files has no such bias
+        file subtracts all of its parameters, also the shared ones, like that of a single fit. For k
+        files of n points that share p parameters, its mean is (n - p / k) / (n - p) times the
+        variance, which is a little too large. The `redchi` of all files has no such bias
     names : what the files are called
     """
 
-    #: What the files are called, "" where they have no name; chi², points and amplitudes of each,
-    #: and what all of them leave undetermined.
+    #: The names of the files, "" for a file without a name. Then chi², points and amplitudes of
+    #: each file, and what all files together leave undetermined.
     _file_names: tuple[str, ...] = ()
     _counted: tuple[tuple[float, int, int, Determined | None], ...] = ()
 
     def _end(self, measurements: Sequence[Measurement], called: Sequence[str]) -> None:
-        """Ends a fit of files that are `called` so: counts what each of them has at the best
-        values, and refers to their data as they came."""
+        """Ends a fit of files with the names `called`. Counts the sums of each file at the best
+        values, and refers to the original data."""
         problem, ending = self.problem, self.ending
         counted = []
         for (file, own), gather in zip(problem.files_at(self.theta), problem.gathers, strict=True):

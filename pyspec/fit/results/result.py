@@ -73,7 +73,8 @@ class FitResult(LmfitNames, Told):
 
     @property
     def joint(self) -> FitResult | None:
-        """Of one file of a joint fit that of all files; else None, and of one that was loaded."""
+        """The joint fit that this file belongs to. None for a single fit, and for a fit that was
+        loaded."""
         return None if self._of is None else self._of[0]
 
     # findings
@@ -93,10 +94,10 @@ class FitResult(LmfitNames, Told):
         return ordered((*self._findings, *self._of_end, *self._of_levels))
 
     def diagnose(self, deep: bool = False) -> Self:
-        """A copy of the result whose findings are those of its residual, too: noise that differs,
-        structure, outliers, dead points. It takes one pass over the residual. With `deep` also
-        those that take further fits, such as errors that are too small: `diagnosed` has the
-        evaluations and seconds of these.
+        """A copy of the result with further findings from its residual: noise that differs,
+        structure, outliers, dead points. It takes one pass over the residual. With `deep` it also
+        runs further fits, for example to find errors that are too small. `diagnosed` has the
+        evaluations and seconds of these fits.
 
         Raises :class:`FitError` for one file of a joint fit: diagnose the joint result."""
         if self._is_joint_member:
@@ -128,8 +129,9 @@ class FitResult(LmfitNames, Told):
         """Every component on its own, name → an array of the shape of `fit`, in file order; they
         add up to `fit`, within rounding.
 
-        Raises :class:`FitError` for a trace, whose kernels act on laws and add nothing themselves,
-        and where a component reads the spectrum of lines whose amplitudes are free.
+        Raises :class:`FitError` for a trace, because its kernels act on laws and add nothing
+        themselves. It also raises it if a component reads the spectrum of lines with free
+        amplitudes.
         """
         if self.is_trace:
             raise FitError(
@@ -178,11 +180,11 @@ class FitResult(LmfitNames, Told):
         model: Model | None = None,
         **options: Any,
     ) -> FitResult:
-        """Fits again, with the settings of then unless `options` (of :func:`fit_model`) say
-        otherwise: from the best values, or with ``start="initial"`` from where it began. `data`
-        take the place of those of then, as an archive may not hold them, and a changed `model`
-        that of the model, with the noise and the settings of then. Of one file of a joint
-        fit it warns of the parameters that files share: they are those of this file alone."""
+        """Fits again, from the best values, or with ``start="initial"`` from the original start.
+        The saved settings are used unless `options` (of :func:`fit_model`) override them. `data`
+        replace the original data, which an archive may not hold. A changed `model` replaces the
+        model; noise and settings stay the same. For one file of a joint fit, a warning names the
+        shared parameters: they are then fitted to this file alone."""
         result: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
         return result
 
@@ -195,13 +197,13 @@ class FitResult(LmfitNames, Told):
         trace: bool = False,
         progress: bool | Callable[[int, int], object] | None = None,
     ) -> Any:
-        """Intervals by profile likelihood: one parameter is moved away from its best value, the
-        others are fitted again at every step, until chi² has risen by as much as the probability
-        requires.
+        """Intervals by profile likelihood. One parameter is moved away from its best value, and the
+        others are fitted again at every step. An interval ends where chi² has risen by as much as
+        the probability requires.
 
-        Where the noise is known (weights, counts), this is z² for z standard deviations; elsewhere
-        it follows from Fisher's distribution and chi² / (n - k), as in lmfit. `scale_covar` decides
-        which, as for standard errors.
+        If the noise is known (weights, counts), this rise is z² for z standard deviations.
+        Otherwise it follows from Fisher's distribution and chi² / (n - k), as in lmfit.
+        `scale_covar` decides which, as for standard errors.
 
         Parameters
         ----------
@@ -213,17 +215,17 @@ class FitResult(LmfitNames, Told):
         Returns
         -------
         a dict that prints as a table
-            name → [(probability, value), ...] from the far lower end over (0.0, best value) to the
-            far upper end, as of :func:`lmfit.conf_interval`. An end at a bound is the bound; it is
-            infinite where chi² never rises so much. With `trace` also name → {parameter: values,
-            "prob": probabilities}.
+            name → [(probability, value), ...], as of :func:`lmfit.conf_interval`. The list runs
+            from the far lower end over (0.0, best value) to the far upper end. An end at a bound is
+            the bound; it is infinite where chi² never rises so much. With `trace` also name →
+            {parameter: values, "prob": probabilities}.
 
-        Where a better optimum turns up on the way, intervals stay those about the values of the
-        fit, and hold the other one where no higher chi² parts them. A :class:`ModelWarning` says
-        where it is, and so do the ``findings`` of the dict.
+        If a better optimum is found on the way, intervals stay about the values of the fit. They
+        include the other optimum if no sufficiently high chi² lies between the two. A
+        :class:`ModelWarning` says where it is, and so do the ``findings`` of the dict.
 
-        Raises :class:`FitError` for one file of a joint fit, and where a fit without success is not
-        at its best optimum, :class:`CallError` for a name that is not free."""
+        Raises :class:`FitError` for one file of a joint fit, and for a fit without success that is
+        not at its best optimum. Raises :class:`CallError` for a name that is not free."""
         if self._is_joint_member:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
         need_fitted(self)
@@ -246,10 +248,10 @@ class FitResult(LmfitNames, Told):
         The posterior is flat within the bounds. Noise that was declared is taken as it is; else
         it is sampled too. Options are the fields of :class:`pyspec.MC` and override those of
         `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
-        function (steps done, all). A chain shorter than 50 autocorrelation times is a
-        :class:`ModelWarning`, kept in ``samples.cautions``, and so are a fit that did not converge
-        and Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises :class:`FitError`
-        without emcee.
+        function (steps done, all). A chain shorter than 50 autocorrelation times gives a
+        :class:`ModelWarning`, kept in ``samples.cautions``. A fit that did not converge gives one
+        too, and so does Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises
+        :class:`FitError` without emcee.
         """
         mc = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
         need_fitted(self)
@@ -269,10 +271,10 @@ class FitResult(LmfitNames, Told):
         }
 
     def to_xarray(self) -> Any:
-        """An ``xarray.Dataset``: data, fit, residual on the axes of the window, with labels and
-        units where these are known; value, stderr, init of the parameters along ``parameter``,
-        spectra or traces that were free along ``amplitude``; facts of the fit and its findings as
-        attributes. The fit is NaN where it is not known."""
+        """An ``xarray.Dataset``. It has data, fit and residual on the axes of the window, with
+        labels and units if these are known. Value, stderr and init of the parameters lie along
+        ``parameter``. Free spectra or traces lie along ``amplitude``. Facts of the fit and its
+        findings are attributes. The fit is NaN where it is not known."""
         facts = self._facts() | {
             "success": int(self.success),
             "findings": "\n".join(map(str, self.findings)),

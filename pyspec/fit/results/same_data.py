@@ -41,7 +41,7 @@ class Fitted(Protocol):
 
 
 def changed(name: str, so: str = _OTHERS) -> DataError:
-    """What is said of a fit of that name whose data were changed, and what follows from it."""
+    """The error for a fit of this name after its data were changed, with the consequences."""
     return DataError(
         f"the {name}: its data were changed after it was fitted (their checksum differs), so {so}; "
         "fit a copy where an acquisition uses its buffer again: File(data=data.copy(), ...)"
@@ -49,8 +49,8 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
 
 
 def is_at_hand(problem: Fitted) -> bool:
-    """Whether the data of a problem, or of all files of a joint fit, are in memory, with all that
-    belongs to them: data by reference are not read once more for what is asked after a fit."""
+    """Whether all data of a problem are in memory, for all files of a joint fit and with weights
+    and masks. Data by reference are not read again for questions after a fit."""
     given = [one.measurement for one in problem.files]
     parts = [part for one in given for part in (one.data, one.weight, one.keep)]
     return all(source_of(part) is None for part in parts)
@@ -65,9 +65,9 @@ def need_same(problem: Fitted) -> None:
 
 
 def need_fitted(result: Any, found: float | None = None) -> None:
-    """Raises :class:`DataError` where data were changed since a fit, or weights or a mask, of which
-    it takes no checksum: χ² at its values, one evaluation where it was not `found` already, is
-    another one then. A fit by samples of the posterior is not asked for that."""
+    """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
+    checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
+    unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
     problem, chisqr = result.problem, float(result.chisqr)
     need_same(problem)
     if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):

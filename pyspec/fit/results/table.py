@@ -20,9 +20,9 @@ from pyspec.model.show import html_table
 class ParameterRow:
     """One parameter after a fit.
 
-    `stderr` is one standard error, None where there is none: a fixed parameter, a parameter at
-    a bound, a fit that stopped early. `expr` is the expression of a follower. `at_bound` is
-    "min" or "max" where the fit ended there, else "".
+    `stderr` is one standard error. It is None for a fixed parameter, a parameter at a bound, and a
+    fit that stopped early. `expr` is the expression of a follower. `at_bound` is "min" or "max"
+    where the fit ended there, else "".
     """
 
     name: str
@@ -240,8 +240,8 @@ _DURATIONS = {
 
 
 def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) -> Any:
-    """A Dataset whose axes, data and parameters say what they are, `long_name`, and their `units`,
-    where that is known by their names."""
+    """A Dataset with `long_name` and `units` for its axes, data and parameters, if these are known
+    by their names."""
     for name, array in dataset.variables.items():
         what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
         unit = units.get(what, "")

@@ -64,9 +64,9 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : None or 1 fits the slices in this process, usually in less than 0.1 ms each, by the
-        threads that ``PYSPEC_NUM_THREADS`` allows; a larger number starts that many workers, which
-        takes seconds: worth it only where the fits take longer
+    n_workers : None or 1 fits the slices in this process, usually in less than 0.1 ms each. It uses
+        the threads that ``PYSPEC_NUM_THREADS`` allows. A larger number starts that many workers,
+        which takes seconds: use it only for longer fits
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
     client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the
@@ -77,10 +77,11 @@ def fit_slices(
     seed : of their random numbers, to which the number of the slice is added; or one for each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
-    C fits one slice after the other. Where it is not certain of one, as where the data leave a
-    combination of parameters open, this is fitted as :func:`pyspec.fit.fit_model`
-    does. All have the bits of that. A slice that fails has the status "failed" and its message;
-    Ctrl-C keeps the slices that are done, the others have the status "not run".
+    C fits one slice after the other. If it is not certain of a slice, this slice is fitted by
+    :func:`pyspec.fit.fit_model`. An example is a combination of parameters that the data do not
+    determine. All slices have the bits that fit_model gives. A slice that fails has the status
+    "failed" and its message; Ctrl-C keeps the slices that are done, the others have the status "not
+    run".
     """
     need_pair("fit_slices", model, series)
     in_turn = method, stages, fit_alg_1, fit_alg_2

@@ -251,12 +251,12 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     ) -> FitResult:
         """Fits time laws to one parameter against time, weighted with its standard errors.
 
-        `model` names a model of time laws in the file `model_yaml`: of the whole parameter, so that
-        a law that is 0 before its onset needs a ``constFun`` above it. A relative path begins in
-        the folder of the project whose file was fitted, and where there is no such file, or no
-        project, where Python runs. Slices that did not converge or have no standard error do not
-        count. Options as of :func:`pyspec.fit.fit_trace`. Pictures and tables have the units of
-        the times and of the parameter.
+        `model` names a model of time laws in the file `model_yaml`. It describes the whole
+        parameter: a law that is 0 before its onset needs a ``constFun`` above it. A relative path
+        begins in the folder of the project that the file belongs to. Without a project, or without
+        such a file there, it begins in the current folder. Slices that did not converge or have no
+        standard error do not count. Options as of :func:`pyspec.fit.fit_trace`. Pictures and tables
+        have the units of the times and of the parameter.
         """
         time, values, stderr = self.trace(name)
         good = np.isfinite(values) & np.isfinite(stderr) & (stderr > 0)
@@ -325,9 +325,9 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         return need_pandas().DataFrame({"time": self.time, **columns})
 
     def to_xarray(self) -> Any:
-        """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, chisqr,
-        redchi, nfev, status, message, data, fit, residual, with labels and units where these are
-        known."""
+        """An ``xarray.Dataset`` over time (and energy). It has each parameter and its ``_stderr``;
+        chisqr, redchi, nfev, status and message; data, fit and residual. Labels and units are
+        included if they are known."""
         xarray = need_xarray()
         columns = columns_of(self, ("chisqr", "redchi", "nfev", "status", "message"))
         arrays: dict[str, Any] = {name: (("time",), one) for name, one in columns.items()}

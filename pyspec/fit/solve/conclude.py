@@ -57,8 +57,8 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     ended, is_found = run.end[0] in ("converged", "exact"), False
     if outcome is not None:
         ended = outcome.success
-        # A method of lmfit that ended in doubt, as those do whose differences lose their digits,
-        # may be at the optimum: exact derivatives tell how far that is.
+        # A method of lmfit may end in doubt although it is at the optimum, because its differences
+        # lose their digits. Exact derivatives tell how far the optimum is.
         in_doubt = not (ended or getattr(outcome, "aborted", False) or run.stopped)
         is_found = in_doubt and last != SAMPLER and is_finite and ending.distance <= NEAR
     has_ended = (ended or is_found) and not run.stopped and is_finite
@@ -98,7 +98,7 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
 
 
 def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
-    """Where a run ended; and what was found in a closer look, where it took one."""
+    """Where a run ended, and the verdict of a closer look, if one was needed."""
     problem, solver = run.problem, run.solver
     n_amplitudes, n = problem.n_amplitudes_at(run.theta), len(problem.names)
     is_saturated = run.scale_covar and run.n_points <= n + n_amplitudes

@@ -22,10 +22,10 @@ def jacobian(
 ) -> Array:
     """(n_points, n_columns) derivatives of the residual in external coordinates.
 
-    Central differences, one-sided where a bound is nearer than the step. The step,
-    eps^(1/3) of the value, balances rounding and curvature; where the value is next to nothing
-    beside its size, `sizes`, the step is that of a thousandth of the size. A parameter that its
-    bounds hold in place has the slope 0.
+    Central differences, one-sided where a bound is nearer than the step. The step, eps^(1/3) of the
+    value, balances rounding and curvature. If the value is tiny compared with its size, `sizes`,
+    the step is that of a thousandth of the size. A parameter that its bounds hold in place has the
+    slope 0.
     """
     slopes = []
     for index in columns:
@@ -67,10 +67,10 @@ SHARE = 1e-5
 def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
     """``inv(JᵀJ)``, and the columns that the data do not determine.
 
-    `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. A column of zeros is
-    not determined, nor is one so short that its variance is too large for a double, nor are columns
-    that can replace one another: they have NaN, the others their covariance. None where no column
-    is determined.
+    `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. Three kinds of columns
+    are not determined: columns of zeros, columns so short that their variance is too large for a
+    double, and columns that can replace one another. They have NaN, the others their covariance.
+    None if no column is determined.
     """
     size = np.sqrt(np.einsum("ij,ij->j", derivatives, derivatives))
     informed = np.flatnonzero(size > LEAST_LENGTH).tolist()
@@ -104,9 +104,9 @@ THEIRS = 1e-16
 
 
 def left_by_others(root: Array, columns: Sequence[int], held: Collection[int]) -> Array:
-    """S, the curvature of chi² along each of these columns once the others have followed, but for
-    those that are `held`; 0 where they do all that this one does, as the width of a GLP does at
-    m = 0."""
+    """S, the curvature of chi² along each of these columns after the others have followed, except
+    the `held` ones. S is 0 if the others can do all that a column does. An example is the width of
+    a GLP at m = 0."""
     own = root[:, columns]
     least = THEIRS * np.einsum("ij,ij->j", own, own)
     free = np.delete(root, [*held, *columns], axis=1)
@@ -121,10 +121,10 @@ def left_by_others(root: Array, columns: Sequence[int], held: Collection[int]) -
 def gains_beyond(
     root: Array, downhill: Array, sides: Mapping[int, str], held: Collection[int]
 ) -> dict[int, float]:
-    """How much chi² would fall without the bound of a column, if the model were linear, by the
-    columns at a bound whose `sides` are given, of those `held`: g² / S, g its slope and S what
-    :func:`left_by_others` gives. None of columns beyond whose bound chi² does not fall, nor where
-    S is 0."""
+    """How much chi² would fall without the bound of a column in a linear model: g² / S. Here g is
+    the slope of the column and S what :func:`left_by_others` gives. `sides` lists the columns at a
+    bound, a part of `held`. A column is left out if chi² does not fall beyond its bound, or if S is
+    0."""
     slopes = {k: float(downhill[k]) for k in sides if np.isfinite(downhill[k])}
     falling = [k for k, slope in slopes.items() if (slope > 0.0) == (sides[k] == "max")]
     curvatures = left_by_others(root, falling, held).tolist()

@@ -29,8 +29,8 @@ SLIGHT = 1e-6
 
 
 def watch_of(objective: Objective) -> Watch:
-    """What is told of each evaluation of one run of the solver, or now and then: it counts them,
-    ends the fit where a signal has come or the time is up, and shows progress."""
+    """The function that is called after an evaluation of the solver, each time or now and then. It
+    counts evaluations, ends the fit at a signal or when the time is up, and shows progress."""
     account, progress = objective.evaluations, objective.progress
     before, is_timed = account.count, account.max_seconds is not None
     is_shown = type(progress) is not Silent
@@ -46,8 +46,8 @@ def watch_of(objective: Objective) -> Watch:
     return watch
 
 
-#: Chi² above that of the best interval, in units of the variance of a point, at which the next ones
-#: are far from it.
+#: The next intervals are clearly worse than the best one if their chi² is higher by this many
+#: variances of a point.
 FAR = 4.0
 
 
@@ -116,11 +116,12 @@ class Descent:
         return found
 
     def _by_slopes(self, found: NativeSolver, index: int, jumps: Jumps) -> tuple[float, bool]:
-        """The standard error of a jump parameter where it says more than the interval, and whether
-        the fit ended inside of that; 0 where it does not.
+        """The standard error of a jump parameter, if it says more than the interval, and whether
+        the fit ended inside of the interval. The error is 0 if the interval says more.
 
-        Slopes tell the place of a line with two heights, and the jump does: the error holds where
-        it is short beside the interval, or where the next intervals fit nearly as well."""
+        The place of a line with two heights follows from its slopes and from its jump. The error
+        holds if it is short compared with the interval, or if the next intervals fit nearly as
+        well."""
         jump, n = jumps.places[index], found.theta.size
         covariance, empty = gauss_newton(found.factor()[:, :-1]) if jump.is_smooth else (None, [])
         if covariance is None or index in empty:
@@ -164,8 +165,9 @@ class Descent:
         return solver.theta.copy()
 
     def _better_start(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
-        """Of counts, the linear parameters by plain least squares where the deviance is smaller
-        there: at heights far off, such as those of negative counts, its slopes lead nowhere."""
+        """For counts: a start with linear parameters from plain least squares, if its deviance is
+        smaller. Slopes of the deviance lead nowhere from heights far off, such as those of negative
+        counts."""
         problem, account = self.problem, self.objective.evaluations
         if not problem.is_poisson or not linear:
             return start
@@ -210,8 +212,8 @@ class Descent:
         return self.fit(start, bounds, TRIAL_EVALUATIONS)
 
     def _settle(self, found: NativeSolver, jumps: Jumps) -> NativeSolver:
-        """The end of a search, to the tolerance. Where the data do not say where in its interval a
-        parameter lies, as those of an onset and a height do not, it lies in the middle."""
+        """The end of a search, to the tolerance. A parameter is put into the middle of its interval
+        if the data do not determine its place there. This happens with an onset and a height."""
         start = found.theta.copy()
         undetermined = self._undetermined(start)
         for index, jump in jumps.places.items():

@@ -3,8 +3,8 @@
 Two questions are asked of the derivatives J of the residual at the best point, over the free
 parameters that no bound holds:
 
-*Is it an optimum?* The undamped step, in standard errors, is the distance to it: the length of the
-projection of the residual r on the columns of J, over s, the standard deviation of one point.
+*Is it an optimum?* The distance to it is the undamped step, in standard errors. It is the length of
+the projection of the residual r on the columns of J, over s, the standard deviation of one point.
 
 *Is there only one?* With the columns of J scaled to length 1, a direction v with Jv = 0 changes
 the parameters and not the model. A direction whose singular value is tiny beside the largest is
@@ -88,8 +88,8 @@ class Verdict:
     lost : places of the parameters that the data do not determine
     combinations : for each lost direction of two or more parameters, their places and how they
         move together, the largest change being 1 in units of each parameter's column
-    next_to : places of parameters so near to a bound that to reach it changes nothing, and which
-        the data push beyond it; and -1 for the lower bound, 1 for the upper
+    next_to : places of parameters near to a bound that the data push beyond it, so near that
+        reaching it changes nothing; and -1 for the lower bound, 1 for the upper
     """
 
     distance: float
@@ -145,10 +145,11 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
 
 
 def _is_held(point: Point, k: int, chisqr: Callable[[Array], float]) -> bool:
-    """Whether a parameter without a slope lies at a bound that chi² holds it at: at all distances
-    up to the other bound, or without one to its own size, chi² is no lower, there it is higher, and
-    it rises from the bound on. Such is a width of 0, whose sign has no effect; not such is an onset
-    behind the last time, which may be anywhere there. Takes one evaluation for each distance."""
+    """Whether a parameter without a slope is held at a bound by chi². Distances are tried up to the
+    other bound, or without one up to the parameter's own size. Chi² must be no lower at any of
+    them, it must be higher at the last, and it must rise from the bound on. This holds for a width
+    of 0, whose sign has no effect. It does not hold for an onset after the last time, which may be
+    anywhere there. Takes one evaluation for each distance."""
     side, low, high = int(point.sides[k]), float(point.lower[k]), float(point.upper[k])
     if side == 0 or not point.variance > 0.0:
         return False
@@ -168,9 +169,9 @@ def _is_held(point: Point, k: int, chisqr: Callable[[Array], float]) -> bool:
 def _weak(
     point: Point, free: npt.NDArray[np.intp], size: Array, singular: Array, vt: Array
 ) -> Iterator[tuple[float, Array]]:
-    """The directions that are to be judged, with their singular values. Of several lost ones any
-    mixture is lost, too, and one of two parameters at bounds may go neither way where each of them
-    may: those at a bound, or near one, get a direction each."""
+    """The directions to be judged, with their singular values. Any mixture of several lost
+    directions is lost, too. A mixture of two parameters at bounds may be blocked both ways although
+    each of them is free to move. So parameters at or near a bound get one direction each."""
     room = np.minimum(point.theta - point.lower, point.upper - point.theta)[free] * size[free]
     is_lost = singular <= LOST * singular[0]
     for group in (is_lost, ~is_lost & (singular <= WEAK * singular[0])):
@@ -190,8 +191,8 @@ def _weak(
 
 
 def _one_each(rows: Array, columns: list[int]) -> Array:
-    """(n, n) shares of n directions in others that span the same: of some columns each new one has
-    but one, and the last have none, as far as that goes."""
+    """(n, n) shares of n directions in new ones that span the same space. As far as possible, each
+    new direction contains only one of the `columns`, and the last directions contain none."""
     shares, rows, left = np.eye(len(rows)), rows.copy(), list(range(len(rows)))
     while len(rows) > 1 and left and columns:
         sizes = np.abs(rows[np.ix_(left, columns)])
@@ -209,9 +210,9 @@ def _one_each(rows: Array, columns: list[int]) -> Array:
 def _distance(
     point: Point, free: npt.NDArray[np.intp], size: Array
 ) -> tuple[float, list[tuple[int, int]]]:
-    """The length of the undamped step, in units of the residual. Parameters that it would push
-    beyond a bound which they are at, or next to, stay where they are, and the others step without
-    them; those that are next to one, and to which."""
+    """The length of the undamped step, in units of the residual, and the parameters next to a bound
+    with the side of it. A parameter at or next to a bound that the step would push beyond it stays
+    where it is; the others step without it."""
     spread, next_to = np.sqrt(point.variance), list[tuple[int, int]]()
     while free.size:
         _, singular, vt = np.linalg.svd(point.root[:, free] / size[free], full_matrices=False)
@@ -234,8 +235,9 @@ def _distance(
 
 
 def _is_next_to(point: Point, k: int, side: int) -> bool:
-    """Whether a parameter is near to a bound in its own units, too: any place of a line that is
-    too narrow to be seen is as good as its bound, and no end at it."""
+    """Whether a parameter is near to a bound in its own units, too. This excludes the place of a
+    line that is too narrow to be seen: all places are then as good as the bound, and the fit did
+    not end there."""
     low, high, value = point.lower[k], point.upper[k], point.theta[k]
     interval = high - low if np.isfinite(high - low) else max(abs(value), point.sizes[k])
     return bool((value - low if side < 0 else high - value) <= NEXT_TO * interval)
@@ -250,8 +252,8 @@ def _is_flat(
 ) -> bool:
     """Whether chi² hardly rises one standard error along `change`, or to the bounds, either way.
 
-    Where the singular value is 0 the standard error is infinite: then the walk ends where a
-    parameter has changed by the interval of its bounds, or without bounds by its own size."""
+    The standard error is infinite if the singular value is 0. The walk then ends where a parameter
+    has changed by the interval of its bounds, or without bounds by its own size."""
     if not point.variance > 0.0:
         return singular == 0.0
     interval = point.upper[free] - point.lower[free]
@@ -274,9 +276,9 @@ def _is_flat(
 
 
 def without_trace(point: Point, data_square: float, apart: Collection[int] = ()) -> list[int]:
-    """Where the model meets the data to rounding: the places of the parameters whose whole size
-    changes it by less than that, as the place of a line of height 1e-17 does; without those that
-    are judged in another way."""
+    """Places of parameters without effect in a model that agrees with the data to rounding. Their
+    whole size changes the model by less than rounding. An example is the place of a line of height
+    1e-17. Parameters in `apart` are judged in another way and left out."""
     effect = point.sizes * np.sqrt(np.einsum("ij,ij->j", point.root, point.root))
     faint = np.flatnonzero(effect <= TRACE * np.sqrt(data_square)).tolist()
     return [k for k in faint if k not in apart]

@@ -1,13 +1,12 @@
 """Parameters that move a jump over the samples: an onset without an instrument, an edge, a width.
 
-Between two samples chi² is smooth in such a parameter, or does not depend on it at all; from one
-interval between samples to the next it jumps, and no derivative says so. Hence the intervals are
-tried: neighbours first, then ever farther, each with a whole fit inside of it. What the data say
-of the parameter is the interval, not a Gaussian error.
+Between two samples chi² is smooth in such a parameter, or does not depend on it at all. From one
+interval between samples to the next it jumps, and no derivative shows this. Hence the intervals are
+tried: neighbours first, then ever farther, each with a whole fit inside of it. What the data say of
+the parameter is the interval, not a Gaussian error.
 
-The samples may be energies, times or auxiliary points. Of a formula the places of its jumps follow
-from its comparisons; where these depend on other free parameters, they are worked out again as
-those change.
+The samples may be energies, times or auxiliary points. The jumps of a formula follow from its
+comparisons. If they depend on other free parameters, they are computed again when those change.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ ELSEWHERE = "fit from several starts (n_starts=10) or fix it at several values, 
 #: Pairs of intervals are tried so many intervals away.
 NEARBY = (1, -1, 2, -2, 3, -3)
 
-#: So many intervals on either side of the best one are looked at for others that fit as well; of
-#: more points than these only the next ones, until one does not.
+#: FURTHER intervals on either side of the best one are tested for fits that are as good. Above
+#: MANY_POINTS points the test stops at the first interval that is worse.
 FURTHER, MANY_POINTS = 40, 1_000_000
 
 #: Where the first of a pair lies in its interval.
@@ -77,8 +76,8 @@ class Jumps:
         return self.places[index].inside(places, k, *self.limits(index))
 
     def frozen(self, theta: Array) -> Bounds:
-        """The bounds, with every jump parameter kept in the interval that it is in; where others
-        decide where that lies, at its value."""
+        """The bounds, with every jump parameter kept in its interval. If other parameters decide
+        where this interval lies, the jump parameter is kept at its value."""
         low, high = (bound.copy() for bound in self.bounds)
         for index, jump in self.places.items():
             if jump.pinned:
@@ -100,9 +99,9 @@ def search(
 ) -> NativeSolver:
     """The best fit over the intervals of every jump parameter, begun from a fit.
 
-    A fit is better if it lowers chi² by more than `noise`. `ties` takes values in other intervals
-    where fits are as good, but for a share `slight` of chi², since other parameters make up for the
-    jump.
+    A fit is better if it lowers chi² by more than `noise`. `ties` receives values in other
+    intervals with fits that are as good, up to a share `slight` of chi². There other parameters
+    make up for the jump.
     """
     changed = True
     while changed:
@@ -118,8 +117,9 @@ def search(
 
 
 def _search_pairs(best: NativeSolver, fit: Fit, jumps: Jumps, noise: float) -> NativeSolver:
-    """Two parameters that place the same jumps move together, as the middle and the width of a box
-    do where one of its edges moves: into near intervals, and on in the same direction."""
+    """Moves two parameters that place the same jumps together, into near intervals and on in the
+    same direction. An example is a box with one moving edge: both its middle and its width
+    change."""
     lower, upper = jumps.bounds
 
     def tried(theta: Array) -> NativeSolver | None:
@@ -218,9 +218,9 @@ def reach(
     noise: float,
     over: int = 0,
 ) -> tuple[float, float]:
-    """The interval (low, high] that a jump parameter ended in, together with the next ones that
-    change χ² by no more than `noise`, such as those at samples that are masked or outside of the
-    window; up to `over` others may lie between."""
+    """The interval (low, high] that a jump parameter ended in, joined with next ones that are as
+    good. There χ² changes by no more than `noise`, for example at samples that are masked or
+    outside of the window. Up to `over` other intervals may lie between."""
     theta = found.theta.copy()
     places, value = jumps.places[index].at(theta), float(theta[index])
     first = last = number_of(places, value)
@@ -254,8 +254,8 @@ def beyond(
     ends: tuple[float, float],
     variance: float,
 ) -> list[Finding]:
-    """The finding where the intervals beside that of a jump parameter fit about as well: where χ²
-    rises by less than the `variance` of a point, the others being where they are."""
+    """The finding that intervals beside that of a jump parameter fit about as well. There χ² rises
+    by less than the `variance` of a point, with the other parameters unchanged."""
     index, jumps = problem.names.index(name), Jumps.of(problem, bounds)
     over = FURTHER if problem.n_points <= MANY_POINTS else 0
     low, high = reach(found, index, jumps, problem.chisqr_at, variance, over)

@@ -167,8 +167,8 @@ def without_intervals(
 
 
 class How(NamedTuple):
-    """How a fit runs: the methods one after the other, the options of the last one, and the limits
-    and `scale_covar` of :func:`pyspec.fit.fit_model`."""
+    """How a fit runs: its methods in order, the options of the last one, the limits, and
+    `scale_covar`, as of :func:`pyspec.fit.fit_model`."""
 
     methods: tuple[str, ...]
     options: dict[str, object]

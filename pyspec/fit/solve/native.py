@@ -43,8 +43,8 @@ TOLERANCE = 5e-8
 #: millisecond: by then what Python needs has left the caches.
 PATIENCE = 0.05
 
-#: What a point takes for each column of the derivatives, until that has been measured: up to twice
-#: as long as that of a line whose place moves.
+#: Seconds for each point and column of the derivatives, until they have been measured. This is up
+#: to twice the time of a line with a moving place.
 SECONDS = 1e-9
 
 #: Evaluations after which a fit without `max_nfev` gives up.
@@ -63,7 +63,7 @@ _ASKED, _READ = reading(
     "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
 _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
-#: What C is told of an ending, where it writes, and what reads that.
+#: The words of an ending; how Python fills its input, and how it reads what C wrote.
 _END_WORDS = WORDS["pyspec_end"]
 _FILL_END, _READ_END = Struct("=3q2d6Q").pack_into, Struct("=16xq2d").unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
@@ -275,7 +275,7 @@ class NativeSolver:
     def ended_at(
         cls, theta: Array, lower: Array, upper: Array, known: Settled, given: Ended
     ) -> NativeSolver:
-        """One that has ended, of which no more is kept than what C said of it."""
+        """A solver that has ended. Only what C returned about it is kept."""
         solver = cls(theta, lower, upper, given.n_points, 0.0, given.nfev)
         found = view("pyspec_solver", solver._memory)
         found["end"], found["nfev"] = _CONVERGED, given.nfev
@@ -285,8 +285,9 @@ class NativeSolver:
         return solver
 
     def settle(self, n_free: int, is_scaled: bool, apart: tuple[int, ...] = ()) -> Settled:
-        """What C says of the ending at the best point, with so many degrees of freedom, whether the
-        variance of a point is chi² over these, and parameters that are judged elsewhere."""
+        """What C finds about the ending at the best point. `n_free` are the degrees of freedom.
+        `is_scaled` is whether the variance of a point is chi² over these. Parameters in `apart` are
+        judged elsewhere."""
         given = n_free, is_scaled, apart
         if self._settled is not None and self._settled[0] == given:
             return self._settled[1]
@@ -341,8 +342,8 @@ class NativeSolver:
 
 @lru_cache(maxsize=64)
 def _places_of(n: int) -> tuple[int, ...]:
-    """Where in the memory of a solver, in words, after the state and theta, lie the bounds, the
-    trial, answer and normal, the ending, the work of C; and where it ends."""
+    """Offsets in the memory of a solver, in words, after the state and theta: the bounds, the
+    trial, the answer, the normal equations, the ending, the work of C, and the end."""
     size, (ending_words, work_words) = triangle_size(n + 1), _words_of(n)
     sizes = (_STATE + n, 2 * n, n, size, size, ending_words, work_words)
     return tuple(accumulate(sizes))
@@ -369,8 +370,8 @@ SOUND = 1e-6
 
 
 def root_of(gram: Array) -> Array:
-    """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such, and what rounding
-    makes of a direction without length, which may be below 0, is 0."""
+    """Upper triangular R with RᵀR = a Gram matrix. Columns of zeros stay zeros. A direction without
+    length may be below 0 by rounding; it is set to 0."""
     size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     informed = size > 0.0
     if informed.all():

@@ -1,5 +1,5 @@
-"""The search for better optima beside the one that a fit has found, such as those of time zero
-beside a coherent artifact."""
+"""The search for better optima beside the one that a fit has found, for example with another time
+zero beside a coherent artifact."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ Array = npt.NDArray[np.float64]
 #: Ends at which a fit need not go on.
 ENDED = ("converged", "degenerate", "stalled", "slow")
 
-#: Evaluations after which a fit that creeps looks elsewhere first: from a time zero that is far
-#: off it may take thousands to an optimum that is not the best.
+#: After so many evaluations a slow fit first looks for other optima. From a time zero that is far
+#: off it may take thousands of them to reach an optimum that is not the best.
 CREEPS = 100
 
 #: How often a search goes on from a better point, for each file.
 MOST_BETTER = 4
 
-#: How near to its end a trial comes, in standard errors, before it is compared; and the decrease of
-#: chi² that counts then, in units of the variance of a point: what is left to its end.
+#: ROUGH is how near to its end a trial comes, in standard errors, before it is compared. SLIGHT is
+#: the decrease of chi² that then counts, in units of the variance of a point: the fall that is left
+#: to its end.
 ROUGH = 0.03
 SLIGHT = ROUGH**2
 
-#: Optima may be the best ones of other data, which scatter about the same model, where their chi²
-#: is higher by less than this, in units of the variance of a point; less than NEAR is the same one.
+#: An optimum is a rival if its chi² is higher by less than RIVAL, in units of the variance of a
+#: point. It may be the best one for other data that scatter about the same model. Below NEAR it is
+#: the same optimum.
 RIVAL, NEAR = 100.0, 0.01
 
 #: Those that a fit is cautious about are not excluded by two standard deviations.
@@ -51,8 +53,8 @@ MOST_NAMED = 3
 
 
 def starts_beside(problem: FitProblem, theta: Array) -> list[Array]:
-    """Starts to other optima than that at `theta`: of several files all elsewhere together, then
-    each of them alone, whose own parameters are elsewhere, the others as they are."""
+    """Starts towards other optima than the one at `theta`. With several files, first all files move
+    together. Then each file moves alone: only its own parameters change."""
     if problem.others is not None:
         return problem.others
     if problem.only is not None:

@@ -62,8 +62,8 @@ def sample(
 def walkers(
     objective: Objective, params: lmfit.Parameters, n: int, seed: object
 ) -> npt.NDArray[np.float64]:
-    """(n, n_free) places around the start, inside of the bounds. lmfit scales them by the values,
-    so that all walkers of a parameter that starts at 0 would start at one place."""
+    """(n, n_free) places around the start, inside of the bounds. lmfit scales them by the values.
+    It would therefore start all walkers of a parameter with the value 0 at the same place."""
     names = [name for name in params if params[name].vary]
     centre = np.array([params[name].value for name in names])
     sizes = dict(zip(objective.problem.names, objective.sizes, strict=True))

@@ -1,5 +1,5 @@
-"""Where a solver goes on that has ended in doubt, and the fit over the parameters that a model is
-not linear in; see csrc/solver/lm_ways.c and csrc/solver/lm_reduce.c."""
+"""Continues a solver that ended in doubt, and runs the fit over the nonlinear parameters of a
+model. See csrc/solver/lm_ways.c and csrc/solver/lm_reduce.c."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pyspec.fit.solve.native import Evaluate, NativeSolver, Told, Watch, loop
 
 Array = npt.NDArray[np.float64]
 
-#: What a search does: looks for ways out; the same of a fit that has begun by eliminating linear
-#: parameters; or nothing but the fit that eliminates them.
+#: What a search does. WAYS looks for ways out of a doubtful end. BACK does the same after a fit
+#: that began by eliminating linear parameters. REDUCED only runs the fit that eliminates them.
 WAYS, BACK, REDUCED = (CONSTANTS[f"SEARCH_{name}"] for name in ("WAYS", "BACK", "REDUCED"))
 
 _STATE = WORDS["pyspec_search"]

@@ -15,8 +15,9 @@ _CERTAIN, _WEAK, _NEUTRAL = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK
 
 
 class Ended(NamedTuple):
-    """Of a fit that converged: its points, evaluations, how far the solver saw the optimum, and
-    with how many degrees of freedom, and which variance of a point, its ending was asked for."""
+    """Facts of a fit that converged: its points, its evaluations and the distance to the optimum
+    that the solver saw. Also the degrees of freedom and the variance of a point that its ending was
+    computed with."""
 
     n_points: int
     nfev: int

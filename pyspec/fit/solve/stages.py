@@ -40,8 +40,9 @@ EXACT = (64 * float(np.finfo(float).eps)) ** 2
 #: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
 
-#: Where MINPACK stops, unless the caller says. lmfit's 1.5e-8 of χ² is 0.004 standard errors for a
-#: thousand points and 0.04 for a hundred thousand; 1e-14 is as near as rounding lets it come.
+#: Tolerances of MINPACK, unless the caller sets them. lmfit's 1.5e-8 of χ² is 0.004 standard errors
+#: for a thousand points and 0.04 for a hundred thousand. With 1e-14 it comes as near as rounding
+#: allows.
 OF_MINPACK = {"ftol": 1e-14, "xtol": 1e-14}
 
 

@@ -1,9 +1,9 @@
 """How long a Markov chain remembers where it was, and whether it is long enough for that.
 
-The integrated autocorrelation time τ of a chain is the number of steps that are worth one
-independent sample: the error of a mean over N steps is that of N / τ independent ones. It is
-estimated as emcee does it [1]: the autocorrelation functions of all walkers are averaged and summed
-up to the first lag beyond five times the sum [2].
+The integrated autocorrelation time τ of a chain is the number of steps per independent sample. The
+error of a mean over N steps is that of N / τ independent samples. It is estimated as emcee does it
+[1]: the autocorrelation functions of all walkers are averaged and summed up to the first lag beyond
+five times the sum [2].
 
 [1] D. Foreman-Mackey et al., Publ. Astron. Soc. Pac. 125, 306 (2013). [2] A. Sokal, Monte Carlo
 Methods in Statistical Mechanics (1997).

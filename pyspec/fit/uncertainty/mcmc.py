@@ -44,8 +44,8 @@ class Posterior:
 
     With declared noise it is -χ²/2 (for counts half of the deviance). Without, the standard
     deviation σ of all points is unknown too, flat in ln σ: -χ²/(2σ²) - n ln σ. Amplitudes that are
-    free along an axis are solved for at every step, and each takes one point off n, so that σ is
-    that of the fit.
+    free along an axis are solved for at every step. Each of them reduces n by one point, which
+    makes σ equal to that of the fit.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
             f"{result.model_name}: this is one file of a joint fit, and its posterior that of all "
             "files; sample the joint result"
         )
-    # Where errors are scaled, weights say how points compare, and the size of the noise is sampled;
-    # of counts that of their scatter beside the roots of what is expected.
+    # If errors are scaled, weights are relative, and the size of the noise is sampled. For counts
+    # this size is the scatter relative to the roots of the expected counts.
     weighted = bool(problem.is_weighted and not result._scale_covar)
     mc = resolved(settings or MC(), result, weighted)
     names = [*problem.names, *([] if weighted else [LNSIGMA])]

@@ -6,8 +6,8 @@ known, one Gauss-Newton step of the others leads to the profile. The rise there 
 less what the step gains. Its slope by d is the derivative of chi² at the end of the step [1]. So
 each point has s and ds/dd, and a polynomial through those of both sides has the ends.
 
-What is not as smooth as that is left to fits with the parameter held: a point that is not near the
-profile, others that meet a bound or leave one, s that does not rise.
+Three cases are left to fits with the parameter held: a point that is not near the profile, other
+parameters that meet or leave a bound, and an s that does not rise.
 
 [1] D. J. Venzon & S. H. Moolgavkar, Appl. Stat. 37, 87 (1988).
 """
@@ -30,8 +30,8 @@ Array = npt.NDArray[np.float64]
 NEAR = 1.5e-5
 
 #: A point is near the profile where the step of the others gains less than TRUST of the rise. The
-#: step also leaves a part of the slope, since the curvature of chi² is not quite that of Gauss and
-#: Newton; at most LEFT of it, which changes no end.
+#: step also leaves a part of the slope, because chi² has not quite the curvature of Gauss-Newton.
+#: At most LEFT of it may remain, which changes no end.
 TRUST, LEFT = 1e-3, 1e-4
 
 #: Points on one side.

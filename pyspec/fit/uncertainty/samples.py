@@ -226,10 +226,10 @@ class MCMCResult:
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """What to know before these samples are used: a chain that was interrupted, or is shorter
-        than 50 autocorrelation times, walkers that did not move, a fit that did not converge, best
-        values outside of the middle 68 % of the samples, which the room within bounds decides then,
-        followers that are not finite at some samples."""
+        """Warnings about these samples. The chain may have been interrupted, or be shorter than 50
+        autocorrelation times. Walkers may not have moved. The fit may not have converged. The best
+        values may lie outside of the middle 68 % of the samples, which then depend on the room
+        within the bounds. Followers may not be finite at some samples."""
         mc = self.settings
         short = too_short(self.chain, self.autocorr_time, mc.burn, mc.thin)
         bad = {name: int(np.sum(~np.isfinite(self.of(name)))) for name in self.followers}
