@@ -75,9 +75,9 @@ class _Drawn:
 class Desk:
     """A session with its pages.
 
-    `take` is called with each message of a page, from any thread; commands run one after the other
-    in a thread of the desk, a fit in another. `folder` is where it saves; `state` a file in which
-    it keeps where it stands.
+    `take` is called with each message of a page, from any thread. Commands run one after the other
+    in a thread of the desk; a fit runs in another thread. `folder` is where it saves. It keeps its
+    current state in the file `state`.
     """
 
     def __init__(
@@ -160,9 +160,9 @@ class Desk:
     # commands
 
     def _work(self) -> None:
-        """Runs all commands that wait, shows what they did, and answers. Of steps of one drag that
-        follow each other only the last is made, and they are answered before they are shown: the
-        next is on its way while the page draws."""
+        """Runs all commands that wait, shows what they did, and answers. Of consecutive steps of
+        one drag only the last is made. Steps of a drag are answered before they are shown: the next
+        one is on its way while the page draws."""
         with self._lock:
             waiting, self._queue = self._queue, []
         if not waiting:
@@ -362,8 +362,8 @@ class Desk:
                 self._send(page, packed(-1, json.dumps({"problem": told}), {}))
 
     def _send_all(self) -> None:
-        """Sends each page what is new to it, as one message; a page that has not drawn the last one
-        gets the next when it has."""
+        """Sends each page its news as one message. A page that is still drawing gets the next
+        message after it has drawn the last one."""
         self.keeper.keep()
         pages = list(self.pages)
         for page in pages:

@@ -24,8 +24,8 @@ ALIGNED = 8
 
 
 def packed(version: int, state: str, frames: Frames) -> bytes:
-    """What is new to a page as one message: the length of its header as uint32, the header in JSON,
-    and the arrays, float32 but for axes. `state` is JSON."""
+    """The news for a page as one message: the length of the header as uint32, the header in JSON,
+    and the arrays. Arrays are float32, except axes. `state` is JSON."""
     kept = [
         (frame, name, _plain(array))
         for frame, arrays in frames.items()

@@ -1,9 +1,9 @@
 """A server for one desk, on this machine alone.
 
 It listens on the loopback address. Its address has a token in the path, which every request and
-every socket needs; a page of another origin, or a name that is not of this machine, is refused. A
-proxy, as that of Jupyter, hands on the name that the browser has asked for: such a name is
-allowed by itself. The page hands out nothing of the file system.
+every socket needs. Pages of another origin are refused, and so are names that do not belong to this
+machine. A proxy, such as Jupyter's, forwards the host name of the browser's request. Such a name
+has to be allowed separately. The page hands out nothing of the file system.
 """
 
 from __future__ import annotations

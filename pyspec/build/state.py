@@ -207,7 +207,7 @@ def history_state(session: Session, most: int = 500) -> dict[str, Any]:
 
 
 def document_state(session: Session) -> dict[str, Any]:
-    """What the document says that is not drawn: window, cursor, what is left out."""
+    """The parts of the document that are not drawn: window, cursor, excluded ranges."""
     document = session.document
     limits = document.energy_limits, document.time_limits
     energy, time = (None if limit is None else list(limit) for limit in limits)

@@ -1,5 +1,5 @@
-"""Sums over data that come chunk by chunk: what is computed along the whole time axis is prepared
-once, and nothing else grows with the number of times."""
+"""Sums over data that come chunk by chunk. Values along the whole time axis are prepared once.
+Nothing else grows with the number of times."""
 
 from __future__ import annotations
 
@@ -174,8 +174,9 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
 def in_strips(
     blocks: Iterable[tuple[int, npt.NDArray[Any]]],
 ) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """The same rows in blocks that begin at multiples of :data:`STRIP`, but for the first of rows
-    that follow each other: blocks are cut, and what is left of one stands before the next."""
+    """The same rows in blocks that begin at multiples of :data:`STRIP`. Only the first block of a
+    run of consecutive rows may begin elsewhere. Blocks are cut, and the rest of a block is put in
+    front of the next one."""
     first, left = 0, None
     for begin, block in blocks:
         if left is not None and begin != first + len(left):

@@ -93,7 +93,7 @@ class CompiledExecutor(PlanExecutor):
         self.weight = None if weight is None else along_one_axis(weight)
         self.keep = None if keep is None else along_one_axis(keep)
         step = self.measurement.energy_step
-        #: What a Shirley weighs the energies by, where that is not a matter of the axis alone.
+        #: The weights of the energies in a Shirley, if they do not follow from the axis alone.
         self.shares = None if step is None else shares_of(plan, step)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
@@ -230,8 +230,8 @@ class CompiledExecutor(PlanExecutor):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Derivatives are known in closed form, except those that pass through registered
-        functions; with these, and with sums over the energies, Python has to run between two
+        """Derivatives are known in closed form, except through registered functions. With
+        registered functions and with sums over the energies, Python has to run between two
         evaluations."""
         return self._can if self.rows is None else _SUMS_ELSEWHERE
 
@@ -239,10 +239,10 @@ class CompiledExecutor(PlanExecutor):
         """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.
 
         Exact, in one C call; at a jump or kink one-sided or 0. What passes through formulas that
-        sum over the energies is added in NumPy. Raises :class:`PlanError` where the model calls
-        registered functions, which have no known derivative; with `known_only` these are taken to
-        be constant, so that the columns of ``capabilities.unknown_columns`` lack what passes
-        through them.
+        sum over the energies is added in NumPy. Raises :class:`PlanError` if the model calls
+        registered functions, which have no known derivative. With `known_only` these functions are
+        taken to be constant. The columns of ``capabilities.unknown_columns`` then lack the part
+        that passes through them.
         """
         columns = self.slopes(theta, fixed, known_only=known_only)
         columns *= self._residual_slope(theta, fixed)
@@ -328,8 +328,9 @@ class CompiledExecutor(PlanExecutor):
         return int(self.packed.header["separable"]) >= 0 and is_plain and all(along)
 
     def in_strips(self, form: str) -> bool:
-        """Whether a fit in memory sums in a way that whole strips of rows allow: apart, or rows
-        first where columns of J are the same in every row (csrc/separable/still.c)."""
+        """Whether a fit in memory may sum whole strips of rows. It may if shapes and times are
+        summed apart. It also may if rows are summed first, for columns of J that are the same in
+        every row (csrc/separable/still.c)."""
         is_plain = self.weight is None and self.keep is None and self.measurement.loss == "squares"
         walks = int(self.packed.header["separable"]) < 0
         return self.is_apart(form) or (form == "gram" and walks and is_plain)

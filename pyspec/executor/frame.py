@@ -84,8 +84,8 @@ class Frame:
         self.external[1][...] = spectra
 
     def make_room(self, slopes: bool) -> None:
-        """Work memory, and memory for what is the same for all rows, before the first call; more of
-        both before the first that asks for slopes."""
+        """Allocates work memory, and memory for values that are the same for all rows, before the
+        first call. Allocates more of both before the first call that asks for slopes."""
         if self._room is not None and self._has_slopes >= slopes:
             return
         plan, problem = self._packed.address, self._problem

@@ -1,8 +1,8 @@
 """The interpreted executor: runs a plan with NumPy, one vectorised call a node.
 
-It is the yardstick of the ablation, so it is written as a careful NumPy programmer would:
-what does not move in time is evaluated on one line, what does not depend on the free
-parameters is kept from call to call, sums go on in place.
+It is the reference of the ablation, so it is written the way a careful NumPy programmer would write
+it. Values that do not move in time are evaluated on one line. Values that do not depend on the free
+parameters are kept from call to call. Sums are accumulated in place.
 """
 
 from __future__ import annotations

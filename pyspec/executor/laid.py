@@ -1,9 +1,10 @@
 """What C needs for the fit of one measurement, laid out once for all that are like it.
 
-A fit of a model that has not changed, to data of the same shape in the same window, calls C with
-the structures of the fit before, but for where they lie and where the data are. So they are kept
-as a template, in which addresses count from its begin. It is copied into memory of a fit, and the
-address of that is added. The memory is that of one fit at a time, and then of the next.
+Consider a fit of an unchanged model to data of the same shape in the same window. It calls C with
+the structures of the previous fit; only their addresses and those of the data differ. So the
+structures are kept as a template with addresses that count from its begin. For a fit the template
+is copied into memory, and the address of this memory is added. The memory belongs to one fit at a
+time and is handed on to the next.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def arrays_of(measurement: Measurement) -> Arrays | None:
 
 
 def layout_key(plan: ScheduledPlan, measurement: Measurement, arrays: Arrays) -> Hashable:
-    """A key that is equal for all fits that may share a layout: the fixed values of the plan, the
-    window, the noise, and the shapes of the arrays."""
+    """A key that is equal for all fits that may share a layout. It has the fixed values of the
+    plan, the window, the noise, and the shapes of the arrays."""
     data, weight, keep = arrays
     rows, columns, scale = measurement.rows, measurement.columns, measurement.loss_scale
     steps = None if weight is None else weight.strides, None if keep is None else keep.strides

@@ -1,5 +1,5 @@
-"""Sums as nodes of the tree over the row number: what was summed apart, in other threads, processes
-or on other machines, joins to the bits of one pass over all rows."""
+"""Sums as nodes of the tree over the row number. Sums from other threads, processes or machines
+join to the bits of one pass over all rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Sums over the residuals in C: chi², Jᵀr and JᵀJ without ever storing J.
 
-A *triangle* is the upper triangle of a symmetric matrix of order n_free + 1, row after row: the
-Gram matrix of ``[J r]``, J being minus the derivative of the residual r, or (form "factor") its
-Cholesky factor R. Its last number belongs to r alone.
+A *triangle* is the upper triangle of a symmetric matrix of order n_free + 1, row after row. It is
+the Gram matrix of ``[J r]``, or (form "factor") its Cholesky factor R. J is minus the derivative of
+the residual r. Its last number belongs to r alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def triangle_size(order: int) -> int:
 
 
 def node_size(form: int, order: int) -> int:
-    """Numbers that are summed together: a triangle of an order, or as many as that of the data."""
+    """The number of values that are summed together: `order` for sums of the data, else a triangle
+    of this order."""
     return order if form == DATA else triangle_size(order)
 
 

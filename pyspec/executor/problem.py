@@ -96,8 +96,8 @@ class Problem:
 def in_steps_of_the_first(
     files: Sequence[tuple[Model, Measurement | None]],
 ) -> list[tuple[Model, Measurement]]:
-    """The files, of which those that share the strength of a Shirley count by the mean step of the
-    first of these: all have the same loss per eV."""
+    """The files. If files share the strength of a Shirley, all of them use the mean energy step of
+    the first. They then have the same loss per eV."""
     found: list[tuple[Model, Measurement]] = []
     first: float | None = None
     for model, given in files:

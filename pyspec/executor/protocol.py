@@ -1,4 +1,4 @@
-"""What an executor is: the calls that everything else makes, and what it can do, as data."""
+"""The protocol of an executor: its calls, and its capabilities as data."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ class Executor(Protocol):
         """The parts of a fit for the solver in C, valid inside the `with` block."""
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
-        """The sums of one fit whose loop runs in Python, as that of an executor without parts does;
-        valid inside the `with` block."""
+        """The sums of one fit whose loop runs in Python, for executors without parts. Valid inside
+        the `with` block."""
 
     def rest(self) -> None:
         """Frees work memory, which the next call makes again; for executors that are kept."""

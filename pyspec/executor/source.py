@@ -33,8 +33,8 @@ _SUMS = Capabilities(in_c=True, in_parts=False)
 
 
 class SourceExecutor(CompiledExecutor):
-    """C evaluation of a plan on data that are read block by block: models and sums, but no
-    residuals and no derivatives of each point, which would be as large as the data.
+    """C evaluation of a plan on data that are read block by block. It gives models and sums. It
+    gives no residuals and no derivatives of each point, which would be as large as the data.
 
     Attributes
     ----------

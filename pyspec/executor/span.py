@@ -1,5 +1,6 @@
-"""Fits of a separable plan that read their data in some evaluations only, where the data lie
-elsewhere: csrc/separable/span.c keeps what was read of them, and says what is still to be read.
+"""Fits of a separable plan whose data lie elsewhere, which read them in some evaluations only.
+csrc/separable/span.c keeps the sums of earlier readings, and tells which readings are still
+missing.
 
 Readings are added in the tree over the row number, as all sums are. So such a fit has the bits of
 one in memory.
@@ -86,8 +87,8 @@ class Reading:
 
 
 class Span:
-    """What a fit has read of its data, and the sums that follow from it: :meth:`ask` what is to be
-    read, :meth:`take` that until no more is, and then :meth:`answer`."""
+    """The readings of a fit, and the sums that follow from them. Call :meth:`ask` for the next
+    reading, then :meth:`take` with each reading until no more is asked for, then :meth:`answer`."""
 
     def __init__(
         self, executor: CompiledExecutor, frame: Frame, size: int, isa: str | None

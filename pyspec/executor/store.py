@@ -1,8 +1,8 @@
 """Sums of a fit whose rows lie elsewhere: with a source that is read in chunks, or with the workers
 of a cluster. Both are stores of rows, below one loop that asks them for what it needs.
 
-What a store sums are nodes of the tree over the row number (:mod:`pyspec.executor.nodes`), so that
-the bits are those of all rows in memory.
+A store returns nodes of the tree over the row number (:mod:`pyspec.executor.nodes`). Their sum has
+the bits of a sum over all rows in memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Derivatives through formulas that sum over the energies, which NumPy runs.
 
-C takes such a component as an array. What a free parameter changes in it is the sum, over the
-parameters of the formula, of its slope by each times the derivative of that by the free one; both
-are exact. What reads the spectrum above it is linear in it, so that the change of the model is the
-difference of two evaluations, however far apart they are.
+C takes such a component as an array. The derivative of the component by a free parameter is a sum
+over the parameters of the formula. Each term is the slope of the formula by its parameter, times
+the derivative of this parameter by the free one. Both are exact. Components above it that read the
+spectrum are linear in it. So the change of the model is the difference of two evaluations, however
+far apart they are.
 """
 
 from __future__ import annotations

@@ -65,9 +65,9 @@ class Shared(Protocol):
 
 
 def choose_threads(executors: Sequence[Shared]) -> int:
-    """Threads for fits of these executors together: as many as ``PYSPEC_NUM_THREADS`` says; else
-    one for each core, or 1 for small jobs and in processes that another one started to share
-    its work."""
+    """The number of threads for fits of these executors together: ``PYSPEC_NUM_THREADS`` if it is
+    set. Otherwise one for each core. It is 1 for small jobs, and in a process that another one
+    started to share its work."""
     return threads_for(sum(executor.shared_size for executor in executors))
 
 

@@ -151,8 +151,8 @@ class TreeExecutor(ValuesOnly):
     def _combine(
         self, components: list[Component], dynamics: Dynamics | None, still: Mapping[str, float]
     ) -> Array:
-        """Laws in reverse file order; a kernel convolves all that stands after it, and an
-        instrument replaces the laws after it by the sum of what its Gaussians make of them."""
+        """Combines the laws in reverse file order. A kernel convolves the sum of the laws after it.
+        An instrument replaces the laws after it by their responses, summed over its Gaussians."""
         time = self.model.time
         assert time is not None
         total = np.zeros(time.size)

@@ -1,8 +1,8 @@
 """Passes: from the graph of a model to the graph that is scheduled, and what is known of it.
 
-:func:`run` is the way of every model that is lowered. :func:`classify_columns`,
-:func:`jump_parameters` and :func:`linear_parameters` say what the derivatives look like, where a
-fit or a reader asks.
+Every model that is lowered goes through :func:`run`. :func:`classify_columns`,
+:func:`jump_parameters` and :func:`linear_parameters` describe the derivatives. They run when a fit
+or a reader asks for them.
 """
 
 from pyspec.passes.eliminate import Linear, linear_parameters

@@ -1,13 +1,13 @@
 """basis: a model with free amplitudes as the functions that these amplitudes are multiplied with.
 
-The graph that comes out has several results. A basis function is what the model would be if one
-free amplitude were 1 and all others, with all other heights of the same function, were 0; the rest
-is what has heights that are numbers. Everything above a function, such as an instrument or a
-background that reads it, acts on each of the results by itself: it is linear in what it reads.
+The graph that comes out has several results. A basis function is the model with one free amplitude
+at 1 and all others at 0, including all other heights of the same function. The rest of the model
+has heights that are numbers. An instrument, a background that reads the function, or anything else
+above it acts on each result separately, because it is linear.
 
-Functions of time alone are traces. Those whose parameters depend on the energy are *turned*: a row
-is an energy, the abscissae are times, and a law is a component; what depends on the energy is a
-trace along the rows.
+Functions of time alone are traces. Functions whose parameters depend on the energy are *turned*. A
+row is then an energy, the abscissae are times, and a law is a component. Parameters that depend on
+the energy are traces along the rows.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def joined(parts: Sequence[Part]) -> list[Part]:
 
 
 def parameters_of(graph: GraphIR, part: Part) -> list[int]:
-    """The parameters that a part depends on but for its heights, by their nodes: those of its
-    functions, then of what acts on these."""
+    """The parameters that a part depends on, without its heights, by their nodes. The parameters of
+    its functions come first, then those of nodes that act on these."""
     return _Basis(graph).parameters_of(part)
 
 
@@ -216,9 +216,9 @@ def needed(graph: GraphIR, end: int) -> GraphIR:
 
 
 def against(graph: GraphIR, functions: Collection[int]) -> str:
-    """Why functions have no value of their own at any point; empty where they have. Such laws can
-    run as components: they stand below nothing but exact instruments, are known in C and read
-    nothing but times."""
+    """Why functions have no value of their own at any point; empty where they have. Functions with
+    such a value can run as components. They are known in C, they read only times, and only exact
+    instruments act on them."""
     for node in graph.nodes:
         if node.kind is NodeKind.SPECTRUM_FED_OP:
             return f"{node.name} reads the spectrum"

@@ -1,8 +1,8 @@
 """eliminate: the free parameters that the model is linear in together.
 
-At given values of the others such parameters follow from linear equations, so that a fit can solve
-for them and search the others alone (variable projection). It is an analysis, asked for by fits and
-readers; it changes no graph.
+At given values of the other parameters, these follow from linear equations. So a fit can solve for
+them and search only the others (variable projection). This is an analysis for fits and readers; it
+changes no graph.
 
 A parameter is linear where its derivative does not depend on itself, and several are linear
 together where the derivative by none of them depends on another. Of two that multiply each other

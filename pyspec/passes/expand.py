@@ -207,9 +207,9 @@ class _Expansion:
         self, name: str, op: OpDef, own: Mapping[str, str], cycle: Cycle | None, target: str
     ) -> Iterator[tuple[str, dict[str, str]]]:
         """Names and changed parameters of the laws that an exact response takes for one law. A law
-        of a sub-cycle sets in in each cycle, and is taken back at the end as what it has become by
-        then. One whose onset lies behind the end is taken back at once, as it began: what it would
-        have been before its onset may be huge."""
+        of a sub-cycle begins in each cycle. At the end of the cycle its continuation is subtracted.
+        If its onset lies after the end, it begins at the end and is subtracted at once, because its
+        values before its onset may be huge."""
         if cycle is None or not op.params:  # "none" has no parameters
             yield name, {}
             return

@@ -35,8 +35,8 @@ class Facts:
     thetas : the free parameters on which the value depends, as places in theta, rising. The
         value stays where neither these nor fixed values change
     paces : of a node that is a spectrum, how it changes in time; MOVING for any other
-    onsets : ids of the parameters before the earliest of which the value is the same at all
-        times; none for a value that never changes, None where nothing is known
+    onsets : ids of parameters: before the earliest of them the value is the same at all times.
+        Empty for a value that never changes; None if nothing is known
     separable : whether every spectrum is a sum of shapes that stand still, each times a trace
     """
 

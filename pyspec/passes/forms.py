@@ -180,8 +180,9 @@ class _Component:
         return frozenset(Term(t.trace, (self.number, t.shape)).times(motion) for t in read)
 
     def _averaged(self, place: int | str, motion: Motion | None) -> Motion | None:
-        """What differs along the auxiliary axis other than by a factor leaves a trace of its
-        own on a shape that does not differ there, and moves one that does."""
+        """The motion of an average over the auxiliary axis. A motion may differ along this axis by
+        more than a factor. On a shape that does not differ there, it leaves a trace of its own. A
+        shape that differs there is moved by it."""
         if motion is None or not motion.mixed:
             return motion
         scale = amplitude(self.op)

@@ -1,7 +1,8 @@
 """held: a graph with each free amplitude at 1, at one energy.
 
-A fit solves for free amplitudes outside of the plan, for each energy or time. What it asks of the
-model besides, such as where a jump lies, does not depend on their size: it is asked of this graph.
+A fit solves for free amplitudes outside of the plan, for each energy or time. Its other questions
+about the model, such as the place of a jump, do not depend on the size of the amplitudes. They are
+answered by this graph.
 """
 
 from __future__ import annotations

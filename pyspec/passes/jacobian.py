@@ -54,8 +54,8 @@ def jump_parameters(graph: GraphIR) -> tuple[str, ...]:
     """The free parameters that move a discontinuity over samples, in the order of theta.
 
     They are those that an onset without gaussIRF, or the width of a box, depends on, directly or
-    through expressions. A jump whose height is 0 at the fixed values of the graph, such as that
-    of a sine with phase 0, does not count.
+    through expressions. A jump with height 0 at the fixed values of the graph does not count. An
+    example is the jump of a sine with phase 0.
     """
     return Jumps(graph).at(None)
 
@@ -77,8 +77,9 @@ class Jumps:
         ]
 
     def at(self, values: Mapping[str, float] | None) -> tuple[str, ...]:
-        """The free parameters, in the order of theta, that move a discontinuity which has a height
-        at these fixed and start values; without them, at those of the graph."""
+        """The free parameters that move a discontinuity, in the order of theta. The discontinuity
+        must have a height at these fixed and start values, or without `values` at those of the
+        graph."""
         moving: set[str] = set()
         for thetas, place in self._places:
             if not thetas <= moving and is_there(self._graph, place, values):

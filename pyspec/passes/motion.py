@@ -193,8 +193,8 @@ class Motions:
 
 
 def _scaled(op: OpDef, index: int, values: Sequence[Motion], reads: Iterable[int]) -> Motion | None:
-    """The motion of what reads some arguments: that of the one that scales it, if only that
-    one moves."""
+    """The motion of a value that reads some arguments. If only its scaling argument moves, it is
+    the motion of this argument."""
     moving = [k for k in reads if values[k] != STILL]
     if not moving:
         return STILL

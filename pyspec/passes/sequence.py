@@ -86,7 +86,7 @@ def run(graph: GraphIR, without: Collection[str] | str = ()) -> tuple[GraphIR, F
 
 
 def after(name: str) -> frozenset[str]:
-    """The passes behind one, "expand" or one of :data:`PASSES`: what to leave out to see the graph
+    """The passes after `name`, "expand" or one of :data:`PASSES`. Leave these out to see the graph
     as that pass leaves it.
 
     Raises :class:`PassError` for a name that is no pass.

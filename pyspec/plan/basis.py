@@ -127,8 +127,9 @@ def _check(graph: GraphIR, parts: Sequence[Part]) -> None:
 
 @dataclass(frozen=True)
 class Slope:
-    """A derivative of a result that is not 0 everywhere: by a column of the plan, or by a parameter
-    of theta; and what it has a part in, pairs of a trace row, -1 for 1, and of theta."""
+    """A derivative of a result that is not 0 everywhere. It is taken by a column of the plan, or by
+    a parameter of theta. `parts` are the pairs that it contributes to: a trace row, or -1 for the
+    factor 1, and a place in theta."""
 
     result: int
     by: int

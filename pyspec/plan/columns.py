@@ -1,11 +1,10 @@
 """In which columns the derivatives of a plan are summed.
 
 J is [parameters of components] times [derivatives of these by theta]. The second factor does not
-depend on the energy, so the Gram matrix may be summed over the columns of the first and be
-contracted afterwards, once a row: where four free parameters move one position, one column takes
-the place of four. Where many parameters are tied to few free ones the order is the other way
-round. The choice here is the one with fewer columns, since the cost of a point goes with their
-square.
+depend on the energy. So the Gram matrix may be summed over the columns of the first factor and
+contracted afterwards, once for each row. If four free parameters move one position, one column
+replaces four. If many parameters are tied to few free ones, the columns of the free ones are fewer.
+The choice here is the one with fewer columns, since the cost of a point goes with their square.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ def dependence(plan: ScheduledPlan, row: int) -> frozenset[int]:
 
 
 def external_parameters(plan: ScheduledPlan) -> tuple[int, ...]:
-    """The free parameters, by their place in theta, whose derivatives are not known: registered
-    functions see them, or formulas that sum over the energies, where a component that is not
-    linear in the spectrum reads it."""
+    """The free parameters without known derivatives, by their place in theta. Registered functions
+    read them, or formulas that sum over the energies. The latter matter only if a component above
+    is not linear in the spectrum."""
     rows: set[int] = set()
     for sub in np.flatnonzero(plan.dyn_sub_external >= 0):
         rows.update(plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist())
@@ -49,8 +48,8 @@ def summed_components(plan: ScheduledPlan) -> tuple[int, ...]:
 
 
 def component_rows(plan: ScheduledPlan) -> tuple[set[int], set[int]]:
-    """Trace rows that components read and that depend on theta: plain ones, and those of blocks
-    along the auxiliary axis (every row of a block)."""
+    """Trace rows that components read and that depend on theta. Plain rows come first, then those
+    of blocks along the auxiliary axis (every row of a block)."""
     plain: set[int] = set()
     sampled: set[int] = set()
     for index in range(plan.n_ops):
@@ -71,11 +70,11 @@ def _union(sets: Iterable[frozenset[int]]) -> set[int]:
 
 
 def choose_columns(plan: ScheduledPlan) -> tuple[int, ...]:
-    """The trace rows that are columns of their own, rising. A row that is none of them stands for
-    the free parameters that it depends on, which then are columns.
+    """The trace rows that are columns of their own, rising. Any other row is replaced by the free
+    parameters that it depends on, which then are columns.
 
-    Rows that depend on the same parameters are judged together: they become columns where that
-    leaves fewer in all.
+    Rows that depend on the same parameters are judged together. They become columns if this leaves
+    fewer columns in all.
     """
     plain, sampled = component_rows(plan)
     groups: dict[frozenset[int], set[int]] = {}

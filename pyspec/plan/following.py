@@ -113,8 +113,9 @@ class Following:
 
 NONE = Following({}, ())
 
-#: A formula of sums, products and quotients, for numbers of Python, which NumPy gives the same bits
-#: for in ten times as long: numbers, names, and functions of the one or two last values.
+#: A formula of sums, products and quotients of Python numbers, in postfix order. Its steps are
+#: numbers, names, and functions of the last one or two values. NumPy gives the same bits in ten
+#: times the time.
 Program: TypeAlias = tuple[float | str | Callable[..., float], ...]
 
 _ARITHMETIC: dict[str, Callable[..., float]] = {

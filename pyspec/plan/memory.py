@@ -18,8 +18,8 @@ CHOICES: tuple[Choice, ...] = (
 
 
 class Planned(NamedTuple):
-    """For one choice: spectra that are there at the same time at most, and of each formula the
-    registers of a chunk, with those of the axis and the inputs."""
+    """The memory of one choice. `spectra` is the largest number of spectra that exist at the same
+    time. `registers` are those of each formula for a chunk, including the axis and the inputs."""
 
     choice: Choice
     spectra: int

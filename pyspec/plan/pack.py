@@ -1,8 +1,8 @@
 """pack: from the plan's arrays to the plan memory that the C loop reads.
 
-The memory is one contiguous, read-only array of bytes: a header, op nodes (a NumPy
-structured array whose dtype the library describes) and 64-bit words (parameter rows, guards,
-programs). Nodes address words by offset, so the memory can be saved, hashed and sent.
+The memory is one contiguous, read-only array of bytes. It has a header, op nodes and 64-bit words
+(parameter rows, guards, programs). The op nodes are a NumPy structured array whose dtype the
+library describes. Nodes address words by offset, so the memory can be saved, hashed and sent.
 """
 
 from __future__ import annotations
@@ -241,8 +241,8 @@ class _Packer:
         return begin
 
     def heights(self, n_resolve: int) -> int:
-        """Writes the trace rows that move the heights of a separable plan; where they stand, or -1
-        where a component was packed as one that moves otherwise."""
+        """Writes the trace rows that move the heights of a separable plan. Returns their offset, or
+        -1 if a component was packed in another moving form."""
         rows: list[int] = []
         for node in self.nodes[n_resolve:]:
             if node["step"] == STEP_ADD:

@@ -56,10 +56,10 @@ ADD_SLOT = -1
 class ScheduledPlan:
     """The execution schedule of one model on one grid.
 
-    Every parameter is a row of the trace matrix (n_params, n_time), n_time = 1 in 1D:
-    first the free ones, in the order of theta, then the fixed ones, then traces that Python
-    fills, then the computed ones, last, from row `samples` on, blocks of n_aux rows for those
-    that differ along the auxiliary axis. Such a block is named by its first row.
+    Every parameter is a row of the trace matrix (n_params, n_time), with n_time = 1 in 1D. First
+    come the free parameters in the order of theta, then the fixed ones. Then come the traces that
+    Python fills, then the computed ones. Last, from row `samples` on, come blocks of n_aux rows for
+    parameters that differ along the auxiliary axis. A block is named by its first row.
     """
 
     name: str

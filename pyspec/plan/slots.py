@@ -1,8 +1,8 @@
 """Orders the spectrum ops and gives each sum a buffer (slot).
 
-A component that feeds one sum is added to that sum's slot directly. What else is a spectrum is a
-step of the memory planner (:mod:`pyspec.memory`), and slots of what nothing reads any more are used
-again. A sum that is only read before the next one grows takes no slot of its own: the next sum goes
+A component that feeds one sum is added to that sum's slot directly. Every other spectrum is a step
+of the memory planner (:mod:`pyspec.memory`). A slot is used again when its spectrum is no longer
+read. A sum that is only read before the next one grows takes no slot of its own: the next sum goes
 on in place. So a model written as a list of components needs a single slot, whatever its
 backgrounds read.
 """

@@ -1,5 +1,4 @@
-"""Where the free parameters of a fit start, between which bounds, and in which units their steps
-are counted."""
+"""The start values, bounds and step units of the free parameters of a fit."""
 
 from __future__ import annotations
 
@@ -70,9 +69,9 @@ def start_parameters(
     `values` replace those of the model, by name. `data` gives what says how large heights are that
     start at 0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
 
-    A parameter that starts on a bound is moved a little inside, see :meth:`Sizes.inset`: lmfit's
-    transformation has no slope there, and the native solver would see no reason to leave it where,
-    say, the height of a peak is 0.
+    A parameter that starts on a bound is moved a little inside, see :meth:`Sizes.inset`. lmfit's
+    transformation has no slope at a bound. The native solver would not leave the bound at a point
+    without slope, for example a place while the height of its peak is 0.
 
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """

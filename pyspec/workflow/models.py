@@ -145,8 +145,9 @@ class FileModels:
         )
 
     def set_by_hand(self, model_name: str) -> set[str]:
-        """Parameters that were set by hand: their value is not the one that was loaded or that a
-        fit wrote, or they are fixed and were free. A fit leaves them where they are."""
+        """Parameters that were set by hand. Either their value differs from the one that was loaded
+        or written by a fit, or they were free and are now fixed. A fit leaves them where they
+        are."""
         known = dict(self._loaded.get(model_name, {}))
         written = self._written.get(model_name, {})
         known |= {name: (wrote, True) for name, (_, wrote) in written.items()}

@@ -1,7 +1,7 @@
 """The page of the builder: modules of JavaScript beside this file, joined when they are asked for.
 
-Each module becomes a function that returns what it exports, so that the page is one ES module: a
-server serves it, and anywidget takes it. Nothing has to be built before.
+Each module becomes a function that returns its exports. So the page is one ES module that a server
+can serve and anywidget can load. Nothing has to be built before.
 """
 
 from __future__ import annotations

@@ -181,8 +181,8 @@ def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
 
 
 def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
-    """Checks inputs: none that the model does not read, and none whose values stand beside another
-    axis than that of the data. The model checks their number."""
+    """Refuses inputs that the model does not read, and inputs with values on another axis than that
+    of the data. The model checks their number."""
     needed = needed_inputs(model.components, quantities_of(model))
     axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
     for name, found in inputs.items():

@@ -73,8 +73,8 @@ class Design:
 
 
 class Source(NamedTuple):
-    """Bases that fill a part of a design: where their parameters stand in theta, which of all basis
-    functions they make, and at which points."""
+    """Bases that fill a part of a design. `gather` locates their parameters in theta. `places`
+    tells which of all basis functions they make, and `points` at which points."""
 
     bases: Sequence[Basis]
     gather: Ints
@@ -140,8 +140,8 @@ class Designer:
         return found if len(found) == len(bases) else None
 
     def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
-        """The components that have an amplitude which is not free, one by one, (n_groups or 1,
-        n_x); of one with free amplitudes too, what it is without these."""
+        """The components with an amplitude that is not free, one by one, (n_groups or 1, n_x). A
+        component with free amplitudes too is returned without these."""
         plans, names = rest_plans(self.compiled.graph)
         plans = tuple(one.placed(self.model, self.model.parameters) for one in plans)
         found: dict[str, Array] = {}

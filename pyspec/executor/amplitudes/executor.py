@@ -73,7 +73,8 @@ class AmplitudesExecutor:
         self.lock = RLock()
         #: What the last call of `solve` was for, and its answer.
         self._last: tuple[object, Solved] | None = None
-        #: Where files share amplitudes: who solves for those of all, and which file this is.
+        #: The solver for the amplitudes of all files, and the number of this file, if files share
+        #: amplitudes.
         self.of_stack: tuple[Stack, int] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -128,8 +129,8 @@ class AmplitudesExecutor:
         return kept
 
     def undetermined(self, theta: Values, fixed: Values = None) -> dict[str, int]:
-        """Amplitudes that are combinations of others → at how many energies, or times, with data;
-        those that are held at 0, by a range or a bound, are not meant."""
+        """Amplitudes that are combinations of others → number of energies, or times, with data.
+        Amplitudes held at 0, by a range or a bound, are left out."""
         solved = self.solve(theta, fixed)
         lost = ~solved.determined & self._solvable()
         if self.designer.positive is not None:
@@ -148,8 +149,8 @@ class AmplitudesExecutor:
 
     @property
     def gather(self) -> npt.NDArray[np.int64]:
-        """Where theta stands in that of what solves for the amplitudes: its own, or that of all
-        files which share some."""
+        """Places of theta in the parameters of the solver for the amplitudes. This is the executor
+        itself, or the solver for all files that share amplitudes."""
         if self.of_stack is None:
             return np.arange(len(self.opt_param_names))
         stack, index = self.of_stack
@@ -161,8 +162,8 @@ class AmplitudesExecutor:
         self, theta: Values, fixed: Values = None, what: str = "gram", full: bool = False
     ) -> Solved:
         """The amplitudes at theta, with the triangle of [J r] or, ``what="rows"``, residual and
-        derivatives too. The design is that of this call as long as :attr:`lock` is held, which
-        whoever reads it takes. Raises :class:`DataError` without data."""
+        derivatives too. A reader of the design takes :attr:`lock`: while it is held, the design
+        belongs to this call. Raises :class:`DataError` without data."""
         if self._projection is None:
             raise DataError("free amplitudes need data; give the measurement some")
         with self.lock:

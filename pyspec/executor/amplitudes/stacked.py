@@ -1,7 +1,7 @@
 """Several files with amplitudes in common: one spectrum, or one trace, for all of them.
 
-Where files share an amplitude it is solved for from the data of all: at each energy (or time) their
-basis functions stand one below the other. With the points of file f in the rows f,
+A shared amplitude is solved for from the data of all its files. At each energy (or time) the basis
+functions of the files are stacked below each other. With the points of file f in the rows f,
 
     [y_1]   [Phi_1  own_1    0  ]
     [y_2] ~ [Phi_2    0    own_2] [c_shared; c_1; c_2],
@@ -132,8 +132,8 @@ class StackedDesigner(Designer):
 
 
 class Stack(AmplitudesExecutor):
-    """Solves for the amplitudes of several files together. Each of its members asks it for its
-    own: at its own theta, with that of the other files as it was last."""
+    """Solves for the amplitudes of several files together. Each member asks it for the amplitudes
+    of its own file. It solves at the member's theta and at the last theta of the other files."""
 
     def __init__(self, members: Sequence[AmplitudesExecutor], problem: Problem) -> None:
         self.members = list(members)

@@ -1,8 +1,8 @@
 """Sums of one fit by the workers of a dask cluster.
 
 The plan goes to each worker once, with the rows that it sums; then each evaluation is one task a
-worker. What the workers return are nodes of the tree over the row number, so that the bits are
-those of all rows in one process.
+worker. The workers return nodes of the tree over the row number. Their sum has the bits of a sum
+over all rows in one process.
 """
 
 from pyspec.executor.cluster.client import (

@@ -16,8 +16,8 @@ from pyspec.model.data.survey import Rules, Surveyed, joined, survey_rows
 
 
 def survey_on_workers(client: Any, measurement: Measurement) -> None:
-    """Finds the survey of a measurement whose data are by reference: workers read the rows that
-    they are given, of a dask array those that they hold.
+    """Finds the survey of a measurement with data by reference. Workers read the rows that they are
+    given; of a dask array they read the rows that they hold.
 
     Raises :class:`DataError` for values that are not finite, or rows that cannot be read.
     """

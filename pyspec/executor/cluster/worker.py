@@ -56,7 +56,8 @@ class Computed(Source):
 
 @dataclass(frozen=True)
 class Place:
-    """Where the rows of a piece stand: in which of the chunks of dask that a worker gets."""
+    """The location of the rows of a piece: one of the dask chunks of a worker, and the rows in
+    it."""
 
     index: int
     chunk: Computed

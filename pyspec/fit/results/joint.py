@@ -56,8 +56,8 @@ class JointResult(FitResult, Sequence[FitResult]):
     _counted: tuple[tuple[float, int, int, Determined | None], ...] = ()
 
     def _end(self, measurements: Sequence[Measurement], called: Sequence[str]) -> None:
-        """Ends a fit of files with the names `called`. Counts the sums of each file at the best
-        values, and refers to the original data."""
+        """Ends a fit of files with the names `called`. Keeps chi², points and amplitudes of each
+        file at the best values, and refers to the original data again."""
         problem, ending = self.problem, self.ending
         counted = []
         for (file, own), gather in zip(problem.files_at(self.theta), problem.gathers, strict=True):

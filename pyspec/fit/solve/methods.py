@@ -206,9 +206,9 @@ def checked_how(
 def check_scale(
     label: str, methods: Sequence[str], scale_covar: object, measurements: Iterable[Measurement]
 ) -> None:
-    """Raises :class:`FitError` for a `scale_covar` that is no flag, and for False where the noise
-    of the data is not declared: standard errors would be those of a noise of 1. Errors by a sampler
-    are those of its chain."""
+    """Raises :class:`FitError` for a `scale_covar` that is no flag. It also raises it for False
+    without declared noise, because standard errors would then assume a noise of 1. A sampler is
+    exempt: its errors come from its chain."""
     if not isinstance(scale_covar, (bool, np.bool_)) and not (
         is_whole(scale_covar, 0) and scale_covar in (0, 1)
     ):

@@ -209,11 +209,12 @@ class FileFits:
         ----------
         n_workers : None fits the slices in this process, usually in less than 0.1 ms each. A number
             starts that many workers, which takes seconds and pays for slower fits only
-        seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
-            `seed_values`: name → number or (n_slices,), a DataFrame of such columns, a list of
-            dicts, or slices that were fitted before, of which free parameters take their values
+        seed_source : "baseline" (default if one was fitted), "model", or "explicit" with
+            `seed_values`. These are name → number or (n_slices,), a DataFrame of such columns, a
+            list of dicts, or fitted slices, whose values the free parameters take
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
-            slice, or against it for lines that part, if that is nearer to the slice; None does not
+            slice, or against it for lines that part. A shifted start is used only if it is nearer
+            to the slice. None shifts nothing
         client : a ``dask.distributed.Client`` whose workers fit the slices
         workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`

@@ -72,11 +72,11 @@ def slice_seeds(
     `source` "model" starts all from the model, "baseline" from the best baseline (see
     :func:`seed_from`). "explicit" takes `values`: name → a number or (n_slices,), a DataFrame with
     such columns, a list of such dicts, or fitted slices. `adapt` "argmax_shift" then shifts every
-    free ``…_x0``, within its bounds, by the distance of the slice's maximum from that of the
-    baseline (without a baseline, of the model), if that comes nearer to the slice.
+    free ``…_x0`` within its bounds, if that comes nearer to the slice. The shift is the distance of
+    the slice's maximum from that of the baseline (without a baseline, of the model).
     :class:`~pyspec.workflow.fitting.shifts.Shifts` also tries the distance of another peak that
-    became the highest, and lines that part.nts, and lines that part move to either side. The
-    baseline's maximum is that within the window of the slices, wherever it was fitted.
+    became the highest. It moves lines that part to either side. The baseline's maximum is that
+    within the window of the slices, wherever it was fitted.
     """
     n = times.size
     one_of("seed_source", source, SEED_SOURCES, FitError)

@@ -85,9 +85,10 @@ class Shifts:
         """The starts that leave least of a spectrum, whose maximum at the energy `highest` is so
         far off.
 
-        Starts to compare. All positions rest; or all move by the distance of the maximum, or by the
-        distance of any of them from the maximum, which may be that of another line now. Then each
-        may differ: it rests, or moves to either side, as lines that part do.
+        It compares several starts. First all positions rest. Then all move by the distance of the
+        maximum. Then all move by the distance of any of them from the maximum, which may now belong
+        to another line. Finally each position is changed alone: it rests, or it moves to either
+        side, like lines that part.
         """
         n = len(self.pars)
         rest = (0.0,) * n

@@ -80,8 +80,8 @@ def fit_map(
     Parameters
     ----------
     model : of one spectrum; its energies become those of the map
-    data : an xarray.DataArray of any leading axes and one of energies, in memory or in chunks; or
-        the path of a NetCDF, HDF5 or zarr file that holds one
+    data : an xarray.DataArray of any leading axes and one of energies, in memory or in chunks. Or
+        the path of a NetCDF, HDF5 or zarr file with such an array
     store : path of the zarr store of the results, new or begun by the same call
     energy : the axis of the energies, by default "energy" or the last
     energy_limits : (low, high), both included; None leaves a side open
@@ -111,9 +111,9 @@ def fit_map(
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
-    model, other settings or other data, and, at the end, for blocks that could not be read and for
-    a file that has grown meanwhile; :class:`ClusterError` where workers use another pyspec or
-    another build of its kernels.
+    model, other settings or other data. At the end it also raises it for blocks that could not be
+    read, and for a file that has grown meanwhile. Raises :class:`ClusterError` if workers use
+    another pyspec or another build of its kernels.
     """
     need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):

@@ -36,7 +36,7 @@ class MapStore:
 
     The group ``blocks`` holds for each block the checksum of what was fitted (`inputs`) and of what
     was written (`results`). `results` is written last. A block counts only if its values have that
-    checksum, so that neither fill values nor a torn write pass for a result.
+    checksum. This excludes fill values and torn writes.
     """
 
     def __init__(self, path: Path, names: Iterable[str]) -> None:

@@ -199,9 +199,9 @@ def _write_slices(fit: Any, folder: Folder) -> None:
 
 
 def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
-    """File name → columns: free spectra or traces with their errors, NaN where they are not known
-    (the errors also where the amplitude is held at 0); their basis, if it is the same for all; and
-    decay- and evolution-associated spectra of schemes.
+    """File name → columns. Free spectra or traces have their errors; both are NaN if they are not
+    known. Errors are also NaN where the amplitude is held at 0. Their basis is included if it is
+    the same for all. Schemes have decay- and evolution-associated spectra.
     """
     columns = {linear.axis: linear.along}
     for name in linear.names:

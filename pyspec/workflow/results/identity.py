@@ -206,9 +206,9 @@ def sigma_of(fit: Fit) -> float:
 
 
 def inputs_of(fit: Any) -> dict[str, Any]:
-    """The inputs of a fit: method and options, window, mask and noise; start, bounds and expression
-    of every parameter; whether it belongs to a joint fit; and for slices the source of their
-    starts."""
+    """The inputs of a fit. These are method and options; window, mask and noise; start, bounds and
+    expression of every parameter. They tell whether the fit belongs to a joint fit. For slices they
+    have the source of the starts."""
     measured = measured_by(fit)
     slices = isinstance(fit, SliceResults)
     settings = vars(fit).get("settings")

@@ -114,9 +114,9 @@ class FileAnswers:
         handle: str | None = None,
         table: bool = False,
     ) -> Any:
-        """All parameters of the last fit (of that model and type) as a DataFrame: name, value,
-        stderr, init_value, min, max, vary, expr. Slices have one row a slice and one column a
-        parameter.
+        """All parameters of the last fit (of that model and type) as a DataFrame. Its columns are
+        name, value, stderr, init_value, min, max, vary, expr. Slices have one row a slice and one
+        column a parameter.
 
         With ``table=True``, or without pandas, a :class:`pyspec.ParameterTable`. For slices the
         DataFrame of :meth:`pyspec.SliceResults.to_dataframe`, with standard errors and status.
@@ -132,9 +132,9 @@ class FileAnswers:
         handle: str | None = None,
         table: bool = False,
     ) -> Any:
-        """Correlations of the free parameters of the last fit (of that model and type): a DataFrame
-        with their names on both sides; with ``table=True``, or without pandas, a table of its own:
-        ``table["a", "b"]``."""
+        """Correlations of the free parameters of the last fit (of that model and type). The result
+        is a DataFrame with their names on both sides. With ``table=True``, or without pandas, it is
+        a table of its own: ``table["a", "b"]``."""
         result = self.get_result(model=model, fit_type=fit_type, handle=handle)
         return correlation_answer(one_fit(result, "correlations").correlations, table)
 
@@ -182,9 +182,9 @@ class FileAnswers:
         fit of slices has no metrics if at least two others are whole, and a warning says so.
         ``project.results.compare_models()`` has all fits, not the last ones only.
 
-        Raises :class:`FitError` for a model without such a fit, if fits of one type saw different
-        data, or if chi2, AIC or BIC are sums of different kinds (squares, squares over declared
-        noise, counts).
+        Raises :class:`FitError` for a model without such a fit, and if fits of one type saw
+        different data. It also raises it if chi2, AIC or BIC are sums of different kinds: squares,
+        squares over declared noise, counts.
         """
         given = () if fit_type is None else fit_type
         types = ([given] if isinstance(given, str) else list(given)) or list(FIT_TYPES)

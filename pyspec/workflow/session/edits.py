@@ -103,9 +103,9 @@ def _grouped(edits: Sequence[Edit]) -> list[Edit]:
 
 @dataclass(frozen=True)
 class Set(Edit):
-    """One field of a parameter: "value", "min", "max" (None is no bound), "vary" (True, False or
-    "project"), "expr" ("" gives it a value of its own again) or "free" (of an amplitude: "energy"
-    or "time" free it at each point of that axis, "" gives it one value again)."""
+    """One field of a parameter. "value", "min" and "max" (None is no bound). "vary" (True, False or
+    "project"). "expr" ("" gives it a value of its own again). "free", of an amplitude: "energy" or
+    "time" free it at each point of that axis, "" gives it one value again."""
 
     name: str
     field: str

@@ -169,8 +169,8 @@ def is_fit_of_job(document: Document) -> bool:
 
 
 def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
-    """The models whose fit in a job gives the numbers shown: those at the start of the fit that is
-    shown, else the models as they are. Files are named as from `folder`."""
+    """The models for a job whose fit gives the numbers shown. They have the start values of the fit
+    that is shown; without a fit they are unchanged. Files are named as from `folder`."""
     text = _paths_from(folder, ground.folder, document.text)
     if is_fit_of_job(document) and document.model is not None:
         start = {name: {"value": one} for name, one in document.begun[document.name].items()}

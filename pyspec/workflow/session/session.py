@@ -48,9 +48,9 @@ class Session:
 
     Parameters
     ----------
-    data : a :class:`pyspec.File`, what :func:`pyspec.read` returns, or a
-        :class:`~pyspec.model.Measurement` with a model that has axes; or several of them, in a list
-        or a :class:`pyspec.Project`
+    data : a :class:`pyspec.File`, the result of :func:`pyspec.read`, or a
+        :class:`~pyspec.model.Measurement` with a model that has axes. Several of them come in a
+        list or a :class:`pyspec.Project`
     model : a :class:`~pyspec.Model`, a path of a model file or its text; None begins without
         components. Of several files a list may give each its own, of which those after the first
         one say values
