@@ -1,4 +1,5 @@
-"""Fits of a separable plan whose data lie elsewhere, which read them in some evaluations only.
+"""Fits of a separable plan with data elsewhere, read in some evaluations only.
+
 csrc/separable/span.c keeps the sums of earlier readings, and tells which readings are still
 missing.
 

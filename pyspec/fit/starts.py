@@ -41,9 +41,9 @@ DECADE = 10.0
 #: own size without bounds.
 NEAR, OPEN = 0.15, 0.5
 
-#: Laws with a frequency, f. χ² has an optimum in f about every 1 / T, where T is the length of the
-#: times, and a fit ends at the optimum beside its start. Random starts leave gaps, and some reach
-#: the same optimum again.
+#: Laws with a frequency, f. χ² has an optimum in f about every 1 / T. Here T is the length of the
+#: times. A fit ends at the optimum beside its start. Random starts leave gaps, and some reach the
+#: same optimum again.
 OSCILLATING = ("sinFun", "dampedSinFun", "sinDivX")
 
 #: Multiples of the golden section, without their whole parts, are spread evenly at any number.

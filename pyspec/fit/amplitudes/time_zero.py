@@ -32,9 +32,9 @@ def beside(
 ) -> list[Array]:
     """Returns starts beside an optimum of a model with free derivatives of a pulse. In two of them
     all onsets are earlier, or later. In two more the onsets are turned about their middle, one way
-    and the other. In another the artifact is wider. With `alone`, other files stay as they are
-    while this one moves, and only the first two are returned. Changes that no parameter can make
-    are left out. The list is empty for other models.
+    and the other. In another the artifact is wider. With `alone` only the first two are returned:
+    this file moves, and the other files stay in place. Changes that no parameter can make are left
+    out. The list is empty for other models.
 
     Where onsets are curves over the energy the parameters are those of least squares.
     """

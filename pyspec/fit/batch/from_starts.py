@@ -245,7 +245,7 @@ def best_from_starts(
     ended = [best.ended[k] for k in in_order]
     if number < 0:
         raise first_error(ended)
-    if number not in best.results:  # equal to that of its part within rounding
+    if number not in best.results:  # as good as the best, within rounding
         best.results[number] = fits.fit(starts[number])
     result = best.results[number]
     result._problem = fits.problem

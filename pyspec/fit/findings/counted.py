@@ -201,9 +201,8 @@ class Told:
 def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Finding, ...]:
     """The finding that standard errors follow the values, as for a height or a width of counts.
     Slices that are low by chance then have too large a weight. Let β be the slope of σ² by the
-    value. Each slice then pulls a weighted mean by -β. The standard error of this mean is 1 /
-    sqrt(Σ 1 / σ²). β is estimated from steps between neighbouring slices, where real motion is
-    small."""
+    value. Each slice then pulls a weighted mean, of standard error 1 / sqrt(Σ 1 / σ²), by -β. β is
+    estimated from steps between neighbouring slices, where real motion is small."""
     steps, of_errors = np.diff(values), np.diff(stderr**2)
     sizes = float(steps @ steps), float(of_errors @ of_errors)
     if steps.size < _FOLLOWS**2 / 2 or not min(sizes) > 0.0:

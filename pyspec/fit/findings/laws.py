@@ -14,8 +14,8 @@ are within three standard errors of 0. At the frequency of an oscillation of six
 of 400 fits are; at four errors, 13 of 100.
 
 Quantities by expressions. The error of a follower is propagated by its slopes. The slopes say
-nothing about a ratio with a divisor that is little more than noise: 10 / (0.3 ± 0.7) is not 33 ±
-78. Of 300 simulated spectra with such a faint line, 43 % have the ratio of heights within one
+nothing about a ratio if its divisor is little more than noise. An example: 10 / (0.3 ± 0.7) is not
+33 ± 78. Of 300 simulated spectra with such a faint line, 43 % have the ratio of heights within one
 error.
 """
 
@@ -53,8 +53,8 @@ OSCILLATIONS = ("sinFun", "dampedSinFun")
 NARROW = 0.35
 
 #: An onset counts as seen between samples if its standard error in the middle of the step is below
-#: this part of the step. This limit was measured at widths of 0.2 and 0.3 steps. Below it errors
-#: are right (1.00 to 1.06 of the scatter). Above it they are not (1.5 to 2.6).
+#: this part of the step. At widths of 0.2 and 0.3 steps, this limit separates noise with right
+#: errors (1.00 to 1.06 of the scatter) from noise with errors that are too small (1.5 to 2.6).
 SEEN = 0.25
 
 #: A sample in the middle of the rise locates the onset if it differs from the samples before and

@@ -182,9 +182,10 @@ def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def unseen_lines(file: FileEnd) -> Iterator[Finding]:
-    """Finds narrow lines with fewer samples than free parameters of their own, of which there are
-    at least two. Lines with a moving place are left out, because they meet the samples in many
-    ways. Data by reference and amplitudes that are free along an axis are left out as well."""
+    """Finds narrow lines that too few samples see. A line needs as many samples as it has free
+    parameters of its own, and at least two. Lines with a moving place are left out, because they
+    meet the samples in many ways. Data by reference and amplitudes that are free along an axis are
+    left out as well."""
     problem, given = file.problem, file.problem.measurement
     if problem.n_amplitudes or source_of(given.data) is not None or not (narrow := _narrow(file)):
         return

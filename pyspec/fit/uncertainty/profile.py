@@ -133,8 +133,8 @@ class ProfileLikelihood:
         return float(width) if 0 < width < np.inf else self._by_slope(k)
 
     def _by_slope(self, k: int) -> float:
-        """The distance d from a bound at which chi² has risen by the variance of a point: 2 g d + S
-        d². Here g is the slope of half of chi², and S is the curvature that the others leave.
+        """The distance d from a bound where 2 g d + S d², the rise of chi², is the variance of a
+        point. Here g is the slope of half of chi², and S is the curvature that the others leave.
         Without slope and curvature it is a tenth of the value."""
         bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
         factor, fisher = self.objective.information(self.best, bounds)

@@ -27,8 +27,8 @@ class Noise:
     Attributes
     ----------
     kind : "unknown", "gaussian" or "poisson"
-    sigma : for "gaussian" a number, or an array: (n_energy,) for one spectrum, (n_time, 1), (1,
-        n_energy) or (n_time, n_energy) for a series. For data by reference it is the inverse
+    sigma : for "gaussian" a number or an array. For one spectrum it is (n_energy,). For a series it
+        is (n_time, 1), (1, n_energy) or (n_time, n_energy). For data by reference it is the inverse
     scale : for "poisson" counts for each unit of the data
     origin : where sigma was divided by a calibration: the noise as declared, and the calibration
         of then
