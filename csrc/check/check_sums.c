@@ -1,5 +1,6 @@
-/* check_sums.c: verifies what a plan says of its derivatives: what each trace depends on, in which
- * columns J^T J is summed, and whether spectra are shapes times traces. */
+/* check_sums.c: verifies the part of a plan that describes derivatives. It checks the dependencies
+ * of each trace and the columns in which J^T J is summed. It also checks whether spectra are shapes
+ * times traces. */
 #include "check/check.h"
 
 #include <string.h>
@@ -21,8 +22,8 @@ static void include(row_set *set, int64_t row)
     set->bits[row / 64] |= (uint64_t)1 << (row % 64);
 }
 
-/* For each trace row the parameters of theta that it depends on, rising: the words that say so
- * must lie in the plan, and the rows of theta depend on themselves. */
+/* For each trace row the parameters of theta that it depends on, rising. The words that list them
+ * must lie in the plan. The rows of theta depend on themselves. */
 int pyspec_check_depends(const checker *c)
 {
     const pyspec_plan *p = c->plan;
@@ -47,8 +48,8 @@ int pyspec_check_depends(const checker *c)
     return STATUS_OK;
 }
 
-/* A trace row, or each row of a block that begins with it, is a column of its own, or all that it depends
- * on are. */
+/* A trace row is a column of its own, or all rows that it depends on are columns. The same holds for each
+ * row of a block that begins with it. */
 static int has_columns(const checker *c, int64_t first)
 {
     const pyspec_plan *p = c->plan;
@@ -98,8 +99,8 @@ int pyspec_check_columns(checker *c)
     return STATUS_OK;
 }
 
-/* A component of a separable plan stands still but for its height, or passes on each shape that it
- * reads, with parameters that stand still. */
+/* A component of a separable plan is constant except for its height. Or it passes on each shape
+ * that it reads, and its parameters are constant. */
 static int check_apart(const checker *c, const row_set *moving)
 {
     const pyspec_node *node = c->node;

@@ -8,8 +8,8 @@
 
 enum { MOST = PYSPEC_LINEAR_MOST };
 
-/* Least squares over the columns in the set, the others 0, as is one that is a combination of those
- * before it; by Gram and Schmidt, twice. */
+/* Least squares over the columns in the set. The other coefficients are 0. A column that is a
+ * combination of those before it also gets 0. Solved by Gram and Schmidt, twice. */
 static void solve_set(int64_t n, const double *r, const double *b, const int *set, double *c)
 {
     double q[MOST][MOST], t[MOST][MOST], rest[MOST], length[MOST] = {0.0};
@@ -83,7 +83,8 @@ static int64_t steepest(int64_t n, const double *r, const double *b, const doubl
     return found;
 }
 
-/* From c towards z, as far as nothing that is bounded turns negative; what becomes 0 leaves. */
+/* Moves c towards z until the first bounded value would turn negative. Columns that become 0 leave
+ * the set. */
 static int shorten(int64_t n, const uint8_t *bounded, int *set, double *c, const double *z)
 {
     double share = 1.0;

@@ -4,10 +4,10 @@
 
 #include "pyspec.h"
 
-/* Amplitudes that are free in each group of data (each row or each column), solved for exactly
- * while the other parameters move: model[g] = offset[g] + sum_k c[g][k] basis[k][g]. Data, weights
- * and what is written for each point lie in tiles of PYSPEC_LANES groups, [tile][n_x][lane]; the
- * lanes of the last tile that are no group hold zeros. */
+/* Amplitudes that are free in each group of data (each row or each column). They are solved for
+ * exactly while the other parameters move: model[g] = offset[g] + sum_k c[g][k] basis[k][g]. Data,
+ * weights and results for each point lie in tiles of PYSPEC_LANES groups, [tile][n_x][lane]. The
+ * unused lanes of the last tile hold zeros. */
 typedef struct pyspec_linear {
     int64_t n_groups;
     int64_t n_x;

@@ -1,13 +1,13 @@
-/* varpro_counts.h: amplitudes of largest likelihood for counts, tile by tile, behind varpro_tiles.c.
+/* varpro_counts.h: amplitudes of largest likelihood for counts, tile by tile. Used by varpro_tiles.c.
  *
- * A group is linear in its amplitudes and the deviance of its counts is convex in them: Newton's method with a
- * search along each step ends at its only minimum, to rounding. There the derivative of the deviance by theta is
- * that at fixed amplitudes, so that the triangle of [J r] holds the gradient of its own chi^2. With f half of the
- * deviance of a point, a Newton step is least squares with the weights sqrt(f''(m)) and the data
- * m - f'(m) / f''(m), which is solved within the bounds of the amplitudes. */
+ * A group is linear in its amplitudes and the deviance of its counts is convex in them: Newton's method with a search
+ * along each step ends at its only minimum, to rounding. At this minimum the derivative of the deviance by theta
+ * equals the one at fixed amplitudes. The triangle of [J r] therefore holds the gradient of its own chi^2. Let f be
+ * half of the deviance of a point. A Newton step is then least squares with the weights sqrt(f''(m)) and the data m -
+ * f'(m) / f''(m). It is solved within the bounds of the amplitudes. */
 
-/* Below this model, in counts, the deviance goes on as a parabola: of points with counts; and of those without,
- * where what is expected to be counted is not negative. It is 5e-7 at most that the latter adds to chi^2. */
+/* Below this model, in counts, a parabola continues the deviance. This holds for points with counts. It also holds for
+ * points without counts if their expected counts are not negative. The latter adds at most 5e-7 to chi^2. */
 static const double COUNTS_FLOOR = 1e-3, COUNTS_EMPTY = 1e-6;
 
 /* Steps at most, how many of them take the expected curvature, and what chi^2 still falls by when they end. */

@@ -1,10 +1,10 @@
-/* varpro_shared.c: variable projection where all groups have the same basis functions and no weights:
- * one factorization for all groups in which the same amplitudes take part, and the sums that the normal
- * equations need. Built for each instruction set.
+/* varpro_shared.c: variable projection for groups that all have the same basis functions and no
+ * weights. One factorization serves all groups in which the same amplitudes take part. It also gives
+ * the sums for the normal equations. Built for each instruction set.
  *
- * The notation is that of varpro_tiles.c. The columns of J are (1 - Q Q') D_p c, so that their
- * products are those of the projected slopes times sums of c c over the groups. Amplitudes that a bound
- * or a range holds at 0 are left out of Q: there are few such sets for many groups. */
+ * The notation is that of varpro_tiles.c. The columns of J are (1 - Q Q') D_p c, so that their products
+ * are those of the projected slopes times sums of c c over the groups. Amplitudes that a bound or a
+ * range holds at 0 are left out of Q: there are few such sets for many groups. */
 #include "elimination/linear.h"
 #include "isa/vector.h"
 
@@ -33,8 +33,8 @@ static int64_t basis_of(const pyspec_linear *q, int64_t slope)
     return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
 }
 
-/* Takes off a line what lies along the first columns of Q, by Gram and Schmidt, twice; column k of R, if
- * there is one, takes how much it was. */
+/* Subtracts from a line its part along the first columns of Q, by Gram and Schmidt, twice. Column k of
+ * R, if present, receives the coefficients. */
 static void project_line(const linear_work *w, double *own, int64_t n_columns, int64_t n, double *r,
                          int64_t row)
 {

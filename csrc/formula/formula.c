@@ -1,12 +1,12 @@
-/* formula.c: the machine that runs formulas of a user's own, a chunk of the abscissae at a time: what it
- * costs to tell instructions apart is spread over many values, and the registers of a chunk stay in
- * the first cache. Built for each instruction set, like the energy kernels. */
+/* formula.c: the machine that runs formulas of users, a chunk of the abscissae at a time. The cost of
+ * decoding an instruction is spread over many values. The registers of a chunk stay in the first cache.
+ * Built for each instruction set, like the energy kernels. */
 #include "formula/formula_functions.h"
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
-/* The memory of one program, and what stays in it from block to block: registers that are the same for a
- * whole row, what was looked up, for which outputs, and whether CHAIN must be exact. */
+/* The memory of one program. It keeps state from block to block: registers that are the same for a whole
+ * row, the looked-up instructions, their outputs, and whether CHAIN must be exact. */
 typedef struct machine {
     const formula *f;
     double *rows, *vectors, *exact;
@@ -191,8 +191,8 @@ static void run_code(const ready *begin, const ready *end, int64_t from, int64_t
     }
 }
 
-/* The value and partials of a chunk. Where the value is made of what is not a number, or its slopes have
- * a 0 that meets an infinity, with CHAIN as it is written. */
+/* The value and partials of a chunk. CHAIN runs as written if the value has operands that are not
+ * numbers. It also does if a slope of 0 meets an infinity. */
 static void run_chunk(const machine *m, int64_t from, int64_t n, int slopes, int exact)
 {
     const ready *code = m->code, *behind_value = code + m->f->n_value, *end = code + m->f->n_code;

@@ -1,20 +1,24 @@
 /* formula.h: a function that a user wrote as a formula, as the library runs it: a program over
- * registers, in 64-bit words of the plan.
+ * registers, in 64-bit words of the plan. The words are, in this order:
  *
- *   head        FORMULA_HEAD words, see `formula`
- *   constants   n_constants words, the bits of doubles
- *   code        n_row_code + n_code instructions of FORMULA_WORDS words: a row of rpn.def or fused.def,
- *               or one of those below, target, operands a, b, c (those that it lacks are 0), and
- *               what it takes from the instruction before and passes on to the next
+ *   - head: FORMULA_HEAD words, see `formula`
+ *   - constants: n_constants words, the bits of doubles
+ *   - code: n_row_code + n_code instructions of FORMULA_WORDS words
  *
- * Registers are numbered through. First n_rows that hold one value for each lane: parameters, then
- * constants, then what follows from these alone, which the first part of the code computes once for
- * a block. Then n_vectors that hold a chunk, `chunk` vectors of lanes, of which the first is the
- * abscissa and the next n_inputs are further arrays along its axis, which the problem holds. Then the
- * value and the partials themselves, in the order of the parameters. The second part of the code runs
- * over chunks. In both parts the instructions that the value needs come first: without partials only
- * these run, so that the bits of the value do not depend on whether slopes are wanted. They may lie in
- * the registers of partials: without partials there are spare ones in their place. */
+ * The words of an instruction are its operation, its target, its operands a, b, c (missing ones are 0),
+ * and a word for operands and results that are passed from one instruction to the next. The operation
+ * is a row of rpn.def or fused.def, or one of those below.
+ *
+ * Registers are numbered through. The first n_rows registers hold one value for each lane: parameters,
+ * then constants, then values that follow from these. The first part of the code computes the latter
+ * once for a block. The next n_vectors registers hold a chunk, `chunk` vectors of lanes. The first of
+ * them is the abscissa. The next n_inputs are further arrays along its axis, which the problem holds.
+ * Last are the value and the partials themselves, in the order of the parameters. The second part of
+ * the code runs over chunks.
+ *
+ * In both parts the instructions for the value come first. Only these run without partials: the bits of
+ * the value do not depend on whether slopes are wanted. They may use the registers of partials: spare
+ * registers take their place in a run without partials. */
 #ifndef PYSPEC_FORMULA_H
 #define PYSPEC_FORMULA_H
 
@@ -45,8 +49,8 @@ enum { FORMULA_W_TARGETS = 4 };
 
 _Static_assert(FORMULA_READY % L == 0 && FORMULA_KEPT % L == 0, "what lies behind them stays aligned");
 
-/* Instructions that run one after the other over a few vectors before the next ones are begun, so that
- * a result can be passed on in registers of the processor; by number of operands. */
+/* Kinds of instructions that run in turn over a few vectors before the next vectors begin. Results
+ * then pass on in registers of the processor. Sorted by number of operands. */
 #define FORMULA_TILED_1(X) X(RPN_NEG) X(RPN_EXP) X(RPN_ABS) X(FORMULA_COPY)
 #define FORMULA_TILED_2(X)                                                                         \
     X(RPN_ADD) X(RPN_SUB) X(RPN_MUL) X(RPN_DIV) X(RPN_MIN) X(RPN_MAX)                              \
@@ -56,8 +60,9 @@ _Static_assert(FORMULA_READY % L == 0 && FORMULA_KEPT % L == 0, "what lies behin
     X(FORMULA_CHAIN3) X(FORMULA_CHAINADD) X(FORMULA_POWEXP)
 #define FORMULA_TILED(X) FORMULA_TILED_1(X) FORMULA_TILED_2(X) FORMULA_TILED_3(X)
 
-/* The last word of such an instruction: which operand is what the one before has left (1 for a, 2, 3; for
- * both of a product FORMULA_TAKES_TWICE), and whether only the next one reads its result. */
+/* The last word of such an instruction. It tells which operand is the result of the instruction before: 1
+ * for a, 2, 3, or FORMULA_TAKES_TWICE for both factors of a product. It also tells whether only the next
+ * instruction reads the result. */
 enum { FORMULA_TAKES = 3, FORMULA_TAKES_TWICE = 3, FORMULA_PASSES = 4 };
 
 static inline int formula_targets(int64_t code)

@@ -26,8 +26,8 @@ static ALWAYS_INLINE int is_normal(double a)
     return (a >= LEAST_NORMAL) & (a <= MOST_NORMAL);
 }
 
-/* Whether y, what the vector function gives in a lane, may be wrong: of powers only where it, or the power
- * whose slope it is, is no normal number. */
+/* Whether the result y of the vector function may be wrong in a lane. For powers this is possible only if
+ * y is no normal number, or the power whose slope y is. */
 static ALWAYS_INLINE int is_odd(int64_t code, double a, double b, double c, double y)
 {
     const int in_range = is_normal(a) & (fabs(b) <= 1e300);
@@ -76,7 +76,7 @@ static ALWAYS_INLINE void mend(const int64_t code, int any, double *y, operand a
         }
 }
 
-/* Where that may be, from what is read and what comes out. */
+/* Finds the lanes where that is possible, by the operands and the results. */
 #define IS_NORMAL(v)       (((v) >= LEAST_NORMAL) & ((v) <= MOST_NORMAL))
 #define MARKS_POW(x, v)    (IS_NORMAL(v) == 0)
 #define MARKS_LOG(x, v)    (((x) > 0.0) & ((x) < LEAST_NORMAL))

@@ -1,15 +1,15 @@
-/* formula_tiles.h: the arithmetic of formulas. Instructions of a few operations run over a tile,
- * TILE vectors, one after the other: what one passes on to the next stays in registers of the
- * processor, and a division goes on while the next ones are under way. */
+/* formula_tiles.h: the arithmetic of formulas. Instructions of a few operations run in turn over a
+ * tile of TILE vectors. Intermediate results stay in registers of the processor. A division
+ * overlaps with the instructions after it. */
 #ifndef PYSPEC_FORMULA_TILES_H
 #define PYSPEC_FORMULA_TILES_H
 
 #include "math/exp_lanes.h"
 #include "formula/formula.h"
 
-/* An instruction whose registers were looked up. Vector i of a block lies i * L doubles behind where the
- * register begins, of which it has a `mask`: all of an output, a place within the chunk of a vector,
- * nothing of a row. */
+/* An instruction with its registers looked up. Vector i of a block lies i * L doubles after the begin of
+ * the register, masked by `mask`. The mask keeps all of i for an output, the place within the chunk for
+ * a vector, and nothing for a row. */
 typedef struct ready {
     double *y;
     const double *a, *b, *c;

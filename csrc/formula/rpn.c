@@ -107,8 +107,9 @@ static double *partial_by(const run *r, const int64_t *code, int64_t k)
     return code[2 * k] == RPN_CONST ? NULL : derivative(r, k);
 }
 
-/* The chain rule from the last instruction to the first: every instruction but the last is the
- * operand of one other, and its derivative is its partial there times that one's derivative. */
+/* The chain rule from the last instruction to the first. Every instruction but the last is an
+ * operand of exactly one later instruction. Its derivative is its partial there times the
+ * derivative of the later instruction. */
 static void chain(const run *r, const pyspec_node *node, const int64_t *sources, int64_t n)
 {
     const int64_t *code = r->words + node->code;

@@ -96,8 +96,8 @@ static inline int64_t triangle_size(int64_t order)
     return order * (order + 1) / 2;
 }
 
-/* A block of a strip of rows: doubles that lie one behind the other within a row, what the model is
- * made of, the weights, and what residuals are summed with; NULL: no weights, nobody wants sums. */
+/* A block of a strip of rows: doubles that are contiguous within a row. It holds the parts of the
+ * model, the weights, and the factors for sums of residuals. NULL: no weights, or no sums wanted. */
 typedef struct strip_data {
     const double *data;
     int64_t data_row, n_rows; /* doubles from row to row                            */
@@ -194,10 +194,10 @@ enum { MOST_DOTS = 6 };
 /* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
 
-/* Rows of scratch that a convolution needs: the weights; for each sample the sum of g w; the result
- * for the first signal; a copy of it; of a sweep g between neighbours, with its slope; the masses
- * beyond both ends. Behind them stand the slopes of sum and masses by each parameter, then tables of
- * g and its slopes by the number of steps between two samples, two rows each. */
+/* Rows of scratch for a convolution. In this order: the weights, the sum of g w for each sample, the
+ * result for the first signal, and a copy of it. Then g between neighbours for a sweep, with its
+ * slope, and the masses beyond both ends. Then the slopes of sum and masses by each parameter. Last
+ * are tables of g and its slopes by the number of steps between two samples, two rows each. */
 enum {
     CONV_WEIGHTS,
     CONV_NORM,

@@ -1,10 +1,10 @@
 /* lanes.h: what a kernel is written in.
  *
- * A kernel fills n vectors of PYSPEC_LANES values. Either the lanes are rows (times) and
- * the vectors follow the energies, or, for one row, the lanes are consecutive abscissae.
- * The body is written once; KERNEL instantiates it for both orientations and with and
- * without partial derivatives. A neighbour never changes a lane's bits: bodies have no branches
- * that depend on a lane, but for one between two ways to the same bits (tame.h).
+ * A kernel fills n vectors of PYSPEC_LANES values. Either the lanes are rows (times) and the
+ * vectors follow the energies, or, for one row, the lanes are consecutive abscissae. The body is
+ * written once; KERNEL instantiates it for both orientations and with and without partial
+ * derivatives. A neighbour never changes a lane's bits: bodies do not branch on the value of a
+ * lane. The only exception is a branch between two ways to the same bits (tame.h).
  */
 #ifndef PYSPEC_LANES_H
 #define PYSPEC_LANES_H
@@ -16,7 +16,7 @@
 enum { L = PYSPEC_LANES };
 
 /* Vectors in a block: 208 energies of 8 rows are 13 KB. The buffers of a few components stay in the second
- * cache; smaller ones would stay in the first, but what is done once for each block would cost more. Tests
+ * cache. Smaller buffers would stay in the first, but the fixed work of each block would cost more. Tests
  * make blocks small. */
 #ifndef PYSPEC_BLOCK
 #define PYSPEC_BLOCK 208

@@ -61,8 +61,8 @@ static ALWAYS_INLINE vector same_in_all(double value)
     return value - (vector){0.0}; /* x - 0 is x, -0 too */
 }
 
-/* sum + a * b, rounded once where the processor can: compilers decide from loop to loop whether they
- * write such a sum as one instruction. */
+/* sum + a * b, rounded once if the processor has FMA. Without it, compilers decide for each loop
+ * whether such a sum becomes one instruction. */
 static ALWAYS_INLINE vector add_product(vector sum, vector a, vector b)
 {
 #if defined(__AVX512F__)
@@ -160,10 +160,10 @@ static ALWAYS_INLINE int any_of(marks seen)
 #endif
 }
 
-/* a / b in less than half of the time that AVX-512 takes to divide: an inverse of 14 bits, improved twice,
- * and the quotient corrected by what it leaves (P. Markstein, IBM J. Res. Dev. 34, 111 (1990)). It is
- * rounded as processors do, but where two doubles are equally near to 1e-15 of their distance, and for
- * |a| < 2^-960 to 1 ulp. Lanes without a normal number are divided. */
+/* a / b in less than half of the time that AVX-512 takes to divide. An inverse of 14 bits is improved
+ * twice, and the quotient is corrected by its remainder (P. Markstein, IBM J. Res. Dev. 34, 111 (1990)).
+ * It is rounded like a division, except for two doubles that are equally near to 1e-15 of their distance.
+ * For |a| < 2^-960 it is right to 1 ulp. Lanes without a normal number are divided. */
 static ALWAYS_INLINE vector quotient(vector a, vector b)
 {
 #if defined(__AVX512DQ__)

@@ -81,7 +81,8 @@ void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t s
         memcpy(to + (j) * to_row + (i), &turned, sizeof turned);                                   \
     } while (0)
 
-/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes. */
+/* to[j][i] = from[i][j] for i, j < 4. Subtracts the number in `less` at the target, unless `less` is
+ * NULL. */
 static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
                                      const double *restrict from, int64_t from_row,
                                      const double *restrict less)

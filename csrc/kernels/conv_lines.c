@@ -1,9 +1,9 @@
-/* conv_lines.c: convolution with a kernel that has an edge, exactly as if the signal ran in straight lines
- * from sample to sample, and on with its values at the ends.
+/* conv_lines.c: convolution with a kernel that has an edge. It is exact for a signal of straight lines from sample to
+ * sample that keeps its end values outside.
  *
- * Integrated by parts, y'_i - y_i is a sum over the steps between samples: the change of the signal over a step
- * times the mean, over this step, of the mass of the kernel beyond, as a share q of its whole mass. Steps before
- * the sample count with a minus. A side on which g(a + b) = g(a) g(b) runs in one sweep. */
+ * Integrated by parts, y'_i - y_i is a sum over the steps between samples. Each term is the change of the signal over
+ * the step times q, the mean over the step of the mass of the kernel beyond, as a share of its whole mass. Steps
+ * before the sample count with a minus. A side on which g(a + b) = g(a) g(b) runs in one sweep. */
 #include "kernels/convolution.h"
 #include "isa/vector.h"
 #include "math/vmath.h"

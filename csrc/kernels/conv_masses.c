@@ -1,6 +1,6 @@
-/* conv_masses.c: what lies of a kernel by formula beyond the ends of the axis: its own formula, or
- * the integral of the shape, in panels that double in length from the middle outwards and are
- * halved where two rules differ. */
+/* conv_masses.c: the mass of a kernel by formula beyond the ends of the axis. It has its own
+ * formula, or is the integral of the shape. The integral uses panels that double in length from the
+ * middle outwards. A panel is halved if two rules differ. */
 #include "kernels/convolution.h"
 
 #include <float.h>
@@ -24,9 +24,9 @@ enum { MOST_HALVINGS = 50, MOST_PANELS = 50000 };
  * points of a rule. */
 enum { PANEL_SAMPLES = 8 };
 
-/* Lobatto's rule of 15 points, which include both ends: between any two of them, and nowhere else, an
- * edge could lie. DIFFERENCE is that to the rule of degree 13 without the point in the middle; no sum
- * of it from one end on is 0, so that no edge goes unseen. */
+/* Lobatto's rule of 15 points, which include both ends: an edge could lie only between two of them.
+ * DIFFERENCE is the difference to the rule of degree 13 without the point in the middle. None of its
+ * partial sums from an end is 0: every edge is seen. */
 enum { N_POINTS = 15 };
 static const double POINTS[8] = {1.0,
                                  0.965245926503838572795851,
@@ -149,8 +149,8 @@ static int is_empty(const integral *s, const panel *p)
     return 1;
 }
 
-/* Adds a panel that is done. To each sample in it belongs the integral from the sample before, or
- * from 0: each is integrated on its own, so that a small one is not the difference of large ones. */
+/* Adds a finished panel. Each sample in it gets the integral from the sample before, or from 0. Each
+ * piece is integrated separately: a small integral is not the difference of large ones. */
 static void finish_panel(integral *s, double low, double high, const panel *p)
 {
     const int64_t n = s->c->n;

@@ -2,11 +2,11 @@
  *
  *     y'_i = (sum_j g(t_i - t_j) w_j y_j + M_L(i) y_0 + M_R(i) y_last) / (the same with y = 1)
  *
- * w are trapezoid weights; M_L and M_R are the masses of the kernel beyond the ends, where the
- * signal keeps its edge values. A constant is preserved exactly. What g is, its slopes, its masses
- * and how far it reaches comes from the op table or from a formula: a side on which
- * g(a + b) = g(a) g(b) runs in one sweep, any other over the band of samples within its reach. Kernels of
- * the op table that have an edge are those of conv_lines.c. */
+ * w are trapezoid weights; M_L and M_R are the masses of the kernel beyond the ends, where the signal
+ * keeps its edge values. A constant is preserved exactly. The op table or a formula defines g, its
+ * slopes, its masses and its reach. A side on which g(a + b) = g(a) g(b) runs in one sweep. Any other
+ * side runs over the band of samples within its reach. Kernels of the op table that have an edge are
+ * those of conv_lines.c. */
 #include "kernels/convolution.h"
 #include "isa/vector.h"
 #include "math/vmath.h"
@@ -28,8 +28,8 @@ static double *outer_slope(const convolution *c, int side, int64_t param)
     return conv_row(c, CONV_SLOPES + (1 + side) * c->n_params + param);
 }
 
-/* Of g, k = 0, or its slope by parameter k - 1: [m + n - 1] is that of two samples of which the other
- * one stands m steps behind the first. */
+/* Values of g, k = 0, or of its slope by parameter k - 1. Entry [m + n - 1] belongs to two samples
+ * that are m steps apart, the second after the first. */
 static double *table(const convolution *c, int64_t k)
 {
     return conv_row(c, CONV_SLOPES + 3 * c->n_params + 2 * k);
@@ -81,8 +81,8 @@ typedef struct band {
     int64_t apart;
 } band;
 
-/* Room for one that is computed: a block of time differences of a row of the op table, with the slope by its
- * parameter, or CONV_LAGS of a kernel by formula, with the slopes by all it may have. */
+/* Room for a computed kernel. A row of the op table needs a block of time differences, with the slope by its
+ * parameter. A kernel by formula needs CONV_LAGS of them, with all slopes that it may have. */
 _Static_assert(CONV_LAGS <= BLOCK * L, "time differences of a kernel by formula fit a block");
 _Static_assert(BLOCK * L <= MAX_PARAMS * CONV_LAGS, "a slope of a whole block fits those of a formula");
 typedef struct band_room {
@@ -99,7 +99,8 @@ static band find_band(const convolution *c, int64_t i, int64_t from, int64_t n, 
 }
 
 /* Adds the samples from `from` on to the sums of sample i. `by` has a place for the slopes of the first
- * result by each parameter, NULL for one that is not wanted; it is NULL itself where none is. */
+ * result by each parameter, and NULL for slopes that are not wanted. `by` itself is NULL if no slopes
+ * are wanted. */
 static void add_band(const convolution *c, const band *b, int64_t i, int64_t from, int64_t n,
                      double *const *signals, int64_t count, double *const *by)
 {
@@ -225,8 +226,8 @@ static void run_sweeps(const convolution *c, int side, double *const *signals, i
         sweep(c, side, signals[k], conv_result(c, k), k == 0 ? by_width : NULL);
 }
 
-/* The masses of a kernel of the op table beyond an end of the axis, and their slopes: as g depends
- * on d / width alone, these are mass / width + distance / width g(distance). */
+/* The masses of a kernel of the op table beyond an end of the axis, and their slopes. g depends on
+ * d / width only. The slopes are therefore mass / width + distance / width g(distance). */
 static void weigh_outside(const convolution *c, int side, int slopes)
 {
     const conv_side *s = conv_side_of(c, side);

@@ -2,9 +2,9 @@
  *
  * Such a kernel lies in 64-bit words of the plan:
  *
- *   head       CONV_HEAD words, see `conv_formula`
- *   programs   as in formula.h, each over all parameters of the kernel: the shape g(d), and where
- *              they were given, for each side how far g reaches and the mass of g beyond d >= 0 */
+ *   - head: CONV_HEAD words, see `conv_formula`
+ *   - programs: as in formula.h, each over all parameters of the kernel. The first is the shape g(d). Optional ones
+ *     give, for each side, the reach of g and the mass of g beyond d >= 0 */
 #ifndef PYSPEC_CONVOLUTION_H
 #define PYSPEC_CONVOLUTION_H
 
@@ -70,13 +70,13 @@ void pyspec_conv_decays(const convolution *c, int side, int slopes);
 int pyspec_reads_lines(const convolution *c);
 void pyspec_conv_lines(const convolution *c, double *const *signals, int64_t count, double *by);
 
-/* conv_shape.c: a program, or the shape of a row of the op table, at n time differences, of which
- * there is room for whole vectors, and unless NULL its slopes. */
+/* conv_shape.c: a program, or the shape of a row of the op table, at n time differences. The memory
+ * has room for whole vectors. Also gives its slopes, unless NULL. */
 void pyspec_conv_shape(const convolution *c, const int64_t *program, double *lag, int64_t n,
                        double *g, double *slopes);
 
-/* conv_masses.c: of a kernel by formula the masses beyond the end of the axis on one side, as seen from
- * each sample, and unless NULL their slopes, c->stride apart. Gives the reach. */
+/* conv_masses.c: the masses of a kernel by formula beyond the end of the axis on one side, seen from
+ * each sample. Also gives their slopes, c->stride apart, unless NULL. Returns the reach. */
 double pyspec_conv_masses(const convolution *c, int side, double *mass, double *slopes);
 
 #endif

@@ -1,15 +1,17 @@
 /* energy_mahan.c: Mahan's line under a Gaussian, value and partial derivatives. The formula stands in
  * ops.def, the living definition in pyspec/functions/mahan.py.
  *
- * With z = the distance into the tail over SD, r = SD / |xi| and w = z - r the line is
- * A / SD r^alpha exp(-z^2 / 2) / sqrt(2 pi) U(w), U(w) = exp(w^2 / 4) D_-alpha(-w) with the parabolic
+ * Let z be the distance into the tail over SD, r = SD / |xi| and w = z - r. The line is A / SD
+ * r^alpha exp(-z^2 / 2) / sqrt(2 pi) U(w). Here U(w) = exp(w^2 / 4) D_-alpha(-w) with the parabolic
  * cylinder function D (DLMF 12.5.1), and U'' = w U' + alpha U.
  *
- * w < -14    asymptotic series in 1 / w^2 (DLMF 12.9.1)
- * |w| <= 14  Taylor's series from the next of points 1/4 apart. At these U, U' and their slopes by
- *            alpha follow from point to point, the first from the series: towards higher w an error
- *            falls behind. Above 0 a point holds them times exp(-w^2 / 2).
- * w > 14     the other asymptotic series (DLMF 12.9.3), of the height of the last point
+ *   w < -14    asymptotic series in 1 / w^2 (DLMF 12.9.1)
+ *
+ *   |w| <= 14  Taylor's series from the nearest of points 1/4 apart. U, U' and their slopes by
+ *              alpha follow from point to point. The series gives the first point. Errors
+ *              shrink towards higher w. Points above 0 store them times exp(-w^2 / 2).
+ *
+ *   w > 14     the other asymptotic series (DLMF 12.9.3), scaled to the last point
  *
  * A point costs no more than such a series, and a block one walk over the points. */
 #include "isa/kernel.h"
@@ -36,8 +38,9 @@ typedef struct mahan_row {
     mahan_point points[MAHAN_POINTS];
 } mahan_row;
 
-/* At a place: the line over A / SD, its first two derivatives by z, the slope by alpha, and
- * r alpha (line of alpha - line of alpha + 1), the slope by ln r that is left at xi = 0. */
+/* At a place: the line over A / SD, its first two derivatives by z, and the slope by alpha. The
+ * last one is r alpha (line of alpha - line of alpha + 1), the slope by ln r that remains at xi =
+ * 0. */
 typedef struct mahan_lanes {
     double m[L], m1[L], m2[L], by_alpha[L], by_xi[L];
 } mahan_lanes;

@@ -164,8 +164,8 @@ KERNEL(GLS_resolution)
     }
 }
 
-/* A SD V(u, v) / (T V(0, v0)); by T the heat equation gives the curvature again, and SD / V(0, v0)
- * changes with SD by -V_uu(0, v0) / (2 V(0, v0)^2). */
+/* A SD V(u, v) / (T V(0, v0)). The derivative by T is the curvature again, by the heat equation. SD
+ * / V(0, v0) changes with SD by -V_uu(0, v0) / (2 V(0, v0)^2). */
 KERNEL(Voigt_resolution)
 {
     double s[L], v[L], top[L], powers[L], at_top[L], u[L] = {0};
@@ -389,7 +389,7 @@ KERNEL(LA_resolution)
     smear(b, p, y, d, &line);
 }
 
-/* As of LA, and the length over which what the damping leaves falls. */
+/* Like LA, and the length over which the damped line falls. */
 KERNEL(LF_resolution)
 {
     smear_line line;

@@ -14,9 +14,9 @@ static inline double trapezoid_share(const double *x, int64_t n, int64_t j)
     return 0.5 * fabs(x[high] - x[low]);
 }
 
-/* What an electron of a loss T contributes, T / den, and how that changes: by C, and by D where
- * there is one. On even axes the weights of a chunk of sources and one of targets stand here, by
- * falling distance. */
+/* The contribution T / den of an electron of a loss T, and its derivatives by C, and by D if there
+ * is one. On even axes it also holds the weights between a chunk of sources and a chunk of targets,
+ * by falling distance. */
 typedef struct loss_weights {
     double q[2 * ROW_CHUNK * L], by_c[2 * ROW_CHUNK * L], by_d[2 * ROW_CHUNK * L];
 } loss_weights;
@@ -127,8 +127,8 @@ static ALWAYS_INLINE int is_small(const double *numbers, int64_t n)
     return small;
 }
 
-/* What one target gets from n sources, number by number: the first of `weight` is that of the first
- * source. */
+/* The sum that one target receives from n sources, number by number. The first entry of `weight`
+ * belongs to the first source. */
 static ALWAYS_INLINE vector sent(vector sum, const double *weight, const double *source,
                                  const double *other_weight, const double *other, int64_t n)
 {
@@ -168,9 +168,9 @@ static ALWAYS_INLINE void send_to_four(double *target, const double *weight, con
     put_vector(target + 3 * L, d, 1);
 }
 
-/* Sources of a chunk, the highest first, to n targets below it: as scatter, or scatter_two where there
- * is another source, from one source after the other. Lanes are rows, and nothing comes near what is
- * bounded. */
+/* Adds the sources of a chunk, the highest first, to n targets below it. Does the same as scatter for
+ * each source in turn, or scatter_two for two sources. Lanes are rows, and no value comes near a
+ * bound. */
 static ALWAYS_INLINE void gather(double *target, const double *weight, const double *source,
                                  const double *other_weight, const double *other, int64_t n,
                                  int64_t n_sources)
@@ -191,9 +191,9 @@ static ALWAYS_INLINE void gather(double *target, const double *weight, const dou
     }
 }
 
-/* Losses of all points of a chunk, of which all is known, to the n targets from `begin` on: as
- * send_losses of one after the other, from point stop - 1 to `start`. Returns whether all numbers are
- * small enough for that; nothing has changed if not. */
+/* Adds the losses of all points of a chunk to the n targets from `begin` on. The points must be
+ * complete. Does the same as send_losses for each point in turn, from stop - 1 to `start`. Returns
+ * whether all numbers are small enough for that; nothing has changed if not. */
 static ALWAYS_INLINE int send_chunk(const loss_sums *s, double step, int64_t start, int64_t stop,
                                     int64_t begin, int64_t n, const loss_weights *w, int n_params,
                                     int want)

@@ -1,15 +1,16 @@
-/* smear.h: a line or a background under a Gaussian resolution, where there is no closed form.
+/* smear.h: a line or a background under a Gaussian resolution that has no closed form.
  *
- * The integral of f(x') N(x - x'; R) runs over panels that stand around the centre of f, as wide as
- * f allows: `left` and `right` for the first SMEAR_EVEN on each side, then growing by `grow`, for
- * poles and tails of f are the smoother the further off, up to SMEAR_WIDEST of R, for the Gaussian.
- * A panel has 16 nodes by Gauss and Legendre: f is evaluated there once for all points within
- * reach. A kink of f stands at the centre, between two panels. Where f is smooth on the scale of R,
- * far from the centre or where R is small, 8 nodes by Gauss and Hermite around the point itself do.
- * f is evaluated wherever the Gaussian reaches, beyond the ends of the axis too.
+ * The integral of f(x') N(x - x'; R) runs over panels around the centre of f, as wide as f allows.
+ * The first SMEAR_EVEN panels on each side have the widths `left` and `right`. Further panels grow
+ * by `grow`, because poles and tails of f are smoother farther off. The Gaussian limits them to
+ * SMEAR_WIDEST of R. A panel has 16 nodes by Gauss and Legendre: f is evaluated there once for all
+ * points within reach. A kink of f stands at the centre, between two panels. If f is smooth on the
+ * scale of R, 8 nodes by Gauss and Hermite around the point itself suffice. This holds far from the
+ * centre or for small R. f is evaluated wherever the Gaussian reaches, beyond the ends of the axis
+ * too.
  *
- * A lane has panels of its own, and sums those that its point reaches: neither neighbours nor the
- * block that a point stands in change its bits. */
+ * Each lane has its own panels, and sums those that its point reaches. Neither neighbours nor the
+ * block of a point change its bits. */
 #ifndef PYSPEC_SMEAR_H
 #define PYSPEC_SMEAR_H
 
@@ -135,8 +136,8 @@ static inline void smear_evaluate(const smear_line *line, const double *p, const
         found[i] = v_clamp(found[i], 1e300);
 }
 
-/* What a vector of points sums: the panels from `low` to `high` that a lane reaches, none where the
- * 8 nodes around the point do. */
+/* The terms that a vector of points sums: the panels from `low` to `high` that a lane reaches. A
+ * lane that uses the 8 nodes around the point has no panels. */
 typedef struct smear_point {
     double away[L];
     int64_t low[L], high[L];

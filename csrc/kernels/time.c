@@ -1,9 +1,9 @@
 /* time.c: laws of motion over the time axis. Compiled without contraction to FMA for each
- * instruction set, and in the order of operations of pyspec/functions/time.py: an onset falls
+ * instruction set. The order of operations is that of pyspec/functions/time.py: an onset falls
  * between the same two samples in every executor. t = t0 belongs to the response.
  *
- * Parameters are read before a select, not in it: a read that is conditional keeps a loop over
- * lanes from becoming vector code. */
+ * Parameters are read before a select, not in it: a conditional read keeps a loop over lanes from
+ * becoming vector code. */
 #include "isa/kernel.h"
 #include "math/vmath.h"
 
