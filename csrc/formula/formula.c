@@ -191,8 +191,8 @@ static void run_code(const ready *begin, const ready *end, int64_t from, int64_t
     }
 }
 
-/* The value and partials of a chunk. CHAIN runs as written if the value has operands that are not
- * numbers. It also does if a slope of 0 meets an infinity. */
+/* The value and partials of a chunk. CHAIN runs as written if an operand of the value is NaN. It
+ * also does if a slope of 0 meets an infinity. */
 static void run_chunk(const machine *m, int64_t from, int64_t n, int slopes, int exact)
 {
     const ready *code = m->code, *behind_value = code + m->f->n_value, *end = code + m->f->n_code;

@@ -1,13 +1,13 @@
 /* formula.h: a function that a user wrote as a formula, as the library runs it: a program over
  * registers, in 64-bit words of the plan. The words are, in this order:
  *
- *   - head: FORMULA_HEAD words, see `formula`
- *   - constants: n_constants words, the bits of doubles
- *   - code: n_row_code + n_code instructions of FORMULA_WORDS words
+ *   - head: FORMULA_HEAD words, see `formula`.
+ *   - constants: n_constants words, the bits of doubles.
+ *   - code: n_row_code + n_code instructions of FORMULA_WORDS words.
  *
- * The words of an instruction are its operation, its target, its operands a, b, c (missing ones are 0),
- * and a word for operands and results that are passed from one instruction to the next. The operation
- * is a row of rpn.def or fused.def, or one of those below.
+ * An instruction holds its operation, its target, its operands a, b, c (missing ones are 0), and a last
+ * word. The last word tells which results pass from one instruction to the next. The operation is a row
+ * of rpn.def or fused.def, or one of those below.
  *
  * Registers are numbered through. The first n_rows registers hold one value for each lane: parameters,
  * then constants, then values that follow from these. The first part of the code computes the latter
@@ -61,8 +61,8 @@ _Static_assert(FORMULA_READY % L == 0 && FORMULA_KEPT % L == 0, "what lies behin
 #define FORMULA_TILED(X) FORMULA_TILED_1(X) FORMULA_TILED_2(X) FORMULA_TILED_3(X)
 
 /* The last word of such an instruction. It tells which operand is the result of the instruction before: 1
- * for a, 2, 3, or FORMULA_TAKES_TWICE for both factors of a product. It also tells whether only the next
- * instruction reads the result. */
+ * for a, 2 for b, 3 for c, and FORMULA_TAKES_TWICE for both factors of a product. It also tells whether
+ * only the next instruction reads the result. */
 enum { FORMULA_TAKES = 3, FORMULA_TAKES_TWICE = 3, FORMULA_PASSES = 4 };
 
 static inline int formula_targets(int64_t code)

@@ -8,8 +8,8 @@
 #include "formula/formula.h"
 
 /* An instruction with its registers looked up. Vector i of a block lies i * L doubles after the begin of
- * the register, masked by `mask`. The mask keeps all of i for an output, the place within the chunk for
- * a vector, and nothing for a row. */
+ * the register. A mask applies to this offset. It keeps all of the offset for an output, the place
+ * within the chunk for a vector, and nothing for a row. */
 typedef struct ready {
     double *y;
     const double *a, *b, *c;

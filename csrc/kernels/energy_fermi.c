@@ -1,18 +1,16 @@
 /* energy_fermi.c: the Fermi edge under a Gaussian resolution. The formula stands in ops.def, the
  * living definition in pyspec/functions/fermi.py.
  *
- * F(d) is the Fermi function of the width kT convolved with the Gaussian of the width SD, and s =
- * SD / kT. Three ways, each with an error of some 1e-16 of F(-inf) = 1:
+ * F(d) is the Fermi function of the width kT convolved with the Gaussian of the width SD, and s = SD
+ * / kT. Three ways, each with an error of some 1e-16 of F(-inf) = 1:
  *
- *   s <= 0.4   trapezoidal rule over the Gaussian, derivatives of the Fermi function at its nodes.
- *              The poles of the Fermi function are far away: they contribute only e^-39.
- *
- *   s < 10     the same rule, derivatives of the Gaussian at its nodes, and the residues of the poles
- *              of the Fermi function up to |Im| < 5 (D. B. Hunter & T. Regan, Math. Comp. 26, 539
- *              (1972)); the next one contributes e^-37.
- *
- *   s >= 10    A. Sommerfeld's expansion, Z. Phys. 47, 1 (1928): derivatives of the Gaussian times
- *              powers of 1 / s^2; the 20th term is below 1e-16.
+ *   - s <= 0.4: trapezoidal rule over the Gaussian, derivatives of the Fermi function at its nodes.
+ *     The poles of the Fermi function are far away: they contribute only e^-39.
+ *   - s < 10: the same rule, derivatives of the Gaussian at its nodes, and the residues of the poles
+ *     of the Fermi function up to |Im| < 5 (D. B. Hunter & T. Regan, Math. Comp. 26, 539
+ *     (1972)); the next one contributes e^-37.
+ *   - s >= 10: A. Sommerfeld's expansion, Z. Phys. 47, 1 (1928): derivatives of the Gaussian times
+ *     powers of 1 / s^2; the 20th term is below 1e-16.
  */
 #include "isa/kernel.h"
 #include "math/vmath.h"

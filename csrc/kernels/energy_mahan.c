@@ -5,13 +5,11 @@
  * r^alpha exp(-z^2 / 2) / sqrt(2 pi) U(w). Here U(w) = exp(w^2 / 4) D_-alpha(-w) with the parabolic
  * cylinder function D (DLMF 12.5.1), and U'' = w U' + alpha U.
  *
- *   w < -14    asymptotic series in 1 / w^2 (DLMF 12.9.1)
- *
- *   |w| <= 14  Taylor's series from the nearest of points 1/4 apart. U, U' and their slopes by
- *              alpha follow from point to point. The series gives the first point. Errors
- *              shrink towards higher w. Points above 0 store them times exp(-w^2 / 2).
- *
- *   w > 14     the other asymptotic series (DLMF 12.9.3), scaled to the last point
+ *   - w < -14: asymptotic series in 1 / w^2 (DLMF 12.9.1).
+ *   - |w| <= 14: Taylor's series from the nearest of points 1/4 apart. U, U' and their slopes by
+ *     alpha follow from point to point. The series gives the first point. Relative to U, errors
+ *     shrink towards higher w. Points above 0 store them times exp(-w^2 / 2).
+ *   - w > 14: the other asymptotic series (DLMF 12.9.3), scaled to the last point.
  *
  * A point costs no more than such a series, and a block one walk over the points. */
 #include "isa/kernel.h"

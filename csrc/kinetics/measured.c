@@ -1,13 +1,13 @@
-/* measured.c: laws of time as a measured instrument sees them, value and partial derivatives together.
- * The definition stands in pyspec/functions/measured.py.
+/* measured.c: laws of time as a measured instrument sees them, value and partial derivatives together. The
+ * definition stands in pyspec/functions/measured.py.
  *
- * Every law is made of exp(-k s), k = 0 for a step and a line, 1 / tau for a decay, -i omega for a sine,
- * their sum for a damped one. What a response r makes of it follows from sample to sample: over a piece of
- * length d on which r is a straight line from a to b,
+ * Every law is made of exp(-k s). A step and a line have k = 0, a decay 1 / tau, and a sine -i omega. A
+ * damped sine has the sum of the last two. A response r changes it from sample to sample. Over a piece of
+ * length d, r is a straight line from a to b, and
  *
- *     C(u + d) = exp(-k d) C(u) + d (b (m0 - m1) + a m1),   m_n = int_0^1 x^n exp(-k d x) dx
+ *     C(u + d) = exp(-k d) C(u) + d (b (m0 - m1) + a m1),   m_n = int_0^1 x^n exp(-k d x) dx.
  *
- * so that nothing cancels, however fast or slow the law is. */
+ * Nothing cancels, however fast or slow the law is. */
 #include "kinetics/measured.h"
 #include "tables/status.h"
 #include "math/vmath.h"

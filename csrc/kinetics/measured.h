@@ -1,14 +1,14 @@
-/* measured.h: what a measured instrument makes of a law of time, or of a state of a kinetic scheme, as the
- * library runs it: a program in 64-bit words of the plan.
+/* measured.h: the response of a measured instrument to a law of time, or to a state of a kinetic scheme,
+ * as the library runs it: a program in 64-bit words of the plan. The words are, in this order:
  *
- *   head     MEASURED_HEAD words, see `measured`
- *   times    n_samples words, the bits of doubles: times of the samples, ascending
- *   values   n_samples words, the bits of doubles: the response at these times, of area 1
- *   scheme   of a state: its program without an instrument, see scheme.h
+ *   - head: MEASURED_HEAD words, see `measured`.
+ *   - times: n_samples words, the bits of doubles: times of the samples, ascending.
+ *   - values: n_samples words, the bits of doubles: the response at these times, of area 1.
+ *   - scheme: for a state only, its program without an instrument, see scheme.h.
  *
- * Between two samples the response is a straight line, before the first and behind the last it is 0.
- * Parameters are those of the law, in their order; y0, the last one of a law that is no state, may be
- * left out. */
+ * The response is a straight line between two samples. It is 0 before the first and after the last.
+ * Parameters are those of the law, in their order. A law other than a state has y0 last. It may be left
+ * out. */
 #ifndef PYSPEC_MEASURED_H
 #define PYSPEC_MEASURED_H
 
@@ -72,9 +72,9 @@ static inline int64_t measured_sample(const int64_t *program, double u)
     return low;
 }
 
-/* Rows of parameters, of which parameter k of row j is params[k * stride + j], with n times each: time i of
- * row j is x[j * x_row + i * x_step], and its value goes to value[j * to_row + i * to_step], its derivatives
- * to the same place of partials, which may be NULL or hold NULL. */
+/* Rows of parameters, with n times each. Parameter k of row j is params[k * stride + j]. Time i of row j is x[j *
+ * x_row + i * x_step]. Its value goes to value[j * to_row + i * to_step], and its derivatives to the same place of
+ * partials. `partials` may be NULL or hold NULL. */
 typedef struct measured_rows {
     const int64_t *program;
     int64_t n_rows, n;

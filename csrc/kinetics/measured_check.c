@@ -16,8 +16,8 @@ static int check_head(const measured *m, int64_t room, int64_t n_params)
                                : rest == 0 && n_params == measured_params(m->law);
 }
 
-/* The program of a state fills the rest. It has no instrument of its own, and no steps of two states: only
- * without them is what a response brings in bit by bit what it sees. */
+/* The program of a state fills the rest. It has no instrument of its own, and no steps of two states: the
+ * response to a sum of starts is the sum of their responses only without such steps. */
 static int check_state(const int64_t *program, int64_t *at)
 {
     const int64_t *own = measured_scheme(program), begin = own - program;

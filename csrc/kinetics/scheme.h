@@ -1,16 +1,16 @@
-/* scheme.h: the population of one state of a kinetic scheme in time, as the library runs it: a
- * program in 64-bit words of the plan.
+/* scheme.h: the population of a state of a kinetic scheme in time, as the library runs it: a program in
+ * 64-bit words of the plan. The words are, in this order:
  *
- *   head     SCHEME_HEAD words, see `scheme`
- *   steps    n_steps of three words: from, to (-1: out of sight), and the parameter that is the rate. Two
- *            states a and b on one side are the word a + SCHEME_STATES (1 + b)
- *   starts   n_starts of three words: state, parameter or -1, and the bits of a double: the
- *            population at the onset is the parameter, or the number
- *   blocks   n_blocks words: how many states each block has. States are in an order in which steps
- *            lead forward or stay within a block; where two states stand at a step, blocks mean nothing
+ *   - head: SCHEME_HEAD words, see `scheme`.
+ *   - steps: n_steps of three words: from, to (-1: out of sight), and the parameter that is the rate. Two
+ *     states a and b on a side of a step are the word a + SCHEME_STATES (1 + b).
+ *   - starts: n_starts of three words: state, parameter or -1, and the bits of a double. The
+ *     population at the onset is the parameter, or the number.
+ *   - blocks: n_blocks words, the number of states in each block. States are sorted: steps
+ *     lead forward or stay within a block. Blocks mean nothing for schemes with steps of two states.
  *
- * Parameters are the height, then rates and populations, the onset, and for `under` the width of a
- * Gaussian instrument. */
+ * Parameters are the height, then rates and populations, and the onset. The last one, for `under`, is the
+ * width of a Gaussian instrument. */
 #ifndef PYSPEC_SCHEME_H
 #define PYSPEC_SCHEME_H
 
@@ -69,14 +69,14 @@ typedef struct scheme_rates {
 /* Terms of Taylor's series over a unit of time; doublings of it; and the row of what has left sight. */
 enum { CIRCLE_TERMS = 22, CIRCLE_LEVELS = 63, OUT = MAX_STATES };
 
-/* A length s of time: exp(K s), [to][from], and x[i][a], the integral over s' of the population i at s'
- * times l_a at s - s', from the start on. */
+/* A length s of time: exp(K s), [to][from], and x[i][a]. The latter is the integral over s', from the
+ * start on, of the population i at s' times l_a at s - s'. */
 typedef struct scheme_stretch {
     double e[MAX_STATES + 1][MAX_STATES];
     double x[MAX_STATES][MAX_STATES];
 } scheme_stretch;
 
-/* Terms of series over a unit of time, see scheme_value.c. What a response brings in, its L, R and F over a
+/* Terms of series over a unit of time, see scheme_value.c. The feed of a response: its L, R and F over a
  * unit and over each doubling as rows, and the series of L and R. */
 enum { VALUE_TERMS = 24 };
 enum { FED_LEVEL, FED_RISE, FED_FALL };
@@ -100,8 +100,9 @@ typedef struct scheme_trail {
     double rows[CIRCLE_LEVELS + 1][MAX_STATES], series[VALUE_TERMS], powers[VALUE_TERMS][MAX_STATES];
 } scheme_trail;
 
-/* The way so far: the row of the target in exp(K s), exp(K s) of differences of states, and x; where a
- * response feeds it, the row of its derivative by time, which nothing else has. */
+/* A way, the state of a run at a time s: the row of the target in exp(K s), exp(K s) of differences of
+ * states, and x. `rise` is the derivative of the row by time. It exists only if a response feeds the
+ * way. */
 typedef struct scheme_way {
     double row[MAX_STATES], rise[MAX_STATES];
     double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
@@ -113,8 +114,8 @@ typedef struct scheme_moments {
     scheme_way of_level[CIRCLE_LEVELS][2];
 } scheme_moments;
 
-/* A way on its way, as a trail is one of a row: after the binary digits of `units` from level k up it is
- * ways[at[k]], and ways[CIRCLE_LEVELS] where it began. fed NULL: by nothing. */
+/* A way in motion, as a trail is a row in motion. The way after the binary digits of `units` from level
+ * k up is ways[at[k]]. ways[CIRCLE_LEVELS] is its begin. fed NULL: no feed. */
 typedef struct scheme_track {
     int64_t units;
     int n_digits;
@@ -156,8 +157,8 @@ typedef struct scheme_flow {
     double series[FLOW_ROOM];
 } scheme_flow;
 
-/* Where the polynomial of series k of a panel stands among all: the target's population, its derivatives by
- * parameters, and the last one by time. */
+/* The place of the polynomial of series k of a panel. The series are the population of the target, its
+ * derivatives by parameters, and last its derivative by time. */
 static inline int flow_series(const scheme_flow *f, int panel, int k)
 {
     return (panel * f->n_series + k) * (FLOW_STAGES + 1);
@@ -172,13 +173,13 @@ typedef struct scheme_term {
     double by[MAX_TWICE];
 } scheme_term;
 
-/* What a program needs at its parameters. Rates and times are in units of the fastest rate.
+/* The program prepared at its parameters. Rates and times are in units of the fastest rate.
  *
- * With the eigenvalues x_0 >= x_1 >= ... of the rate matrix K, exp(K s) c is the sum over j of the
+ * Let x_0 >= x_1 >= ... be the eigenvalues of the rate matrix K. exp(K s) c is the sum over j of the
  * divided difference exp_s[x_0 .. x_j] times (K - x_0) ... (K - x_{j-1}) c (Newton's interpolation,
- * exact at n points whatever coincides). By the rate of a step out of state i the derivative is what
- * the step makes of the population of i: exp of [[K, dK], [0, K]], where the lower part has the states
- * that lead to i, and the upper those that i leads to. Eigenvalues that both have count twice. */
+ * exact at n points whatever coincides). The derivative by the rate of a step out of state i comes
+ * from the population of i: exp of [[K, dK], [0, K]]. The lower part has the states that lead to i,
+ * the upper part those that i leads to. Eigenvalues of both parts count twice. */
 typedef struct prepared_scheme {
     const int64_t *program;
     int n, n_params, slopes;
@@ -193,8 +194,8 @@ typedef struct prepared_scheme {
     int state[MAX_STATES], n_nodes[MAX_STATES];
     double nodes[MAX_STATES][MAX_TWICE];     /* eigenvalues for each source, falling     */
     scheme_term terms[MAX_STEPS];
-    /* Under an instrument: until `late` behind the onset, populations at points of the integral
-     * times weights; from there on, what has been fed goes on by itself. */
+    /* Under an instrument, until `late` after the onset: populations at points of the integral
+     * times weights. Later the populations fed so far go on without a feed. */
     double width, late;
     int n_points;
     int by_stretches, has_pairs;
@@ -220,8 +221,8 @@ void pyspec_prepare_stretches(prepared_scheme *p, const int64_t *program, const 
 /* Where the integral over an instrument begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
 #define SCHEME_REACH 9.5
 
-/* A time in units of the fastest state, as far as there are levels for its binary digits: behind that
- * populations stand still. */
+/* A time in units of the fastest state, up to the last level for its binary digits. Later populations
+ * do not change. */
 static inline double countable(double s)
 {
     const double most = 9.2e18, time = s > 0.0 ? s : 0.0;
@@ -249,23 +250,24 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 /* scheme_stretch.c: exp(K s) over a unit of time, doubled `level` times; made when it is first needed. */
 scheme_stretch *pyspec_level(prepared_scheme *p, int level);
 
-/* A way that sets out, fed by begin + slope s or, NULL, by nothing; the way a time s >= 0 later; and the
- * derivatives there by all parameters of a fed scheme but the height. All with slopes alone. */
+/* Begins a way fed by begin + slope s, or by nothing if `fed` is NULL. Gives the way a time s >= 0
+ * later. Gives the derivatives there by all parameters of a fed scheme except the height. All three need
+ * a scheme prepared with slopes. */
 void pyspec_begin_track(prepared_scheme *p, const scheme_way *way, scheme_moments *fed, double begin,
                         double slope);
 void pyspec_track_way(prepared_scheme *p, double s, scheme_way *way);
 void pyspec_fed_slopes(prepared_scheme *p, double s, double *out);
 
-/* scheme_value.c: what values need, of a start that is fed as well; a row that sets out, fed or not; the row,
- * and eight populations of it, a time s >= 0 later. */
+/* scheme_value.c: prepares values, also of a fed start. Begins a row, fed or not. Gives the row, and eight populations
+ * of it, a time s >= 0 later. */
 void pyspec_prepare_values(prepared_scheme *p);
 void pyspec_prepare_fed(prepared_scheme *p, scheme_fed *f);
 void pyspec_begin_trail(scheme_trail *t, const double *row, scheme_fed *fed, double begin, double slope);
 void pyspec_trail_row(prepared_scheme *p, scheme_trail *t, double s, double *row);
 void pyspec_trail_values(prepared_scheme *p, scheme_trail *t, const double *s, double *out);
 
-/* scheme_flow.c: whether steps have two states on a side; and the panel on which a time lies, or -1 where
- * there is none. scheme_seen.c: eight times after the onset. */
+/* scheme_flow.c: whether a step has two states on a side. Also the panel of a time, or -1 if there is
+ * none. scheme_seen.c: eight times after the onset. */
 int pyspec_has_pairs(const int64_t *program);
 void pyspec_prepare_flow(prepared_scheme *p, const double *params, int64_t stride);
 int pyspec_flow_panel(prepared_scheme *p, double s);

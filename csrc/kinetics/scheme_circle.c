@@ -1,20 +1,20 @@
 /* scheme_circle.c: schemes with a circle, A -> B -> C -> A, whose populations may oscillate. Their
- * eigenvalues may be complex and coincide, and no interpolation at real ones serves. All schemes but
- * the simplest go the same way: where several steps or starts lead to a state, or three states exchange,
- * interpolation has terms that cancel, the more the further rates are apart, and derivatives by rates that
- * differ by 1e4 had no digit.
+ * eigenvalues may be complex and coincide: interpolation at real ones fails. All schemes but the simplest
+ * use this method too. Interpolation has terms that cancel if several steps or starts lead to a state, or
+ * three states exchange. The loss grows with the ratio of the rates: derivatives by rates that differ by
+ * 1e4 had no digit.
  *
  * exp(K s) is a product of stretches: one for each binary digit of s in units of the fastest state, each
- * the square of the one before, and one for the rest. With the state out of sight K loses nothing, so
- * that every column of exp(K s) sums to 1; all numbers are positive, and columns are made to sum to 1
- * after each squaring. Slow rates beside fast ones then keep their digits, as they do in W. K. Grassmann,
- * M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985). From one time to the next the product of the
- * digits that did not change is kept.
+ * the square of the one before, and one for the rest. K includes the state out of sight and loses nothing:
+ * every column of exp(K s) sums to 1. All numbers are positive, and columns are made to sum to 1 after
+ * each squaring. Slow rates beside fast ones then keep their digits, as they do in W. K. Grassmann, M. I.
+ * Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985). From one time to the next the product of the digits
+ * that did not change is kept.
  *
- * The derivative by the rate of a step from i to a is the integral over s' of (l_a - l_i)(s - s') c_i(s'),
- * where c_i are the populations and l_a is that of the target a time after all was in a. Of states in
- * one block l is kept as the difference to the first of them, so that what becomes equal is not
- * subtracted when it is large. */
+ * The derivative by the rate of a step from i to a is the integral over s' of (l_a - l_i)(s - s') c_i(s').
+ * Here c_i are the populations. l_a is the population of the target a time after all was in a. Within a
+ * block, l is stored as the difference to the first state. Nearly equal large numbers are therefore not
+ * subtracted. */
 #include "kinetics/scheme_stretch.h"
 #include "math/vmath.h"
 

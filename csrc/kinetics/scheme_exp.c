@@ -13,9 +13,10 @@ static const double one_over[] = {
     1.0 / 87178291200.0, 1.0 / 1307674368000.0};
 _Static_assert(sizeof one_over / sizeof *one_over >= MAX_TWICE, "factorials");
 
-/* exp_s[x_0 .. x_m] of eight times, all terms positive: with d = x - x_m >= 0 and h_k the sum of all
- * products of k of the s d, exp(s x_m) s^m times the sum over k of h_k / (k + m)!. The spread of the
- * nodes times s is at most m where it counts, elsewhere the result is not used. */
+/* exp_s[x_0 .. x_m] of eight times, all terms positive. Let d = x - x_m >= 0, and let h_k be the sum
+ * of all products of k of the s d. The result is exp(s x_m) s^m times the sum over k of h_k / (k +
+ * m)!. The spread of the nodes times s is at most m in lanes that count. The results of other lanes
+ * are not used. */
 static void series(const double *x, int m, const double *s, double *out)
 {
     double sum[L], h[MAX_TWICE][L], term = one_over[m];
@@ -37,9 +38,9 @@ static void series(const double *x, int m, const double *s, double *out)
         FOR_LANES out[l] *= s[l];
 }
 
-/* table[i] becomes exp_s[x_i .. x_j] for all i <= j, where it has been that up to x_{j-1}. By the
- * recurrence where the nodes are far apart, else by the series: that the spread times s is at least m
- * keeps each difference from losing more than a digit. */
+/* table[i] becomes exp_s[x_i .. x_j] for all i <= j. Before, it holds exp_s[x_i .. x_{j-1}]. The
+ * recurrence serves nodes that are far apart, the series all others. For the recurrence the spread
+ * times s is at least m: each difference loses at most a digit. */
 static void add_node(const double *x, int j, const double *s, double (*table)[L])
 {
     FOR_LANES table[j][l] = v_exp(x[j] * s[l]);

@@ -1,8 +1,8 @@
-/* scheme_flow.c: schemes with steps of two states, A + B -> C at the rate k a b, which have no closed form:
- * the rate equations by collocation at the points of Radau (E. Hairer and G. Wanner, Solving Ordinary
- * Differential Equations II, IV.5), which takes rates of any ratio. On each panel the populations are a
- * polynomial whose derivative is right at STAGES points; a panel is as long as its last coefficients
- * allow. Derivatives by rates and starts obey the linearised equations, at the same points.
+/* scheme_flow.c: schemes with steps of two states, A + B -> C at the rate k a b, which have no closed form.
+ * The rate equations are solved by collocation at the points of Radau (E. Hairer and G. Wanner, Solving
+ * Ordinary Differential Equations II, IV.5), which takes rates of any ratio. On each panel the populations
+ * are a polynomial with the right derivative at STAGES points. The last coefficients of a panel limit its
+ * length. Derivatives by rates and starts obey the linearised equations, at the same points.
  *
  * Rates and times are in units of the fastest rate at the start, populations in units of their sum. */
 #include "kinetics/scheme.h"
@@ -12,8 +12,8 @@
 
 enum { STAGES = FLOW_STAGES, MOST = STAGES * MAX_STATES };
 
-/* Of the last two coefficients, next to the sum of the populations at the start; and what is close enough
- * for Newton's next iterate to be exact. */
+/* TOLERANCE limits the last two coefficients relative to the sum of the populations at the start. If an
+ * iterate of Newton is as close as CLOSE, the next one is exact. */
 #define TOLERANCE 1e-13
 #define CLOSE 1e-9
 /* The shortest panel, next to the unit of time and to the time itself. */

@@ -1,17 +1,17 @@
-/* scheme_measured.c: the population of a state of a kinetic scheme as a measured instrument sees it, value
- * and partial derivatives together.
+/* scheme_measured.c: the population of a state of a kinetic scheme as a measured instrument sees it, value and partial
+ * derivatives together.
  *
- * The response brings the start in bit by bit. From sample to sample, over which it is a straight line, and
- * from a sample to each time the scheme goes by stretches of time (scheme_circle.c): nothing cancels, however
- * far rates are apart. The derivative by time is the same of the derivative of the response, with its jumps
- * at both ends. */
+ * The response feeds the start bit by bit. It is a straight line from sample to sample. The scheme moves over these
+ * pieces, and from a sample to each time, by stretches of time (scheme_circle.c): nothing cancels, however far rates
+ * are apart. The derivative by time uses the derivative of the response in the same way, with its jumps at
+ * both ends. */
 #include "kinetics/measured.h"
 #include "kinetics/scheme.h"
 
 #include <math.h>
 
-/* Of values, the row of the target at each sample, fed by all of the response before; of derivatives, what
- * has been seen at the begin of a piece of the response. */
+/* `rows` serves values: the row of the target at each sample, fed by all of the response before. `seen`
+ * serves derivatives: the way at the begin of a piece of the response. */
 typedef struct fed_scheme {
     prepared_scheme scheme;
     scheme_fed fed;
@@ -71,8 +71,8 @@ static int64_t note(fed_scheme *f, int64_t k, int64_t i, int64_t count)
     return count;
 }
 
-/* The populations of one row at the times i, ..., at most L of them, that lie on the same piece as the first;
- * returns how many. Before the response begins they are 0, and NaN at none: these belong to the first piece. */
+/* The populations of one row at the times i, ..., at most L of them, on the piece of the first time. Returns how many.
+ * They are 0 before the response begins, and NaN at a NaN. Both belong to the first piece. */
 static int64_t see_together(fed_scheme *f, const measured_rows *r, int64_t row, int64_t i, int64_t *piece_now,
                             double *out)
 {

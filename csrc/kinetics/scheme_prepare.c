@@ -25,8 +25,8 @@ static void find_reach(const int64_t *program, int (*reach)[MAX_STATES])
 
 /* ---- eigenvalues --------------------------------------------------------------------------- */
 
-/* Of two states that exchange: the sum of both, and their product as a sum of what is positive, so that
- * a slow loss of a fast equilibrium keeps its digits. */
+/* The eigenvalues of two states that exchange, by their sum and their product. The product is a sum of
+ * positive terms: a slow loss of a fast equilibrium keeps its digits. */
 static void pair_of(const scheme_rates *r, int at, double *x)
 {
     const double forth = r->k[at + 1][at], back = r->k[at][at + 1];
@@ -76,8 +76,9 @@ static void newton(const scheme_rates *r, const double *x, int n, const double *
         pyspec_scheme_shifted(r, x[j - 1], coefficients[j - 1], coefficients[j]);
 }
 
-/* The eigenvalues that the population of a state has, or, of a source >= 0, its derivative by steps out
- * of there: those of states that lead to the source, and those between it and the state. */
+/* The eigenvalues in the population of a state. For a source >= 0: those in its derivative by steps out
+ * of the source. These are the eigenvalues of states that lead to the source, and of those between it
+ * and the state. */
 static int find_nodes(const prepared_scheme *p, int source, int state, double *nodes)
 {
     int n = 0;
@@ -152,9 +153,10 @@ static void newton_term(const prepared_scheme *p, const scheme_rates *r, const s
 
 /* ---- the instrument -------------------------------------------------------------------------- */
 
-/* Points and weights of the integral over s: short panels where the fastest state empties, then
- * panels that a Gaussian of this width allows, each at most four times as far as the one before, or,
- * where populations may oscillate, twice. Returns how many points. */
+/* Points and weights of the integral over s. The first panels are short, because the fastest state
+ * empties there. Later panels may be as long as a Gaussian of this width allows. Each reaches at
+ * most four times as far as the one before, or twice if populations may oscillate. Returns how many
+ * points. */
 static int lay_points(const prepared_scheme *p, double *weight, double *at)
 {
     const double longest = 4.0 * p->width, end = 2.0 * SCHEME_REACH * p->width;

@@ -1,13 +1,13 @@
-/* scheme_stretch.c: exp(K s) of a scheme over stretches of time, see scheme_circle.c: short ones by a series,
- * and a unit of time doubled as often as is needed. */
+/* scheme_stretch.c: exp(K s) of a scheme over stretches of time, see scheme_circle.c. A series gives short ones. A
+ * unit of time is doubled as often as needed. */
 #include "kinetics/scheme_stretch.h"
 
 #include <math.h>
 #include <string.h>
 
-/* out = the columns of e, each of the sum `total`, as differences: of a state that is not the first of its
- * block, to that first; a change within a block is written by the states behind its first, and what the
- * whole block gains by the first. */
+/* out = the columns of e, each of the sum `total`, as differences. The column of a state that is not the
+ * first of its block becomes the difference to the column of the first. Within a block, the rows of later
+ * states hold their own change. The row of the first holds the change of the whole block. */
 void pyspec_take_differences(const scheme_circle *c, int n, double (*e)[MAX_STATES], double total,
                              double (*out)[MAX_STATES])
 {

@@ -49,8 +49,8 @@ void pyspec_short_stretch(const scheme_circle *c, int n, int slopes, double leng
 /* out = the sum over k of factors[k] times row i of e of powers[k]. */
 void pyspec_sum_row(const scheme_circle *c, int n, int i, const double *factors, double *out);
 
-/* e and x, of which one may be NULL, = the sum over k of factors[k] powers[k]; and e with columns of
- * that sum. */
+/* e and x = the sum over k of factors[k] powers[k]. One of them may be NULL. The second function
+ * scales the columns of e to that sum. */
 void pyspec_sum_powers(const scheme_circle *c, int n, const double *factors,
                        double (*e)[MAX_STATES], double (*x)[MAX_STATES]);
 void pyspec_sum_columns_to(int n, double total, double (*e)[MAX_STATES]);

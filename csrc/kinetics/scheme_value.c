@@ -1,18 +1,18 @@
 /* scheme_value.c: populations of schemes that go by stretches (scheme_circle.c), without derivatives.
  *
- * A population is row exp(K s) start. The row of the target goes on by whole units of time, and from there
- * the population is a series in the rest t < 1 of the time,
+ * A population is row exp(K s) start. The row of the target moves by whole units of time. From there the
+ * population is a series in the rest t < 1 of the time,
  *
- *     exp(-t) sum of row (K + 1)^k start / k! t^k ,
+ *     exp(-t) sum of row (K + 1)^k start / k! t^k .
  *
- * whose coefficients serve all times in that unit. K + 1 has no negative number, so that nothing cancels.
+ * Its coefficients serve all times in that unit. K + 1 has no negative number: nothing cancels.
  *
- * A measured response feeds the row: over a time w in which it is a + b v, it brings in
+ * A measured response feeds the row. Over a time w in which it is a + b v, it adds
  *
- *     a L(w) + b R(w),   L(w) = int_0^w e exp(K v) dv,   R(w) = int_0^w L(v) dv,
+ *     a L(w) + b R(w),   L(w) = int_0^w e exp(K v) dv,   R(w) = int_0^w L(v) dv.
  *
- * e the row of the target. Where the response falls, it is counted from its end, of which R(w) becomes
- * F(w) = int_0^w v e exp(K v) dv. Series of L and R have sums of the coefficients before. */
+ * Here e is the row of the target. If the response falls, v counts from its end, and F(w) = int_0^w v e
+ * exp(K v) dv takes the place of R(w). Series of L and R have sums of the coefficients above. */
 #include "kinetics/scheme_stretch.h"
 #include "math/vmath.h"
 

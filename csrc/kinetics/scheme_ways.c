@@ -39,8 +39,8 @@ int pyspec_has_circle(const int64_t *program)
     return 0;
 }
 
-/* Whether interpolation has terms that cancel: it has none on one way from one start, where each block is
- * entered once, and one of two states may stand on it. */
+/* Whether interpolation has terms that cancel. It has none if each block is entered once, on one way from
+ * one start, and at most two states exchange. */
 int pyspec_goes_by_stretches(const int64_t *program)
 {
     const scheme *s = scheme_head(program);

@@ -20,13 +20,12 @@
 /* Steps from one exponential to the next. */
 enum { SHORT_RUN = 8, LONG_RUN = 16 };
 
-/* How a block goes: by exponentials with the ends of exp; without them; from each to the next in runs of one
- * length; or each lane in its own way. */
+/* How a block is computed: by exponentials with the ends of exp, or without them. By steps from each value to the
+ * next, in runs of a common length. Or each lane in its own way. */
 enum { BELL_EXACT, BELL_TAME, BELL_SHORT, BELL_LONG, BELL_MIXED };
 
-/* What stays the same along a block: of each lane the slope, d, factors, and the length of its runs, 0 where
- * it goes by exponentials; and of each abscissa how far it is from where whole steps from the begin of its run
- * lead, for both lengths. */
+/* Constants along a block. Each lane has its slope, d, factors, and the length of its runs, 0 for exponentials. Each
+ * abscissa has its distance from an even grid that begins with its run, for both lengths. */
 typedef struct bell_lanes {
     double slope[L], pace[L], pull[L], growth[L], run[L];
     double off[2][BLOCK * L];
@@ -146,8 +145,8 @@ static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64
     }
 }
 
-/* The lengths of the runs of each lane, which rounding allows: steps of at most a sixth of the way to 1 / e in
- * short ones, of a twentieth in long ones, on abscissae as even as numbers of a file are. */
+/* The lengths of the runs of each lane, as rounding allows. A short run needs steps of at most a sixth of the way to 1
+ * / e, a long run of at most a twentieth. The abscissae must be as even as the numbers of a file are. */
 static ALWAYS_INLINE void find_runs(const pyspec_block *b, const double *width, const double *slope,
                                     const double *tame, const int across, bell_lanes *by)
 {

@@ -60,13 +60,13 @@ static ALWAYS_INLINE vector power_of(vector z)
     return (vector)(entry_of(bases, (bits_vector)z) + ((bits_vector)z << 49));
 }
 
-/* exp(x) in each lane for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere, and NaN for NaN. Where
- * all are `moderate`, x <= 709, in fewer steps to the same bits.
+/* exp(x) in each lane for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere, and NaN for NaN. If
+ * all lanes are `moderate`, x <= 709, fewer steps give the same bits.
  *
- * x = k ln2 / 8 + r, with ln2 / 8 split so that k times its leading part is exact; k stands in the last
- * bits of z. 2^(k/8) by a table of eight and the exponent: at once, or, as k may round up to where there
- * is no such double, the exponent by an addition to that of the result. exp(r) - 1 = r + r^2 q(r), q an
- * interpolant of degree 5 at Chebyshev points, to 1e-17. */
+ * x = k ln2 / 8 + r. ln2 / 8 is split: k times its leading part is exact. k stands in the last bits of z.
+ * A table of eight and the exponent give 2^(k/8). If all are `moderate`, they do so at once. Otherwise k
+ * may round up to a power that is no double: an addition to the exponent of the result follows instead.
+ * exp(r) - 1 = r + r^2 q(r). q is an interpolant of degree 5 at Chebyshev points, to 1e-17. */
 static ALWAYS_INLINE vector exp_inside(vector x, const int moderate)
 {
     const vector z = x * 11.541560327111707 + ROUNDING_SHIFT;

@@ -1,5 +1,5 @@
-/* tame.h: how far the abscissae of a block are from a line. Where nothing comes near the ends of double, a
- * kernel leaves out what guards them, a sixth to a fifth of its instructions; the bits are the same. */
+/* tame.h: how far the abscissae of a block are from a line. If no value comes near the ends of double, a
+ * kernel leaves out its guards, a sixth to a fifth of its instructions. The bits are the same. */
 #ifndef PYSPEC_TAME_H
 #define PYSPEC_TAME_H
 

@@ -55,9 +55,9 @@ static ALWAYS_INLINE double keep(uint64_t mask, double x)
     return double_of(mask & bits_of(x));
 }
 
-/* a b + c d. Either product may be the one that an FMA leaves unrounded, and a compiler chooses anew
- * in each copy of a loop, and wherever more is computed beside it. Here the choice is fixed, so that
- * neither the place of a lane nor slopes that are wanted change the bits. */
+/* a b + c d. An FMA leaves one of the two products unrounded. A compiler chooses which one anew in
+ * each copy of a loop, and the choice depends on the code around it. Here the choice is fixed:
+ * neither the place of a lane nor wanted slopes change the bits. */
 static ALWAYS_INLINE double v_sum_of_products(double a, double b, double c, double d)
 {
 #if defined(__FMA__) && defined(__GNUC__)
@@ -95,9 +95,9 @@ static ALWAYS_INLINE double v_scaled(double height, double shape)
 
 /* exp(x) for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere.
  *
- * x = k ln2 + r, |r| <= ln2 / 2, with ln2 split so that k ln2_hi is exact (Cody & Waite,
- * Software Manual for the Elementary Functions, 1980); Taylor of degree 13 in r; 2^k by
- * exponent, in two factors because k reaches 1024. */
+ * x = k ln2 + r, |r| <= ln2 / 2. ln2 is split: k ln2_hi is exact (Cody & Waite, Software Manual for
+ * the Elementary Functions, 1980). Taylor of degree 13 in r. The exponent gives 2^k, in two factors
+ * because k reaches 1024. */
 static ALWAYS_INLINE double v_exp_inside(double x)
 {
     double z = x * 1.44269504088896340736 + ROUNDING_SHIFT;
@@ -208,9 +208,9 @@ static ALWAYS_INLINE void v_sincos_near(double x, double *sine, double *cosine)
     v_turned(bits_of(z), s, c, sine, cosine);
 }
 
-/* sin(x) and cos(x), at most 1.5 ulp for |x| <= VMATH_SINCOS_LIMIT; beyond it the absolute
- * error grows with |x|. x = k pi/2 + r, pi/2 in three parts of 33 bits (fdlibm,
- * e_rem_pio2.c), so that each product with k is exact. */
+/* sin(x) and cos(x), at most 1.5 ulp for |x| <= VMATH_SINCOS_LIMIT; beyond it the absolute error
+ * grows with |x|. The reduction is x = k pi/2 + r. It splits pi/2 into three parts of 33 bits
+ * (fdlibm, e_rem_pio2.c): each product with k is exact. */
 #define VMATH_SINCOS_LIMIT 1e6
 static ALWAYS_INLINE void v_sincos(double x, double *sine, double *cosine)
 {
@@ -272,8 +272,9 @@ static ALWAYS_INLINE double v_cos(double x)
     return c;
 }
 
-/* atan(y / x), at most 2 ulp, with a single division. |y / x| is reduced to a tangent of at most
- * tan(pi/8) by the angles pi/4 and pi/2: it is `above` / `below`, behind an angle `base`. */
+/* atan(y / x), at most 2 ulp, with a single division. The angles pi/4 and pi/2 reduce |y / x| to a
+ * tangent of at most tan(pi/8). The reduced tangent is `above` / `below`. `base` is the angle to
+ * add. */
 static ALWAYS_INLINE void v_atan_reduced(double y, double x, double *above, double *below,
                                          double *base)
 {

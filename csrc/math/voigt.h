@@ -186,8 +186,8 @@ static ALWAYS_INLINE void voigt_read(const double *x, voigt_tables *t, int j, co
 /* w of L points that no table holds, from what their heights bring along. */
 typedef void voigt_off(const double *x, const void *heights, int want, w_lanes *to);
 
-/* w by the tables of these heights where they hold, and by `off` elsewhere, of as many vectors, at most
- * `n`, as are at one node; of one where its lanes are at several. Returns how many. */
+/* w by the tables of these heights, or by `off` if they do not apply. Takes as many vectors, at most
+ * `n`, as are at the same node. Takes one vector if its lanes are at several. Returns how many. */
 static ALWAYS_INLINE int voigt_line(const double *x, voigt_tables *t, const uint64_t *found,
                                     const double *node, const double *rest, int64_t n, int want,
                                     voigt_off *off, const void *heights, w_lanes *to)
