@@ -1,24 +1,24 @@
 /* pyspec.h: the only public header of the pyspec library.
  *
- * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and programs. A problem
- * says what to evaluate it on: axes, window, data, weights. The prepared memory holds what is computed
- * once for all rows; a work memory is scratch. All belong to the caller; the library allocates nothing,
- * prints nothing and keeps no state: calls with distinct work memories may run in several threads.
+ * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and programs. A problem says what to
+ * evaluate it on: axes, window, data, weights. The prepared memory holds what is computed once for all rows; a work
+ * memory is scratch. All belong to the caller; the library allocates nothing, prints nothing and keeps no state: calls
+ * with distinct work memories may run in several threads.
  *
  *     pyspec_check(plan, plan_size, problem, &fault)     once
  *     pyspec_work_size(plan, problem)                    once
  *     pyspec_prepared_size(plan, problem, what)          once
  *     pyspec_residual(&call)                             as often as an optimizer asks
- * or, where rows are divided among threads, chunks or machines,
- *     pyspec_prepare(&call, what)                        once a point
- *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows
+ * Threads, chunks or machines may share the rows. Then call
+ *     pyspec_prepare(&call, what)                        once a point.
+ *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows.
  *
- * Entries that return an int return a status, 0 where all went well, unless they say otherwise (status.def);
- * after another one what was to be written is undefined. pyspec_check alone verifies plans and problems, an
- * entry that takes a program that one: all others trust them, and look at pointers and sizes of memory alone.
+ * An entry that returns an int returns a status (status.def), unless its comment says otherwise. 0 means success.
+ * After any other status the results are undefined. Only pyspec_check verifies plans and problems. An entry that takes
+ * a program verifies the program. All others trust them, and check only pointers and sizes of memory.
  *
- * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754 binary64. Of the
- * floating point environment formulas read whether an operation was invalid, and leave it noted.
+ * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754 binary64. Formulas read one flag
+ * of the floating point environment, whether an operation was invalid. They leave it set if one was.
  */
 #ifndef PYSPEC_H
 #define PYSPEC_H
@@ -55,8 +55,8 @@ enum {
     PYSPEC_STEP_EXTERNAL = 7    /* slot[target] (+)= spectra[source]                    */
 };
 
-/* In place of a row of ops.def: the function is the formula, the state of a kinetic scheme, or the
- * response of a law to a measured instrument, that the node's program holds. */
+/* Takes the place of a row of ops.def. The program of the node holds the function: a formula, the
+ * state of a kinetic scheme, or the response of a law to a measured instrument. */
 enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
 /* Words before what a program holds, and how much that may be: of a formula, a kernel by formula, a
@@ -73,8 +73,8 @@ enum {
 };
 
 /* When a node that resolves parameters runs. PROBLEM: its inputs are the same for all rows. AXIS: a
- * convolution reads what it writes, over the whole row axis. ROW: row by row, so that any range of
- * rows may be resolved alone. A node reads only what its own stage or an earlier one writes; laws,
+ * convolution reads and writes the whole row axis. ROW: row by row; any range of rows may be
+ * resolved separately. A node reads only values of its own stage or an earlier one. Laws,
  * convolutions and components that stand still read their parameters from the first stage. */
 enum { PYSPEC_STAGE_PROBLEM = 0, PYSPEC_STAGE_AXIS = 1, PYSPEC_STAGE_ROW = 2 };
 
@@ -97,10 +97,10 @@ enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
 
 enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
 
-/* What is summed over rows: chi^2 alone; the Gram matrix of the columns of [J r]; its Cholesky factor R, by
- * orthogonal transformations, without ever squaring a condition; the Gram matrix with the expected curvature of
- * the loss in place of J (differs for PYSPEC_LOSS_POISSON). Always as the rows j <= k of an upper triangle of
- * order n_theta + 1, the last column being r's; J is minus the derivative of the residual. */
+/* The sums over rows. VALUE: only chi^2. GRAM: the Gram matrix of the columns of [J r]. FACTOR: its Cholesky factor R,
+ * by orthogonal transformations, without ever squaring a condition. FISHER: the Gram matrix with the expected
+ * curvature of the loss in place of J (differs for PYSPEC_LOSS_POISSON). All are stored as the rows j <= k of an upper
+ * triangle of order n_theta + 1. Its last column belongs to r; J is minus the derivative of the residual. */
 enum {
     PYSPEC_FORM_VALUE = 0,
     PYSPEC_FORM_GRAM = 1,
@@ -226,8 +226,8 @@ typedef struct pyspec_fault {
     int64_t status, node, field, value;
 } pyspec_fault;
 
-/* Sums over consecutive rows, in the fixed tree of a pairwise summation over the row number: what
- * can be merged is merged, so that the bits do not depend on how the rows were divided. */
+/* Sums over consecutive rows, in the fixed tree of a pairwise summation over the row number.
+ * Complete siblings merge at once: the bits do not depend on how the rows were divided. */
 typedef struct pyspec_normal {
     int64_t form, order;
     int64_t n_nodes, capacity;
@@ -314,9 +314,10 @@ PYSPEC_API int pyspec_check(const void *plan, int64_t plan_size, const pyspec_pr
 /* Bytes of work memory that a checked plan and problem need; it does not grow with the rows. */
 PYSPEC_API int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
-/* How many of these bytes each phase uses, with room for derivatives if `slopes`: KEPT all the time;
- * over one another lie TILE, while spectra are computed, SHAPES, while those of sums apart are
- * prepared, and RESOLVE, while traces are, with APART, such sums. Returns the bytes of all. */
+/* How many of these bytes each phase uses, with room for derivatives if `slopes`. KEPT is in use all
+ * the time. The other phases share the same bytes: TILE while spectra are computed, SHAPES while
+ * those of separate sums are prepared, and RESOLVE while traces are resolved. RESOLVE includes
+ * APART, the separate sums. Returns the bytes of all. */
 PYSPEC_API int64_t pyspec_work_phases(const pyspec_plan *plan, const pyspec_problem *problem,
                                       int64_t slopes, int64_t *bytes);
 
@@ -343,8 +344,8 @@ PYSPEC_API int pyspec_traces(const pyspec_call *call);
 PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
 /* out[n_theta][rows of the window][abscissae of the window] = derivative of the model by each
- * parameter of theta. At a jump or kink it is the one-sided value or 0. The plan must know what
- * depends on what (plan.depends >= 0); what comes from outside counts as constant. */
+ * parameter of theta. At a jump or kink it is the one-sided value or 0. The plan must hold its
+ * dependencies (plan.depends >= 0). External values count as constant. */
 PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
 
 /* Adds the sums over the rows row_begin .. row_end - 1 of the window to `normal`, whose rows must
@@ -374,8 +375,8 @@ PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
 PYSPEC_API int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form,
                                 int64_t order, pyspec_team *team, double *triangle);
 
-/* Bytes of memory by which a fit of a separable problem need not read its data in every evaluation, all 0 to
- * begin with; 0 where there is no such way. A fit has the same memory and data from start to end. */
+/* Bytes of memory with which a fit of a separable problem need not read its data in every evaluation. All are 0 to
+ * begin with. Returns 0 if the problem does not allow it. A fit has the same memory and data from start to end. */
 PYSPEC_API int64_t pyspec_span_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
 /* The sums of a fit of such a problem whose data lie elsewhere, at the theta of a call that is prepared with
@@ -388,8 +389,8 @@ PYSPEC_API int pyspec_span_take(const pyspec_call *call, int64_t form, double *s
 PYSPEC_API int pyspec_span_answer(const pyspec_call *call, int64_t form, double *span,
                                   int64_t span_size, double *triangle);
 
-/* Adds to `normal` (DATA, order reading->size), as pyspec_accumulate does, the data summed over time with
- * each function, and behind these chi^2, or 0 if the reading has no model. The call need not be prepared. */
+/* Adds the data, summed over time with each function, to `normal` (DATA, order reading->size), as pyspec_accumulate
+ * does. The last number is chi^2, or 0 if the reading has no model. The call need not be prepared. */
 PYSPEC_API int pyspec_read(const pyspec_call *call, pyspec_normal *normal,
                            const pyspec_reading *reading, int64_t row_begin, int64_t row_end);
 
@@ -398,11 +399,11 @@ PYSPEC_API int pyspec_read(const pyspec_call *call, pyspec_normal *normal,
 PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
                           pyspec_team *team, int64_t budget);
 
-/* The ending of a fit; returns flags of PYSPEC_ENDING_*. On entry `held` marks parameters that are judged
- * elsewhere; on return also those at a bound. Unless WEAK it fills the factor of [J r]; if CERTAIN also the
- * covariance (n, n) of the others, NaN for held ones, the distance to the optimum in standard errors, and of each
- * parameter at a bound the gain: the fall of chi^2 of a linear model without it, 0 where that is rounding.
- * work: pyspec_end_work_size bytes. */
+/* The ending of a fit; returns flags of PYSPEC_ENDING_*. On entry `held` marks parameters that are judged elsewhere.
+ * On return it also marks those at a bound. Unless WEAK it fills the factor of [J r]. If CERTAIN it also fills the
+ * covariance (n, n) of the free parameters, with NaN for held ones, and the distance to the optimum in standard
+ * errors. It then also fills the gain of each parameter at a bound: the fall of chi^2 of a linear model without the
+ * bound, 0 if that is rounding. work: pyspec_end_work_size bytes. */
 PYSPEC_API int64_t pyspec_end_work_size(int64_t n);
 PYSPEC_API int pyspec_end_of(const pyspec_solver *solver, pyspec_end *end);
 
@@ -411,8 +412,9 @@ PYSPEC_API int pyspec_end_of(const pyspec_solver *solver, pyspec_end *end);
 PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row,
                                 const double *weight, int64_t weight_row, int64_t weight_x,
                                 const uint8_t *keep, int64_t keep_row, int64_t keep_x);
-/* Sums of words of 8 bytes modulo 2^64 in n_lines lines of `line` words: of each block of at most `most` lines
- * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or minus a status. */
+/* Sums of words of 8 bytes modulo 2^64 in n_lines lines of `line` words. Each block of at most `most` lines gives the
+ * sums of its lines, then of its columns. square: the sum of squares of the words as doubles, or NULL. Returns how
+ * many sums, or minus a status. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
 
@@ -432,10 +434,10 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
                                const double *x, const double *params, const double *spectrum,
                                const double *shares, double *value, double *const *partials);
 
-/* The same for programs of n_words words, as a plan holds them: of a law under a measured
- * instrument; in the build of an instruction set of a state of a scheme, and of a formula, whose
- * registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run), and which
- * reads inputs[n_inputs][n_x] (NULL: it has none). */
+/* The same for programs of n_words words, as a plan holds them. pyspec_measured runs a law under a
+ * measured instrument. pyspec_scheme runs a state of a scheme, and pyspec_formula a formula, in the
+ * build of an instruction set. The registers of a formula are memory of pyspec_formula_size bytes
+ * (-1 for a program that cannot be run). It reads inputs[n_inputs][n_x] (NULL: it has none). */
 PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
                              int64_t n_x, const double *x, const double *params, double *value,
                              double *const *partials);

@@ -2,8 +2,8 @@
  * definition stands in pyspec/functions/measured.py.
  *
  * Every law is made of exp(-k s). A step and a line have k = 0, a decay 1 / tau, and a sine -i omega. A
- * damped sine has the sum of the last two. A response r changes it from sample to sample. Over a piece of
- * length d, r is a straight line from a to b, and
+ * damped sine has the sum of the last two. The convolution C of such a law with a response r follows from
+ * sample to sample. Over a piece of length d, r is a straight line from a to b:
  *
  *     C(u + d) = exp(-k d) C(u) + d (b (m0 - m1) + a m1),   m_n = int_0^1 x^n exp(-k d x) dx.
  *

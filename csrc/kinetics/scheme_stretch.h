@@ -50,7 +50,7 @@ void pyspec_short_stretch(const scheme_circle *c, int n, int slopes, double leng
 void pyspec_sum_row(const scheme_circle *c, int n, int i, const double *factors, double *out);
 
 /* e and x = the sum over k of factors[k] powers[k]. One of them may be NULL. The second function
- * scales the columns of e to that sum. */
+ * scales the columns of e to the sum `total`. */
 void pyspec_sum_powers(const scheme_circle *c, int n, const double *factors,
                        double (*e)[MAX_STATES], double (*x)[MAX_STATES]);
 void pyspec_sum_columns_to(int n, double total, double (*e)[MAX_STATES]);

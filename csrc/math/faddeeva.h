@@ -1,15 +1,15 @@
 /* faddeeva.h: w(z) = exp(-z^2) erfc(-iz), z = x + iy, y >= 0, for PYSPEC_LANES points side by side.
  * It gives the real part V with the derivatives V_x, V_y, V_xx and the imaginary part.
  *
- * |z| < 8: the integral (i/pi) int exp(-t^2) / (z - t) dt by the trapezoidal rule of step 1/2 and
- * its pole term. Nodes are k/2 or (k + 1/2)/2. A lane takes those that keep off x, which makes the
- * pole term harmless (D. B. Hunter & T. Regan, Math. Comp. 26, 539 (1972); M. Al Azah & S. N.
- * Chandler-Wilde, SIAM J. Numer. Anal. 59, 2346 (2021)). The real part is a sum of positive terms:
- * its relative error stays small if V is far below Im w.
+ * Near 0, |z| < 8: the integral (i/pi) int exp(-t^2) / (z - t) dt by the trapezoidal rule of step
+ * 1/2 and its pole term. Nodes are k/2 or (k + 1/2)/2. A lane takes those that keep off x, which
+ * makes the pole term harmless (D. B. Hunter & T. Regan, Math. Comp. 26, 539 (1972); M. Al Azah &
+ * S. N. Chandler-Wilde, SIAM J. Numer. Anal. 59, 2346 (2021)). The real part is a sum of positive
+ * terms: its relative error stays small if V is far below Im w.
  *
- * |z| >= 8: the asymptotic series in v = 1/z^2. Let S = sum_k c_k v^k = 1 + v T and T = 1/2 + v T2.
- * Then w = i S / (sqrt(pi) z), w' = -2 i v T / sqrt(pi) and w'' = 2 i v (2 T2 - T) / (sqrt(pi) z).
- * Nothing cancels, however far out.
+ * Far out, |z| >= 8: the asymptotic series in v = 1/z^2. Let S = sum_k c_k v^k = 1 + v T and T =
+ * 1/2 + v T2. Then w = i S / (sqrt(pi) z), w' = -2 i v T / sqrt(pi) and w'' = 2 i v (2 T2 - T) /
+ * (sqrt(pi) z). Nothing cancels, however far out.
  *
  * V has the same bits whether the derivatives are wanted or not: v_sum_of_products.
  *

@@ -95,9 +95,9 @@ static ALWAYS_INLINE double v_scaled(double height, double shape)
 
 /* exp(x) for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere.
  *
- * x = k ln2 + r, |r| <= ln2 / 2. ln2 is split: k ln2_hi is exact (Cody & Waite, Software Manual for
- * the Elementary Functions, 1980). Taylor of degree 13 in r. The exponent gives 2^k, in two factors
- * because k reaches 1024. */
+ * The reduction is x = k ln2 + r, |r| <= ln2 / 2. It splits ln2: k ln2_hi is exact (Cody & Waite,
+ * Software Manual for the Elementary Functions, 1980). Taylor of degree 13 in r. The exponent gives
+ * 2^k, in two factors because k reaches 1024. */
 static ALWAYS_INLINE double v_exp_inside(double x)
 {
     double z = x * 1.44269504088896340736 + ROUNDING_SHIFT;

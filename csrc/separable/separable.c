@@ -1,8 +1,8 @@
-/* separable.c: sums of a plan whose spectra are M(t, E) = sum_k S_k(E) g_k(t): S_k is a shape that
- * does not move, g_0 = 1 and g_k is a trace. Every derivative by theta is a sum of products of the
- * same kind, so that J^T J is made of overlaps of shapes times overlaps of traces, and J^T r of
- * shapes times the residual summed over time with each trace. Only the residual itself is computed
- * point by point: chi^2 is the sum of its squares, as everywhere.
+/* separable.c: sums of a plan with separable spectra M(t, E) = sum_k S_k(E) g_k(t). S_k is a shape
+ * that does not move, g_0 = 1 and g_k is a trace. Every derivative by theta is a sum of products of
+ * the same kind. J^T J is therefore made of overlaps of shapes times overlaps of traces. J^T r is
+ * made of shapes times the residual summed over time with each trace. Only the residual itself is
+ * computed point by point: chi^2 is the sum of its squares, as everywhere.
  *
  * A leaf of the tree of sums is a strip of rows. Weights and mask enter as w = u(t) v(E). */
 #include "separable/shapes.h"

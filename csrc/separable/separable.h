@@ -4,8 +4,9 @@
 
 #include "sums/sum_tree.h"
 
-/* Whether the sums of a problem can be found from shapes and traces: the plan says so, and weights
- * and mask are the same for all rows or for all abscissae; and whether data are there, too. */
+/* Whether shapes and traces give the sums of a problem: the plan says so, and weights and mask are
+ * the same for all rows or for all abscissae. The second function also asks whether data are
+ * present. */
 int pyspec_may_separate(const pyspec_call *call, int64_t form);
 int pyspec_is_separable(const pyspec_call *call, int64_t form);
 

@@ -75,8 +75,8 @@ static void add_component(const run *r, const pyspec_node *node)
         add_by_theta(r, node->target, height, r->words[node->params + p], lines + (p + 1) * stride);
 }
 
-/* A spectrum-fed op of every shape that it reads, and its derivatives by its own parameters, into
- * the slot behind the others; then all of them are added to the target. */
+/* Runs a spectrum-fed op on every shape that it reads, and its derivatives by its own parameters.
+ * The results go to the last slot. All of them are then added to the target. */
 static void add_fed(const run *r, const pyspec_node *node)
 {
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, fed = r->plan->n_slots;

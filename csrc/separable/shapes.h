@@ -115,8 +115,8 @@ static inline double weight_of_x(const pyspec_problem *q, int64_t i)
     return is_weighted_along(q, 0) ? weight_of(q, 0, q->first_row, q->x_begin + i) : 1.0;
 }
 
-/* pyspec_use_prepared, where shapes must have been prepared with the weights v(E) that a problem has: the
- * numbers count, not their place, which chunks of rows may have anew. */
+/* Calls pyspec_use_prepared. The shapes must have been prepared with the weights v(E) of the problem.
+ * Only the numbers count, not their place: chunks of rows may hold copies. */
 int pyspec_use_shapes(run *r);
 
 #endif

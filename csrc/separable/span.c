@@ -1,20 +1,20 @@
 /* span.c: sums of a fit of a separable plan, which reads its data in some evaluations only.
  *
- * At each theta the model is a sum of shapes(E) times functions(t). The functions of all theta so far span a
- * space: an orthonormal basis q_j(t) of it is kept, and d_j(E), the data summed over time with each. Where the
- * functions of a new theta lie in this space, to rounding, the residual follows without the data: it is
- * d_j - m_j, with m_j the model summed likewise, and
+ * At each theta the model is a sum of shapes(E) times functions(t). The functions of all theta so far span a space.
+ * Memory holds an orthonormal basis q_j(t) of it, and d_j(E), the data summed over time with each. If the functions of
+ * a new theta lie in this space, to rounding, the residual follows without the data. It is d_j - m_j, with m_j the
+ * model summed likewise, and
  *
- *     chi^2 = rest + sum of |d_j - m_j|^2
+ *     chi^2 = rest + sum of |d_j - m_j|^2.
  *
- * with the part of the data beyond the span, that no theta of it changes. Both are sums of squares, so that
- * no digits are lost (as in least squares by a QR factor: G. H. Golub, Numer. Math. 7 (1965) 206); the sums
- * over time that J^T r needs follow from d_j - m_j as well. As a fit converges, its functions of time
- * change by less and less, and what is new in them soon is rounding.
+ * The rest is the part of the data beyond the span. No theta of the span changes it. Both terms are sums of squares:
+ * no digits are lost (as in least squares by a QR factor: G. H. Golub, Numer. Math. 7 (1965) 206). The sums over time
+ * that J^T r needs follow from d_j - m_j as well. A converging fit changes its functions of time less and less. Soon
+ * their new part is only rounding.
  *
- * Where they do not lie there, what is new in them joins the span: the data are read and summed with it. At
- * first, and where chi^2 is much smaller than at the last time, the residual is computed point by point
- * meanwhile, chi^2 is the sum of its squares, and `rest` that less the part within the span. Else the new
+ * If they do not lie in the space, their new part joins the span: the data are read and summed with it. Meanwhile the
+ * residual is computed point by point in two cases: at first, and if chi^2 is much smaller than at the last time. Then
+ * chi^2 is the sum of its squares, and `rest` is chi^2 minus the part within the span. In other cases the new
  * functions take their part of the rest. */
 #include "separable/span.h"
 #include "separable/shapes.h"
@@ -30,8 +30,8 @@ static const double SHIFT = 1e-8;
 /* chi^2 is found point by point again where it is less than this share of that at the last time. */
 static const double LEAST_SHARE = 1.0 / 16.0;
 
-/* A span pays where rows have so many points for each function of time, and there are so many rows; it takes
- * at most so many bytes, and what threads sum in fewer. */
+/* A span pays if rows have at least LEAST_POINTS points for each function of time, and there are at least LEAST_ROWS
+ * rows. It takes at most MOST_BYTES bytes. The sums of threads take at most MOST_OF_SUMS. */
 enum { LEAST_POINTS = 16, LEAST_ROWS = 64, MOST_BYTES = 3 << 24, MOST_OF_SUMS = 1 << 24 };
 
 static int64_t count_chunks(const pyspec_problem *q, int64_t chunk)
@@ -159,8 +159,8 @@ static double length(const run *r, const span *s, const double *own)
     return sqrt(square);
 }
 
-/* What the functions of this theta are made of within the span; of all but the first `times` keeps what lies
- * beyond it. The first is u(t) at any theta, and so is the first of the span. Returns whether all is finite. */
+/* Finds the parts of the functions of this theta within the span. For all but the first, `times` keeps the part beyond
+ * it. The first function is u(t) at any theta, and the span begins with it. Returns whether all is finite. */
 static int split_functions(const run *r, const span *s, int64_t n_times)
 {
     const double first = length(r, s, s->times);

@@ -1,7 +1,7 @@
-/* still.c: columns of J that are the same in every row: partials of lines that do not move, and what
- * linear ops with parameters that do not move make of them. They are taken from the first tile; sums of
- * two of them are the same in every row, and those with other columns need one vector of them in place
- * of one for each lane. In strips, where their parameters do not move either, rows are added up first. */
+/* still.c: columns of J that are the same in every row. They are partials of lines that do not move, and
+ * the outputs of linear ops whose parameters do not move. They are taken from the first tile. Sums of two
+ * of them are the same in every row. Sums with other columns need one vector of them in place of one for
+ * each lane. In strips with constant parameters, rows are added up first. */
 #include "separable/still.h"
 
 static int64_t *column_counts(const run *r)
@@ -26,9 +26,9 @@ basis pyspec_moving_basis(const run *r, const basis *all)
                    .among = (const int64_t *)(const void *)r->prepared.moving_list};
 }
 
-/* Products of still columns with those of the list. The first `scalar` columns of both belong to parameters
- * that have one value for all rows: the products of all rows of a tile add to one entry, so that the rows are
- * added up first and multiplied once. */
+/* Products of still columns with those of the list. The first `scalar` columns of both belong to parameters that have
+ * one value for all rows. The products of all rows of a tile add to one entry: the rows are added up first and
+ * multiplied once. */
 void pyspec_add_still(const run *r, const tile *t, const double **columns, const int64_t *list,
                       int64_t count, int64_t scalar, int64_t n, double *sums)
 {
@@ -131,8 +131,8 @@ static void find_moving(const run *r, int64_t *moves)
     }
 }
 
-/* Lists both kinds of columns, of each those of a parameter that is the same in every row or the others,
- * and numbers the moving ones anew, among them any to which nothing is added. */
+/* Lists both kinds of columns. `scalar` selects parameters that are the same in every row, or the
+ * others. Moving columns get new numbers. Columns to which nothing is added count as moving. */
 static void list_columns(const run *r, const int64_t *moves, int scalar, int64_t *n_moving,
                          int64_t *n_still)
 {
