@@ -5,10 +5,10 @@
  * 1e4 had no digit.
  *
  * The matrix exp(K s) is a product of stretches. There is one for each binary digit of s in units of the
- * fastest state, each the square of the one before, and one for the rest. K includes the state out of
- * sight and loses nothing: every column of exp(K s) sums to 1. All numbers are positive, and columns are
- * made to sum to 1 after each squaring. Slow rates beside fast ones then keep their digits, as they do in
- * W. K. Grassmann, M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985). From one time to the next
+ * fastest state. Each is the square of the one before. One more covers the rest. K includes the state out
+ * of sight and loses nothing: every column of exp(K s) sums to 1. All numbers are positive, and columns
+ * are made to sum to 1 after each squaring. Slow rates beside fast ones then keep their digits, as they do
+ * in W. K. Grassmann, M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985). From one time to the next
  * the product of the digits that did not change is kept.
  *
  * The derivative by the rate of a step from i to a is the integral over s' of (l_a - l_i)(s - s') c_i(s').

@@ -26,8 +26,8 @@ int pyspec_answer(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, p
     return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->every, s->answer);
 }
 
-/* Whether chi^2 of all rows is known at the best point. A fit does not stop before, but where it has no budget:
- * until then chi^2 is infinite or that of a part of the rows. */
+/* Whether chi^2 of all rows is known at the best point. A fit does not stop before, unless its budget is used up.
+ * Until then chi^2 is infinite or that of a part of the rows. */
 static int has_chisqr(const pyspec_solver *s)
 {
     return s->every == 1 && s->phase != PYSPEC_PHASE_FIRST;

@@ -1,6 +1,6 @@
-/* lane_steps.c: the steps of several solvers, each lane one of them: what pyspec_find_step and pyspec_bent_step do,
- * operation by operation, so that a solver gets the same bits here and there. A lane whose step is out of the
- * ordinary is left to these. Compiled for each instruction set without FMA (isa/laws_avx2.c). */
+/* lane_steps.c: the steps of several solvers, a solver in each lane. Repeats pyspec_find_step and pyspec_bent_step
+ * operation by operation: a solver gets the same bits here and there. Lanes with an unusual step are left to these
+ * functions. Compiled for each instruction set without FMA (isa/laws_avx2.c). */
 #include "solver/lane_steps.h"
 #include "isa/vector.h"
 

@@ -123,9 +123,9 @@ static int find_factor(const double *triangle, int is_factor, columns *c)
     return 1;
 }
 
-/* Puts the inverse in place of the square part of the factor. Returns whether all singular values are certain to
- * be more than WEAK times the largest: the smallest is at least one over the norm of the inverse, the largest
- * at most the root of n_free. */
+/* Puts the inverse in place of the square part of the factor. Returns whether all singular values are certain to be
+ * more than WEAK times the largest. The smallest is at least one over the norm of the inverse. The largest is at most
+ * the root of n_free. */
 static int invert(columns *c)
 {
     const int64_t order = c->order;
@@ -213,8 +213,9 @@ static double downhill(const double *triangle, int is_factor, int64_t order, int
     return sum;
 }
 
-/* How much chi^2 would fall without the bound of each parameter, if the model were linear: the square of its slope
- * over the curvature that the free parameters leave, 0 where these do all that it does, but for rounding. */
+/* The fall of chi^2 without the bound of each parameter, for a linear model. It is the square of the slope of the
+ * parameter over the curvature that the free parameters leave. It is 0 if that curvature is only rounding: the free
+ * parameters then have the same effect. */
 static void find_gains(const pyspec_solver *s, int is_factor, const columns *c, pyspec_end *end)
 {
     const int64_t order = c->order, first = is_factor ? c->n_free : 0;

@@ -1,8 +1,7 @@
-/* lm_judge.c: what is said of an ending where a parameter lies at a bound without a multiplier, as the mixing m
- * of a GLP does at 0, where its slope is parallel to that of the width. The rule is that of
- * pyspec.fit.solve.determined, whose numbers are these: a direction that the derivatives say nothing of is walked,
- * and where chi^2 rises the data determine it. Where it does not rise, or anything else is unusual, the ending
- * stays in doubt, and the caller looks closer. */
+/* lm_judge.c: judges an ending with a parameter at a bound without a multiplier. An example is the mixing m of a GLP
+ * at 0: its slope is parallel to that of the width. The rule and its numbers are those of pyspec.fit.solve.determined.
+ * It walks along each direction without information in the derivatives. If chi^2 rises there, the data determine the
+ * direction. If it does not rise, or anything is unusual, the ending stays in doubt, and the caller looks closer. */
 #include "solver/solver.h"
 
 #include "solver/search.h"
@@ -87,8 +86,8 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Whether chi^2 hardly rises one standard error along a direction, or to the bounds, either way. Where the singular
- * value is 0 that is infinite: then the walk ends where a parameter has changed by the interval of its bounds, or
+/* Whether chi^2 hardly rises one standard error along a direction, or to the bounds, either way. The standard error is
+ * infinite for a singular value of 0. The walk then ends if a parameter has changed by the interval of its bounds, or
  * without bounds by its own size. */
 static int is_flat(judged *j, const double *direction, double value)
 {
@@ -122,8 +121,8 @@ static int is_flat(judged *j, const double *direction, double value)
     return 1;
 }
 
-/* Mixes directions, those from `first` on, so that of some columns each has but one and the last have none, as far
- * as that goes. */
+/* Mixes directions, those from `first` on. As far as possible, the first of some columns then have one direction each,
+ * and the last have none. */
 static void separate(judged *j, int64_t first, int64_t n_rows, int64_t n_columns)
 {
     const int64_t n = j->n_free;
@@ -161,9 +160,9 @@ static void separate(judged *j, int64_t first, int64_t n_rows, int64_t n_columns
     }
 }
 
-/* Whether the data determine all of some directions, those from `first` on: any mixture of them is as good, and one
- * of two parameters at bounds may go neither way where each of them may: those at a bound, or near one, get a
- * direction each. */
+/* Whether the data determine all of some directions, those from `first` on. Any mixture of them is as good. A mixture
+ * of two parameters at bounds may be blocked both ways, though each parameter is free to move one way. Parameters at
+ * or near a bound therefore get a direction each. */
 static int are_determined(judged *j, int64_t first, int64_t n_rows, int is_lost)
 {
     const pyspec_solver *s = j->s;
@@ -201,8 +200,8 @@ static int are_determined(judged *j, int64_t first, int64_t n_rows, int is_lost)
     return 1;
 }
 
-/* The length of the undamped step, in standard errors. Parameters that it would push beyond a bound which they are
- * at stay where they are, and the others step without them. -1: one is next to its bound, not at it. */
+/* The length of the undamped step, in standard errors. Parameters at a bound stay there if the step would push them
+ * beyond. The others step without them. -1: a parameter is next to its bound, not at it. */
 static double find_distance(judged *j)
 {
     const pyspec_solver *s = j->s;
@@ -244,8 +243,9 @@ static double find_distance(judged *j)
     return 0.0;
 }
 
-/* Whether a parameter without a slope lies at a bound that chi^2 holds it at: at all distances up to the other bound,
- * or without one to its own size, chi^2 is no lower, there it is higher, and it rises from the bound on. */
+/* Whether chi^2 holds a parameter without a slope at its bound. Checks distances up to the other bound, or without one
+ * up to the size of the parameter. Chi^2 must not be lower at any of them. It must rise from the bound on, and be
+ * higher at the last one. */
 static int is_held(judged *j, int64_t k)
 {
     const pyspec_solver *s = j->s;

@@ -1,8 +1,8 @@
 /* lm_point.c: the best point of a fit: chi^2, J^T r and J^T J from the answer there. */
 #include "solver/solver.h"
 
-/* The largest norms of the columns are forgotten by this factor a step: in a long valley the norms
- * change by decades, and what they were at its beginning must not shorten the steps at its end. */
+/* The largest norms of the columns decay by this factor a step. In a long valley the norms change
+ * by decades: those at its beginning must not shorten the steps at its end. */
 static const double FADING = 0.5;
 
 /* Entry j, k of the Gram matrix that a triangle stands for. */

@@ -7,10 +7,10 @@
 /* A combination of columns of b, of length 1 each, that is shorter than this beside the longest has no effect. */
 static const double UNDETERMINED = 1e-12;
 
-/* b rests where another step would lower chi^2 by less than this, in units of the variance of a point, or change
- * this share of the model, in squares: the reduced chi^2 is that behind the step, its slopes are those before it.
- * A second step repairs what rounding leaves of one from afar. The weights of counts depend on b, so that a step is
- * foretold less far. */
+/* b rests if another step would lower chi^2 by less than REST, in units of the variance of a point, or change less
+ * than SHARE of the model, in squares. The reduced chi^2 is that after the step. Its slopes are those before it. A
+ * second step repairs the rounding of a step from afar. The weights of counts depend on b: the prediction of a step
+ * reaches less far, and REST_COUNTS applies. */
 static const double REST = 1e-2, SHARE = 1e-3, REST_COUNTS = 0.1;
 
 /* Changes of what bounds hold, for each parameter of b, after which the best so far is taken. */

@@ -1,9 +1,9 @@
 /* lm_reduce.c: variable projection on the triangle of [J r]: a fit over the parameters that the model is not linear
- * in. At given values of these the linear ones, b, follow from least squares within their bounds, and what is left
- * is a residual of the others alone (G. H. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973) 413): its triangle is
- * that of the columns of the others and of r without what lies along the columns of b (L. Kaufman, BIT 15 (1975)
- * 49). Of r that holds wherever b is, so that a point near the solved b, foretold from the last one, serves as
- * well. Where the reduced fit ends an ordinary one of all parameters goes on. */
+ * in. At given values of these, least squares within their bounds gives the linear ones, b. The rest is a residual of
+ * the nonlinear parameters only (G. H. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973) 413). Its triangle is that
+ * of their columns and of r, without the part along the columns of b (L. Kaufman, BIT 15 (1975) 49). For r this holds
+ * at any b: a point near the solved b, predicted from the last one, serves as well. After the reduced fit, an ordinary
+ * fit of all parameters follows. */
 #include "solver/reduce.h"
 
 /* The reduced fit ends at this distance from its optimum, in standard errors: the ordinary fit takes the last step. */
@@ -186,8 +186,8 @@ static int needs_more(reduction *r)
     return !rests;
 }
 
-/* A height that its bound takes to 0 at the start leaves a line without any slope, which would stay where it is: such
- * parameters are not eliminated and keep their start values. */
+/* If a bound takes a height to 0 at the start, its line has no slope and would stay in place. Such heights are not
+ * eliminated and keep their start values. */
 static void free_held(reduction *r)
 {
     const pyspec_solver *s = r->whole;
@@ -277,7 +277,8 @@ static double take(reduction *r)
     return value;
 }
 
-/* What the fit over the others asks for, as far as it is known; then the next question. */
+/* Answers the questions of the fit over the nonlinear parameters from known values. Then asks the
+ * next question. */
 static int go_on(reduction *r, int answer, const way_back *back)
 {
     pyspec_solver *s = r->whole, *q = &r->inner;

@@ -1,8 +1,8 @@
 /* lm_solve.c: Levenberg-Marquardt on chi^2, J^T r and J^T J, as a state machine in the caller's
- * memory. Bounds are an active set in the parameters themselves: a parameter that a step would
- * take out of its bounds stops there, and the step is found anew for the others. Convergence is
- * judged on the undamped step, by the decrease of chi^2 that it promises in units of the variance
- * of a point: the root of that is the distance to the optimum in standard errors.
+ * memory. Bounds are an active set in the parameters themselves: a parameter that a step would take
+ * out of its bounds stops there, and a new step is found for the others. Convergence is judged on
+ * the undamped step, by its promised decrease of chi^2 in units of the variance of a point. The
+ * root of that is the distance to the optimum in standard errors.
  *
  * The damping follows the ratio of the decrease seen to that promised (H. B. Nielsen, "Damping
  * parameter in Marquardt's method", IMM-REP-1999-05), in units of the largest column norms lately
@@ -15,11 +15,10 @@ static const double LEAST_FACTOR = 0.1, SURE_FACTOR = 0.03, SURE = 0.1;
 
 static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
 
-/* A first step with BOLD_DAMPING is tried before.
- * It is not tried where it is BOLD_LENGTH times as long as the step with the first damping, or goes to a
- * bound: then it goes far along a direction that the data say little of, and more fits end at another
- * optimum. It is kept where chi^2 falls by BOLD_LEAST to BOLD_MOST of what it promises. Measured on 948 fits,
- * as the limits were (bench.evaluations). */
+/* A first step with BOLD_DAMPING is tried before. It is not tried if it is BOLD_LENGTH times as long as the step with
+ * the first damping, or goes to a bound. Such a step goes far along a direction with little information in the data,
+ * and more fits end at another optimum. It is kept if chi^2 falls by BOLD_LEAST to BOLD_MOST of the promised decrease.
+ * The limits were measured on 948 fits (bench.evaluations). */
 static const double BOLD_DAMPING = 1e-2, BOLD_LENGTH = 2.5, BOLD_LEAST = 0.8, BOLD_MOST = 1.6;
 
 /* In place of an undamped step where the normal equations have none. */
@@ -28,28 +27,24 @@ static const double LIGHT_DAMPING = 1e-10;
 /* A decrease of less than this share of what was promised is refused. */
 static const double LEAST_GAIN = 1e-4;
 
-/* An undamped step that makes chi^2 rise by more than so many times what it promised has left a valley that
- * is bent. After two of them in a row only every other step is tried undamped first, then every fourth, then
- * every eighth, until one is taken. Where none was tried until damping hardly mattered, four of 500 random
- * models were lost. */
+/* An undamped step has left a bent valley if chi^2 rises by more than MOST_RISE times the promised decrease. After two
+ * such steps in a row only every second step is tried undamped first, then every fourth, then every eighth, until a
+ * step is accepted. Waiting until damping hardly mattered lost four of 500 random models. */
 static const double MOST_RISE = 20.0;
 enum { MOST_WILD = 4 };
 
 /* Farther off, a parameter goes at most this share of the way to a bound at once. The linear model of
- * the first steps is coarse, and at a bound a parameter can lose its meaning, as the mixing of a line
- * does at 1, where its slope is a sum of those by width, height and a background. */
+ * the first steps is coarse, and at a bound a parameter can lose its meaning. An example is the
+ * mixing of a line at 1: its slope is a sum of those by width, height and a background. */
 static const double SHARE_OF_WAY = 0.75;
 
-/* A fit of n parameters begins on a part of the rows where its start is farther than PART_FAR sqrt(n) standard
- * errors of that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR_OPTIMUM. It begins
- * again, with all rows, where
- *  - the part took the work of MOST_OF_PART evaluations of all rows,
- *  - chi^2 of all rows, a degree of freedom, is PART_WORSE times that of the part,
- *  - the optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1] and [2] standard errors after 0, 1, 2 steps,
- *  - or a step with all rows is refused.
- * Real data that no model describes were 20 sqrt(n) away. A part that says little of a parameter, such as a motion
- * that is small beside the noise, leads elsewhere; without these limits some fits ended there
- * (tests/fit/test_part_of_the_rows.py). */
+/* A fit of n parameters begins on a part of the rows if its start is farther than PART_FAR sqrt(n) standard errors of
+ * that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR_OPTIMUM. It begins again, with
+ * all rows, if - the part took the work of MOST_OF_PART evaluations of all rows, - chi^2 of all rows, a degree of
+ * freedom, is PART_WORSE times that of the part, - the optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1]
+ * and [2] standard errors after 0, 1, 2 steps, - or a step with all rows is refused. Real data that no model describes
+ * were 20 sqrt(n) away. A part with little information on a parameter leads elsewhere. An example is a motion that is
+ * small beside the noise. Without these limits some fits ended there (tests/fit/test_part_of_the_rows.py). */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25;
 static const double PART_AWAY[] = {40.0, 3.0, 0.2};
 enum { MOST_OF_PART = 2, N_WATCHED = 3 };
@@ -335,7 +330,7 @@ static int is_watched(const pyspec_solver *s)
     return s->n_part > 0 && !is_part(s) && s->n_steps < N_WATCHED;
 }
 
-/* Whether the optimum of all rows is further than it is beside that of a part which has not misled the fit. */
+/* Whether the optimum of all rows is too far away: after a part that did not mislead the fit it is nearer. */
 static int is_misled(const pyspec_solver *s)
 {
     const double unit = s->n_steps == 0 ? sqrt((double)s->n) : 1.0;

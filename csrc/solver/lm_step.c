@@ -17,9 +17,8 @@ static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, con
     return sum;
 }
 
-/* The parameters that are free, those first whose columns meet the fewest others: what a file of a joint
- * fit has of its own before what all share, so that elimination leaves the zeros between files as they
- * are. Returns how many. */
+/* Lists the free parameters. Those whose columns meet the fewest others come first. In a joint fit the
+ * parameters of a file precede shared ones: elimination keeps the zeros between files. Returns how many. */
 static int64_t order_free(const solver_work *w, int64_t n, int64_t *order)
 {
     int64_t n_free = 0, *met = (int64_t *)(void *)w->solution;
@@ -149,8 +148,8 @@ static int stays(const pyspec_solver *s, const solver_work *w, int64_t j)
            (s->theta[j] >= high && (is_slight || !(gradient < 0.0)));
 }
 
-/* The free parameter that a step takes out of its bounds first, and where it stops, `share` of the
- * way there; -1: none, -2: the step is not a number. */
+/* The first free parameter that a step takes out of its bounds, and its stop at `share` of the way
+ * there. -1: none, -2: the step is not a number. */
 static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, const double *step,
                               double share, double *stop)
 {
@@ -186,9 +185,9 @@ static int is_low(const pyspec_solver *s, int64_t j)
     return s->theta[j] - s->lower[j] < s->lower[s->n + j] - s->theta[j];
 }
 
-/* The way to a bound where a parameter lies, or so near that the data cannot tell: it is a small part of
- * the way between the bounds, and on it chi^2 changes by less than its variance, even if all others stood
- * still. HUGE_VAL: there is none. */
+/* The way of a parameter to a bound at which it lies, or which is too near for the data to tell. The way
+ * is then a small part of the interval between the bounds. On it chi^2 changes by less than its variance,
+ * even if all others stood still. HUGE_VAL: there is none. */
 static double way_to_bound(const pyspec_solver *s, const solver_work *w, int64_t j)
 {
     const double down = s->lower[j] - s->theta[j], up = s->lower[s->n + j] - s->theta[j];
@@ -209,9 +208,9 @@ static int gains_inside(const pyspec_solver *s, const solver_work *w, int64_t j,
     return (is_low(s, j) ? left : -left) > 8.0 * DBL_EPSILON * w->norm[j] * size;
 }
 
-/* Parameters at a bound, or next to it, that others can stand in for, as the width of a GLP can for its
- * mixing m at m = 0, where the columns of both are parallel: such a one goes to the bound, unless chi^2 falls
- * away from there. Returns whether there were any to look at, and the step is to be found anew. */
+/* Holds parameters at a bound, or next to it, that others can replace. An example is the mixing m of a GLP at m = 0:
+ * its column is parallel to that of the width. Such a parameter goes to the bound, unless chi^2 falls away from there.
+ * Returns whether there were any to look at. The step must then be found again. */
 static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double damping,
                             double *step)
 {

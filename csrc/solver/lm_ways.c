@@ -1,8 +1,8 @@
-/* lm_ways.c: a fit that has come to where the data say nothing of some parameters may sit in a trap: a rise as sharp
- * as a step between two samples, a shape at which two parameters mean the same. One of them goes back to where it
- * began, the others stay, and the fit goes on from there, to the first that is better. Where none is, or the fit
- * creeps or stalls, heights that began far off may have sent places and widths astray: it begins once more, with
- * heights eliminated. Both end where they come back to what was found. */
+/* lm_ways.c: a fit in a region where the data do not determine some parameters may sit in a trap. Examples are a rise
+ * as sharp as a step between two samples, and a shape at which two parameters mean the same. One of these parameters
+ * goes back to its start, and the fit continues from there. The first better fit is taken. If none is better, or the
+ * fit creeps or stalls, heights that began far off may have sent places and widths astray. The fit then begins once
+ * more, with heights eliminated. Both ways end if they come back to the known optimum. */
 #include "solver/reduce.h"
 #include "solver/search.h"
 
@@ -17,12 +17,12 @@ enum { MOST_SINGLE = 4 };
 static const double SLIGHT = 1e-6;
 
 /* Next to an optimum chi^2 is larger by no more than this share of the variance of a point: that of a thousandth of a
- * standard error. Of 6,500 fits of one to three lines ten times as much lost one better optimum, and a whole standard
- * error more of them. */
+ * standard error. Ten times as much lost one better optimum in 6,500 fits of one to three lines. A whole standard
+ * error lost more of them. */
 static const double NEXT_TO = 1e-6;
 
-/* A direction whose singular value is below this, of columns of length 1, beside the largest is lost, and with it the
- * parameters that have more than SHARE of it. A shorter column is none. */
+/* A direction is lost if its singular value relative to the largest is below LOST, for columns of length 1. Parameters
+ * with more than SHARE of it are lost too. A column shorter than LEAST_LENGTH is none. */
 static const double LOST = 1e-12, SHARE = 1e-5, LEAST_LENGTH = 1e-150;
 
 /* What is under way. */
@@ -139,8 +139,8 @@ static int64_t decompose(ways *w, int64_t n)
     return used;
 }
 
-/* Which parameters are to go back to their start, each in a group of its own if they are few: those at a bound first
- * of all, for there a slope of 0 is no optimum. */
+/* Selects the parameters that go back to their start. Each gets its own group if they are few. Those at a bound come
+ * first, because a slope of 0 is no optimum there. */
 static void find_groups(const pyspec_search *q)
 {
     ways *w = ways_of(q);
@@ -175,7 +175,7 @@ static void find_groups(const pyspec_search *q)
     w->n_groups = w->n_groups > MOST_SINGLE ? 1 : w->n_groups;
 }
 
-/* What is next to what was found, where the parameters that go back lie at bounds and the others are certain. */
+/* Describes the neighbourhood of the known optimum. Needs parameters to go back at bounds, and the others certain. */
 static void find_back(const pyspec_search *q)
 {
     ways *w = ways_of(q);

@@ -1,7 +1,7 @@
-/* many.c: many fits of one plan. Each slot has the memory of one fit, and takes one case after the other. Slots
- * of a group go on together: what their solvers ask for is evaluated side by side, each lane a fit. The threads
- * of a team share the groups. Where and when a case is fitted changes no bit: it begins with nothing that an
- * earlier one has left, a lane does not see its neighbours, and what it finds goes to a place of its own. */
+/* many.c: many fits of one plan. Each slot has the memory of one fit, and takes one case after the next. Slots of a
+ * group proceed together: the questions of their solvers are evaluated side by side, a fit in each lane. The threads
+ * of a team share the groups. The place and time of a fit change no bit. A case begins without any state of an earlier
+ * one. A lane does not see its neighbours. Each case has its own place for results. */
 #include "solver/many.h"
 #include "walk/run.h"
 #include "solver/lane_steps.h"

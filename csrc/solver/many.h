@@ -4,7 +4,7 @@
 
 #include "solver/search.h"
 
-/* What many fits have of their own: a slot the memory of one fit at a time, and each case what it came to. */
+/* A slot is the memory of one fit at a time. A `fitted` is the result of a case. */
 typedef struct pyspec_slot {
     const pyspec_part *part;
     pyspec_solver *solver;
@@ -44,16 +44,16 @@ typedef struct pyspec_many {
     int64_t beside_size, n_beside, n_alone;
 } pyspec_many;
 
-/* Fits the cases from `next` on, one after the other in each slot, in the threads of the team, which may be NULL:
- * `budget` evaluations in each slot at most. A slot begins with `at` -1 and has a part, a solver and an end with
- * memory of their own; of the solver n, max_nfev, tolerance and the pointers are set, of a search
- * linear and work. Steps from case to case are in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or
- * PYSPEC_FIT_AGAIN, or minus a status. What is CERTAIN has all its numbers.
+/* Fits the cases from `next` on, one after the other in each slot, with at most `budget` evaluations in each slot. The
+ * threads of the team share the work; team may be NULL. A slot begins with `at` -1 and has a part, a solver and an end
+ * with memory of their own. The caller sets n, max_nfev, tolerance and the pointers of the solver, and linear and work
+ * of a search. Steps from case to case are in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or PYSPEC_FIT_AGAIN,
+ * or minus a status. A case that is CERTAIN has all its numbers.
  *
- * With memory `beside`, PYSPEC_LANES slots that follow each other are a group, with one part for all: what their
- * solvers ask for is evaluated side by side, where it is no factor. A case has the same bits in any order and
- * company: without that memory those that pyspec_fit, pyspec_search_fit and pyspec_judge give it alone; with it,
- * sums over a spectrum are in another order. */
+ * With memory `beside`, PYSPEC_LANES slots that follow each other are a group, with one part for all. The questions of
+ * their solvers are evaluated side by side, except for factors. A case has the same bits in any order and company.
+ * Without that memory they are the bits of pyspec_fit, pyspec_search_fit and pyspec_judge. With it, sums over a
+ * spectrum are in another order. */
 PYSPEC_API int pyspec_fit_many(pyspec_many *many, pyspec_team *team, int64_t budget);
 
 /* Bytes that a group needs to be evaluated side by side, zeros to begin with; 0 where a plan has no such way. */

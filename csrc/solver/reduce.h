@@ -112,10 +112,10 @@ void pyspec_take_off_linear(reduction *r);
 /* lm_reduce.c: doubles that a reduced fit takes. */
 int64_t pyspec_reduction_size(int64_t n);
 
-/* Begins at `start`, with the parameters that are marked as linear, for so many points at most; `whole` has the best
- * point so far, and its chi^2. Then each step uses the answer to the question of `whole`, as pyspec_fit_step does. It
- * ends where it comes back to an optimum, if one is given, or at max_nfev of `whole`, whose end is NOT_FINITE where
- * the first point is not finite, LIMIT or CONVERGED. */
+/* Begins at `start`, with the parameters that are marked as linear, for at most `most` points. `whole` has the best
+ * point so far, and its chi^2. Each step then uses the answer to the question of `whole`, as pyspec_fit_step does. It
+ * ends at max_nfev of `whole`, or if it comes back to the optimum in `back`, unless NULL. The end of `whole` is LIMIT,
+ * CONVERGED, or NOT_FINITE if the first point is not finite. */
 int pyspec_reduce_begin(reduction *r, pyspec_solver *whole, double *memory, const double *start,
                         const uint8_t *linear, int64_t most, int is_counts);
 int pyspec_reduce_step(reduction *r, const way_back *back);

@@ -1,5 +1,5 @@
-/* search.h: how a fit goes on where the data may say nothing of some parameters, and a closer look at where it ended;
- * see pyspec.h for how entries are called. */
+/* search.h: continues a fit whose data may not determine some parameters, and looks closer at its ending. See pyspec.h
+ * for how entries are called. */
 #ifndef PYSPEC_SEARCH_H
 #define PYSPEC_SEARCH_H
 
@@ -39,10 +39,10 @@ PYSPEC_API int pyspec_search_fit(pyspec_search *search, const pyspec_part *parts
 PYSPEC_API int pyspec_search_stop(pyspec_search *search);
 
 /* pyspec_end_of, also with the factor of an ending that is WEAK. If an ending is CERTAIN but NEUTRAL it looks at chi^2
- * along the directions in which a bound may not hold a parameter; `sizes` are the natural sizes of the n parameters.
- * Where the data determine all of them it takes NEUTRAL off, and the distance is over those that no bound holds.
- * Parameters without any effect, as place and width of a line of height 0, are LOST, and the rest is said of the
- * others alone. Few evaluations, or none. team may be NULL. */
+ * along the directions in which a bound may not hold a parameter. `sizes` are the natural sizes of the n parameters.
+ * If the data determine all of them, it removes NEUTRAL. The distance is then over those that no bound holds.
+ * Parameters without any effect are LOST, such as place and width of a line of height 0. All other results then
+ * describe the remaining parameters. Few evaluations, or none. team may be NULL. */
 PYSPEC_API int pyspec_judge(const pyspec_solver *solver, pyspec_end *end, const double *sizes,
                             const pyspec_part *parts, int64_t n_parts, pyspec_team *team);
 

@@ -12,8 +12,8 @@ static const double CONDITION_LIMIT = 1e8;
 /* Nearer than this, in standard errors, the undamped step is tried first. */
 static const double NEAR_OPTIMUM = 0.5;
 
-/* A step with what was learnt is taken where it promises less than so many times what the undamped one does, and more
- * than that share of it, and the smallest pivot of its scaled curvature is larger than this. */
+/* A step with the learnt curvature is taken if it promises less than BENT_RATIO times the decrease of the undamped
+ * step, and more than that share of it. The smallest pivot of its scaled curvature must exceed BENT_PIVOT. */
 static const double BENT_RATIO = 10.0, BENT_PIVOT = 1e-8;
 
 /* What the next step does. */
@@ -26,9 +26,9 @@ enum {
     PYSPEC_PHASE_NORMAL
 };
 
-/* The step that a solver waits for: its damping, the share of the way to a bound that it goes at most, the decrease of
- * chi^2 that it promises, and the smallest pivot (see pyspec_find_step). USUAL and BOLD are compared for the first
- * trial point; BENT is the step of pyspec_bent_step. */
+/* The step that a solver waits for: its damping, its largest share of the way to a bound, its promised decrease of
+ * chi^2, and the smallest pivot (see pyspec_find_step). USUAL and BOLD are compared for the first trial point. BENT is
+ * the step of pyspec_bent_step. */
 enum { STEP_UNDAMPED, STEP_LIGHT, STEP_USUAL, STEP_BOLD, STEP_DAMPED, STEP_BENT };
 
 typedef struct wanted_step {
@@ -141,21 +141,21 @@ double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double da
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
                         double *pivot);
 
-/* lm_point.c: chi^2 of an answer, NaN where anything that it must supply is not finite; and the answer, at the trial
- * point, becomes the best point. */
+/* lm_point.c: chi^2 of an answer, NaN if any required number is not finite. The second function makes the answer, at
+ * the trial point, the best point. */
 double pyspec_answer_value(const pyspec_solver *s);
 void pyspec_take_answer(pyspec_solver *s, double value);
 
-/* lm_bend.c: where residuals are large, J^T J misses a part of the curvature of chi^2, and undamped
- * steps overshoot or fall short by the same share each time. What it misses is learnt from the last
- * steps, as the change of the gradient beyond J^T J times the step. */
+/* lm_bend.c: for large residuals, J^T J misses a part of the curvature of chi^2. Undamped steps
+ * then overshoot or fall short by the same share each time. The missing part is learnt from the
+ * last steps, as the change of the gradient beyond J^T J times the step. */
 void pyspec_learn_bend(const pyspec_solver *s);
 
 /* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
 double pyspec_bent_step(const pyspec_solver *s, double *step);
 
-/* lm_solve.c: pyspec_fit_step in parts. Each of the first two returns what that does, or that the solver waits for a
- * step: the third, or pyspec_find_beside, finds it. */
+/* lm_solve.c: pyspec_fit_step in parts. The first two return the same as pyspec_fit_step, or FIT_WANTS_STEP if the
+ * solver waits for a step. The third, or pyspec_find_beside, finds it. */
 enum { FIT_WANTS_STEP = PYSPEC_FIT_NEED_NORMAL + 1 };
 int pyspec_fit_begin(pyspec_solver *s);
 int pyspec_fit_go_on(pyspec_solver *s);
