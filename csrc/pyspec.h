@@ -437,8 +437,8 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
 /* The same for programs of n_words words, as a plan holds them:
  *   - pyspec_measured: a law under a measured instrument.
  *   - pyspec_scheme: a state of a scheme, in the build of an instruction set.
- *   - pyspec_formula: a formula, in the build of an instruction set. It reads inputs[n_inputs][n_x] (NULL: it has none).
- *     Its registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run). */
+ *   - pyspec_formula: a formula, in the build of an instruction set. It reads inputs[n_inputs][n_x] (NULL: it has
+ *     none). Its registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run). */
 PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
                              int64_t n_x, const double *x, const double *params, double *value,
                              double *const *partials);

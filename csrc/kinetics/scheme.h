@@ -100,9 +100,8 @@ typedef struct scheme_trail {
     double rows[CIRCLE_LEVELS + 1][MAX_STATES], series[VALUE_TERMS], powers[VALUE_TERMS][MAX_STATES];
 } scheme_trail;
 
-/* A way, the state of a run at a time s: the row of the target in exp(K s), exp(K s) of differences of
- * states, and x. `rise` is the derivative of the row by time. It exists only if a response feeds the
- * way. */
+/* The way up to a time s: the row of the target in exp(K s), exp(K s) of differences of states, and x.
+ * `rise` is the derivative of the row by time. It exists only if a response feeds the way. */
 typedef struct scheme_way {
     double row[MAX_STATES], rise[MAX_STATES];
     double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];

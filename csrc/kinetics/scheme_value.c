@@ -7,9 +7,9 @@
  *
  * Its coefficients serve all times in that unit. K + 1 has no negative number: nothing cancels.
  *
- * A measured response a + b v feeds the row over a time w. With the row e of the target it adds
+ * A measured response a + b v feeds the row e of the target over a time w. It adds a L(w) + b R(w):
  *
- *     a L(w) + b R(w),   L(w) = int_0^w e exp(K v) dv,   R(w) = int_0^w L(v) dv.
+ *     L(w) = int_0^w e exp(K v) dv,   R(w) = int_0^w L(v) dv.
  *
  * If the response falls, v counts from its end, and F(w) = int_0^w v e exp(K v) dv takes the place of
  * R(w). Series of L and R have sums of the coefficients above. */

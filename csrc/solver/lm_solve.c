@@ -40,11 +40,14 @@ static const double SHARE_OF_WAY = 0.75;
 
 /* A fit of n parameters begins on a part of the rows if its start is farther than PART_FAR sqrt(n) standard errors of
  * that part. It goes on with all rows, and PART_DAMPING, once it is nearer than NEAR_OPTIMUM. It begins again, with
- * all rows, if - the part took the work of MOST_OF_PART evaluations of all rows, - chi^2 of all rows, a degree of
- * freedom, is PART_WORSE times that of the part, - the optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1]
- * and [2] standard errors after 0, 1, 2 steps, - or a step with all rows is refused. Real data that no model describes
- * were 20 sqrt(n) away. A part with little information on a parameter leads elsewhere. An example is a motion that is
- * small beside the noise. Without these limits some fits ended there (tests/fit/test_part_of_the_rows.py). */
+ * all rows, in one of these cases:
+ *   - The part took the work of MOST_OF_PART evaluations of all rows.
+ *   - chi^2 of all rows, a degree of freedom, is PART_WORSE times that of the part.
+ *   - The optimum of all rows is farther than PART_AWAY[0] sqrt(n), [1] and [2] standard errors after 0, 1, 2 steps.
+ *   - A step with all rows is refused.
+ * Real data that no model describes were 20 sqrt(n) away. A part with little information on a parameter leads
+ * elsewhere. An example is a motion that is small beside the noise. Without these limits some fits ended there
+ * (tests/fit/test_part_of_the_rows.py). */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25;
 static const double PART_AWAY[] = {40.0, 3.0, 0.2};
 enum { MOST_OF_PART = 2, N_WATCHED = 3 };

@@ -1,8 +1,8 @@
 /* lm_ways.c: a fit in a region where the data do not determine some parameters may sit in a trap. Examples are a rise
  * as sharp as a step between two samples, and a shape at which two parameters mean the same. One of these parameters
- * goes back to its start, and the fit continues from there. The first better fit is taken. If none is better, or the
- * fit creeps or stalls, heights that began far off may have sent places and widths astray. The fit then begins once
- * more, with heights eliminated. Both ways end if they come back to the known optimum. */
+ * goes back to its start, the others stay, and the fit continues from there. The first better fit is taken. If none is
+ * better, or the fit creeps or stalls, heights that began far off may have sent places and widths astray. The fit then
+ * begins once more, with heights eliminated. Both ways end if they come back to the known optimum. */
 #include "solver/reduce.h"
 #include "solver/search.h"
 

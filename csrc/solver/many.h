@@ -4,7 +4,7 @@
 
 #include "solver/search.h"
 
-/* A slot is the memory of one fit at a time. A `fitted` is the result of a case. */
+/* A slot is the memory of one fit at a time. pyspec_fitted is the result of a case. */
 typedef struct pyspec_slot {
     const pyspec_part *part;
     pyspec_solver *solver;

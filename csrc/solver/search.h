@@ -38,10 +38,10 @@ PYSPEC_API int pyspec_search_fit(pyspec_search *search, const pyspec_part *parts
 /* Ends a search where it is: the solver has the best point so far. */
 PYSPEC_API int pyspec_search_stop(pyspec_search *search);
 
-/* pyspec_end_of, also with the factor of an ending that is WEAK. If an ending is CERTAIN but NEUTRAL it looks at chi^2
- * along the directions in which a bound may not hold a parameter. `sizes` are the natural sizes of the n parameters.
- * If the data determine all of them, it removes NEUTRAL. The distance is then over those that no bound holds.
- * Parameters without any effect are LOST, such as place and width of a line of height 0. All other results then
+/* pyspec_end_of, also with the factor of an ending that is WEAK. If an ending is CERTAIN but NEUTRAL, a bound may not
+ * hold its parameter. The function then looks at chi^2 along these directions. `sizes` are the natural sizes of the n
+ * parameters. If the data determine all of them, it removes NEUTRAL. The distance is then over those that no bound
+ * holds. Parameters without any effect are LOST, such as place and width of a line of height 0. All other results then
  * describe the remaining parameters. Few evaluations, or none. team may be NULL. */
 PYSPEC_API int pyspec_judge(const pyspec_solver *solver, pyspec_end *end, const double *sizes,
                             const pyspec_part *parts, int64_t n_parts, pyspec_team *team);

@@ -12,8 +12,8 @@ static const double CONDITION_LIMIT = 1e8;
 /* Nearer than this, in standard errors, the undamped step is tried first. */
 static const double NEAR_OPTIMUM = 0.5;
 
-/* A step with the learnt curvature is taken if it promises less than BENT_RATIO times the decrease of the undamped
- * step, and more than that share of it. The smallest pivot of its scaled curvature must exceed BENT_PIVOT. */
+/* A step with the learnt curvature is taken if its promised decrease is 1 / BENT_RATIO to BENT_RATIO times that of the
+ * undamped step. The smallest pivot of its scaled curvature must exceed BENT_PIVOT. */
 static const double BENT_RATIO = 10.0, BENT_PIVOT = 1e-8;
 
 /* What the next step does. */

@@ -28,8 +28,8 @@ static void row_residual(const run *r, const tile *t, int l, int64_t n, int form
     pyspec_subtract(q, r->call->isa, t->row[l], t->x0, n, values);
 }
 
-/* The data of a block whose rows stand in memory as a kernel could have written them, `stride` doubles
- * apart: they are turned into lanes as they are read. NULL: some other type, place or weight. */
+/* The data of a block whose rows lie in memory in the layout of a kernel, `stride` doubles apart.
+ * Reading turns them into lanes. NULL: some other type, place or weight. */
 static const double *plain_data(const run *r, const tile *t, lanes in, int64_t *stride)
 {
     const pyspec_problem *q = r->problem;
@@ -300,8 +300,8 @@ static int push_across(const run *r, pyspec_normal *s, int64_t row, double *sums
 /* Odd, so that it goes through all places among a power of two. */
 enum { TURN = 5 };
 
-/* Whether the tile of a row is summed. One of each `every` tiles is: the middle one of the first, and of the next
- * one TURN places on, so that an oscillation along the rows is not seen at the same phase each time. */
+/* Whether the tile of a row is summed. One tile is taken from every `every` tiles, at first the middle one. Each time
+ * the place moves on by TURN: an oscillation along the rows is not seen at the same phase each time. */
 static int is_taken(const pyspec_normal *s, int64_t row)
 {
     const int64_t every = s->every, number = row / L;

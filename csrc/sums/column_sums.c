@@ -23,9 +23,9 @@ typedef struct gram_tile {
     double *to[GRAM_OWN][GRAM_OWN];
 } gram_tile;
 
-/* n_a and n_b are numbers, not variables, so that no sum is computed that is not needed; on the
- * diagonal, where the columns are the same, those with j > k are not. Still columns `a` have one value
- * for all lanes. */
+/* n_a and n_b are constants: the compiler leaves out sums that are not needed. On the diagonal, with
+ * the same columns on both sides, sums with j > k are left out. Still columns `a` have one value for
+ * all lanes. */
 static ALWAYS_INLINE void fill_tile(const gram_tile *t, const int n_a, const int n_b,
                                     const int diagonal, const int still, int64_t n)
 {
@@ -224,8 +224,8 @@ static ALWAYS_INLINE void add_change(double *to, const double *from, const doubl
     FOR_WIDTHS put_vector(to + at, times_vector(load_vector(from + at), load_vector(change + at)), 0);
 }
 
-/* From n columns to theta: half = C^T sums, then out = C^T of that, where C is d column / d theta, lane
- * by lane, with 1 for the residual, which is the last column. */
+/* From n columns to theta: half = C^T sums, then out = C^T of that, lane by lane. C is d column / d
+ * theta. It is 1 for the residual, the last column. */
 void BLOCK_OP(chain)(double *restrict out, double *restrict half, const double *restrict sums,
                      const theta_column *columns, int64_t n, int64_t n_theta)
 {

@@ -1,5 +1,5 @@
 /* parts.c: sums over the rows of several files, divided among the threads of a team. Chunks of rows
- * have sums of their own; they are joined in the order of the rows, in the tree that makes the bits
+ * have sums of their own. They are joined in the order of the rows, in a fixed tree: the bits are
  * the same for any number of threads and chunks. */
 #include "elimination/linear.h"
 #include "walk/memory.h"

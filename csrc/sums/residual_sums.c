@@ -81,8 +81,8 @@ static double count_pairs(const uint8_t *a, const uint8_t *b, int64_t n)
     return (double)count;
 }
 
-/* Differences of squares of points that do not overlap, in one line of them: of pairs where there is one row or one
- * column, whose `below` or `right` is 0. */
+/* Differences of squares of four points that do not overlap, along a line of them. With a single row or column,
+ * `below` or `right` is 0, and pairs take the place of squares. */
 static void add_differences(const double *r, const uint8_t *keep, int64_t below, int64_t right, int64_t n,
                             double *row, int64_t n_rows, double *column)
 {

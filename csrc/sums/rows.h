@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* qr_update.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
- * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
+/* qr_update.c: turns n more rows into R, an upper triangle of that order. The rows are `columns` of
+ * n doubles each, and are lost. The new RᵀR is the old one plus their Gram matrix. */
 void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 
 /* residual.c: the signed root of the deviance of a count, and minus its derivative by the model. */

@@ -1,5 +1,5 @@
-/* sum_tree.c: sums over rows combine in a tree over the row number: siblings merge as soon as both
- * are there, so that the bits do not depend on how the rows were divided. */
+/* sum_tree.c: sums over rows combine in a tree over the row number. Siblings merge as soon as both
+ * are there: the bits do not depend on how the rows were divided. */
 #include "sums/sum_tree.h"
 
 /* Numbers of a node. */

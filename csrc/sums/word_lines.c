@@ -79,8 +79,8 @@ static ALWAYS_INLINE void take_lines(const char *bytes, int64_t n_words, uint64_
     }
 }
 
-/* totals[k] = the sum of the words of line k, columns[i] += those of column i, modulo 2^64; square += the
- * sum of the squares of the words as doubles, where it is asked for. WORD_LINES lines, or one. */
+/* totals[k] = the sum of the words of line k, and columns[i] += those of column i, modulo 2^64. If
+ * wanted, square += the sum of the squares of the words as doubles. Takes WORD_LINES lines, or one. */
 void BLOCK_OP(words)(const char *bytes, int64_t n_lines, int64_t n_words, uint64_t *columns,
                      uint64_t *totals, double *square)
 {

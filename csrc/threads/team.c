@@ -51,9 +51,8 @@ static int64_t nanoseconds(void)
 }
 #endif
 
-/* A thread that waits looks for so many nanoseconds before it sleeps: what it waits for often comes
- * within microseconds, and to wake a thread takes tens of them. Between LOOKS looks it lets others have
- * the core. */
+/* A waiting thread looks for so many nanoseconds before it sleeps. Most waits end within microseconds,
+ * and to wake a thread takes tens of them. Between LOOKS looks it lets others have the core. */
 enum { PATIENCE = 200000, LOOKS = 32 };
 
 #if defined(__x86_64__) || defined(__i386__)

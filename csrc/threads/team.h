@@ -9,8 +9,8 @@
  * Returns a status. */
 typedef int pyspec_task(void *job, int64_t task, int64_t thread);
 
-/* Runs the tasks of a job in the threads of a team, NULL: in this one. Returns when all are done,
- * with a status that is not OK if a task failed; tasks after that one may be left out. */
+/* Runs the tasks of a job in the threads of a team, NULL: in this one. Returns when all are done.
+ * The status is not OK if a task failed. Tasks after the failed one may be left out. */
 int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks);
 
 /* Whether a team, which may be NULL, has what jobs of sums use. */

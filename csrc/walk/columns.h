@@ -86,8 +86,8 @@ static inline void spread_partial(const run *r, const pyspec_node *node, int p, 
                        slopes_at(&r->work.traces[row], j, t->at), weight);
 }
 
-/* The column that a partial may be written to straight away, or NULL: it is the only one, nothing
- * is there yet, and no other parameter of the op has it. */
+/* The column that a partial may be written to directly, or NULL. It must be the only column of its
+ * parameter, still empty, and no other parameter of the op may have it. */
 static inline double *direct_column(const run *r, const pyspec_node *node, const tile *t, int p)
 {
     int64_t row = r->words[node->params + p];

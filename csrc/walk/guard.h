@@ -1,6 +1,6 @@
-/* guard.h: the parts of a memory of the caller, one behind the other. In builds with the address
- * sanitizer a gap lies behind every part that nothing may touch, so that one which runs over is
- * found at once; else the next part would hide it. */
+/* guard.h: the parts of a memory of the caller, one after the other. Builds with the address
+ * sanitizer leave a gap after every part that nothing may touch. A part that overruns is then found
+ * at once. Without the gap the next part would hide it. */
 #ifndef PYSPEC_GUARD_H
 #define PYSPEC_GUARD_H
 

@@ -90,8 +90,8 @@ static inline int is_constant(const pyspec_plan *plan, const pyspec_node *node)
     return constant;
 }
 
-/* Lines along the energies: one of a constant component; in 2D, of one whose shape does not move, the value and
- * a slope by each parameter, but of a mean over auxiliary points, where slopes differ, the value alone. */
+/* The number of lines along the energies. A constant component has one. In 2D a component of constant shape has its
+ * value and a slope by each parameter, or only its value for a mean over auxiliary points, where slopes differ. */
 static inline int64_t count_lines(const pyspec_plan *plan, const pyspec_node *node, int64_t what)
 {
     if (is_constant(plan, node))
@@ -142,8 +142,8 @@ static inline int64_t shape_stride(const pyspec_problem *problem)
 /* A trace that is the same for all rows, and one that every strip of rows resolves anew. */
 enum { PLACE_SCALAR = -1, PLACE_ROW = -2 };
 
-/* What becomes of the line of a component: it is added by itself, or joins that of the next one, which
- * then begins a spectrum if this one would have. */
+/* The use of the line of a component: it is added on its own, or joins the line of the next component.
+ * A line that would have begun a spectrum passes this on to the next. */
 enum { LINE_STAYS, LINE_JOINS, LINE_BEGINS };
 
 /* What the prepared memory was filled for. External traces count where the axis stage reads them: of the
@@ -189,8 +189,8 @@ typedef struct prepared_parts {
     int64_t size;          /* bytes                                                           */
 } prepared_parts;
 
-/* Columns of J: how many are the same in every row; and of those and of the others, how many belong to a
- * parameter that is, which stand first in their lists. */
+/* Counts of columns of J: those that are the same in every row, then those of a parameter that is the
+ * same in every row, among still and among moving columns. The latter come first in their lists. */
 enum { COUNT_STILL, COUNT_STILL_SCALAR, COUNT_MOVING_SCALAR, N_COLUMN_COUNTS };
 
 /* Whether columns of J may be the same in every row, and be summed so. */

@@ -1,7 +1,7 @@
-/* prepare.c: what a run knows before its first row: values that are the same for all rows, traces
- * that kernels read and write along the whole row axis, and the lines of components whose shape
- * does not move. All of it lies in the prepared memory, which nobody writes afterwards: threads
- * and chunks of rows share it. */
+/* prepare.c: values of a run that are computed before its first row. They are values that are the
+ * same for all rows, traces that kernels read and write along the whole row axis, and the lines of
+ * components of constant shape. All of it lies in the prepared memory, which nobody writes
+ * afterwards: threads and chunks of rows share it. */
 #include "walk/run.h"
 
 int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
@@ -163,8 +163,9 @@ static void load_inputs(const run *r)
     }
 }
 
-/* Whether node k adds a line to a spectrum that is the same in every row, with slopes as without: a mean
- * over auxiliary points has none with slopes, and the order of additions must not depend on them. */
+/* Whether node k adds a line to a spectrum that is the same in every row. The answer is the same with
+ * and without slopes, because the order of additions must not depend on them. A mean over auxiliary
+ * points has no line with slopes. */
 static int adds_line(const run *r, int64_t k)
 {
     const pyspec_node *node = &r->nodes[k];
@@ -172,8 +173,8 @@ static int adds_line(const run *r, int64_t k)
            r->prepared.line_place[k - r->plan->n_resolve] >= 0;
 }
 
-/* Whether the line of node k joins that of the next: lines that are added to a spectrum one after the other are
- * added up here, once for all rows. What is summed of shapes needs them one by one. */
+/* Whether the line of node k joins that of the next. Lines that follow each other in a spectrum are added up here,
+ * once for all rows. Sums of shapes need them separately. */
 static int joins_next(const run *r, int64_t k)
 {
     const pyspec_node *node = &r->nodes[k];
@@ -215,8 +216,8 @@ static void join_lines(const run *r)
     }
 }
 
-/* Whether the lines of constant components are there from the call before: all is as it was then but theta
- * and whether slopes are wanted, and so are the fixed values. */
+/* Whether the lines of constant components are valid from the call before. The fixed values and everything
+ * except theta must be unchanged. Slopes may be wanted or not. */
 static int keeps_lines(const run *r, int64_t what)
 {
     const prepared_key *found = r->prepared.key;

@@ -1,7 +1,7 @@
-/* resolve.c: the part of the dispatch loop that resolves parameters: the nodes of one stage over a
- * strip of rows, with the slopes of the traces by theta where a run asks for them. One order of
- * operations and no contraction to FMA: an onset falls between the same two samples in every
- * executor, with and without slopes. */
+/* resolve.c: the part of the dispatch loop that resolves parameters. It runs the nodes of one stage
+ * over a strip of rows, with the slopes of the traces by theta if a run asks for them. There is one
+ * order of operations and no contraction to FMA: an onset falls between the same two samples in
+ * every executor, with and without slopes. */
 #include "kernels/convolution.h"
 
 /* ---- slopes ------------------------------------------------------------------------------ */

@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* What derivatives are taken by: n columns. A trace row that is a column of its own has its number
- * in of_row; one with -1 there stands for the parameters of theta that it depends on. NULL: the
- * columns are theta. rows[k] is the trace row of column k. Of columns that are some among others,
- * `among` says which, and the first n_scalar belong to parameters that are the same in every row; the
- * rows are those of all, and rows of the others have NOWHERE. */
+/* The basis of derivatives: n columns. A trace row that is a column has the number of the column in
+ * of_row. A row with -1 there stands for the parameters of theta that it depends on. of_row NULL: the
+ * columns are theta. rows[k] is the trace row of column k. If the columns are some of a larger basis,
+ * `among` holds their numbers there, `rows` are those of the larger basis, and rows of the other
+ * columns have NOWHERE. The first n_scalar columns belong to parameters that are the same in every
+ * row. */
 typedef struct basis {
     int64_t n;
     int64_t n_scalar;
@@ -30,9 +31,9 @@ typedef struct strip {
     int64_t n;   /* rows          */
 } strip;
 
-/* Fits side by side: each lane is one of them, with values, data and weights of its own; arrays
- * lie [..][L]. Of the data of a spectrum, from the window's first point on, as doubles; weights are NULL where
- * all are 1, and 0 where a point does not count. Losses that read the data themselves find them by `problems`. */
+/* Fits side by side, one in each lane, with values, data and weights of its own. Arrays lie [..][L]. The data of a
+ * spectrum begin at the window's first point, as doubles. Weights are 0 for points that do not count, and NULL if all
+ * are 1. Losses that read the data themselves find them by `problems`. */
 typedef struct fits_beside {
     double *theta, *fixed, *data, *weight;
     pyspec_problem *problems;
@@ -78,8 +79,8 @@ static inline void fill(double *out, double value, int64_t n)
         out[i] = value;
 }
 
-/* slope * change; 0 where the slope is, be the change what it may: what overflowed on the way to a
- * finite value, or belongs to another sub-cycle, must not make it NaN. */
+/* slope * change; 0 if the slope is 0, whatever the change. The change may have overflowed on the
+ * way to a finite value, or belong to another sub-cycle: it must not make the product NaN. */
 static inline double times_change(double slope, double change)
 {
     return slope == 0.0 ? 0.0 : slope * change;
@@ -177,9 +178,9 @@ void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, 
 void pyspec_poison(double *value, int64_t n, unsigned bad);
 
 /* rpn.c: the program of an expression node at one auxiliary point, over n <= RPN_CHUNK positions
- * from `begin` on. With `slopes`, the same sweep gives the derivative of the value by what each
- * instruction pushes, [n_code][RPN_CHUNK]: those of PARAM are the ones by what the program reads.
- * Otherwise NULL is returned. */
+ * from `begin` on. With `slopes`, the same sweep gives the derivative of the value by the result of
+ * each instruction, [n_code][RPN_CHUNK]. Those of PARAM are the derivatives by the inputs of the
+ * program. Returns NULL without `slopes`. */
 const double *pyspec_run_program(const run *r, const pyspec_node *node, int64_t aux, int64_t begin,
                                  int64_t n, double *value, int slopes);
 
@@ -240,9 +241,9 @@ void pyspec_set_tile(const strip *s, tile *t, int64_t at, int across);
 /* Walks the tiles of a strip and hands every block to `write`. */
 void pyspec_walk_strip(const run *r, const strip *s, void (*write)(const run *, const tile *));
 
-/* residual.c: model values of one row, abscissae from `begin` on, become residuals; and where the
- * derivatives of the model count by more or less than 1, `weight` what they are multiplied with,
- * -d residual / d model or, for `fisher`, the root of the expected second derivative. */
+/* residual.c: turns model values of one row, abscissae from `begin` on, into residuals. If
+ * residuals do not change one to one with the model, `weight` is the factor of its derivatives: -d
+ * residual / d model or, for `fisher`, the root of the expected second derivative. */
 void pyspec_subtract(const pyspec_problem *q, int64_t isa, int64_t row, int64_t begin, int64_t n,
                      double *out);
 int pyspec_is_weighted(const pyspec_problem *q);

@@ -17,7 +17,7 @@ enum { ACROSS = 2, MOST_SUMS = 5 };
 /* Data are called up so many rows ahead: rows lie too far apart for the processor to do so by itself. */
 enum { AHEAD = 8 };
 
-/* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
+/* Flags for the use of the residuals. They are constants: the compiler makes a loop for each way. */
 enum { BY_X = 1, BY_ROW = 2, KEEPS = 4, OF_DATA = 8, ALONE = 16 };
 
 /* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
@@ -165,10 +165,10 @@ static void sum_data_alone(const strip_data *s, vector *sum, int64_t n)
     sum_data(s, sum, n, OF_DATA + ALONE);
 }
 
-/* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
- * square is the sum of their squares; sums[k][i] = the sum over j of times[k][j] r[j][i], or, if of_data,
- * of data[j][i] times its weight, which runs over j in order; if alone, these are all. Sums behind n, and of
- * functions up to a whole tile, are undefined. */
+/* Let r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, and 0 where the weight is 0.
+ * `square` is the sum of their squares. sums[k][i] = the sum over j, in order, of times[k][j] r[j][i]. If of_data,
+ * r[j][i] is replaced there by data[j][i] times its weight. If `alone`, only these sums are computed. Sums after n,
+ * and of functions up to a whole tile, are undefined. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[ACROSS] = {NOTHING};

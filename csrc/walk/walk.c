@@ -1,11 +1,11 @@
-/* walk.c: the dispatch loop over the nodes that build spectra. A tile is PYSPEC_LANES rows; its
- * energies are walked in blocks from high to low index, so that each Shirley carries one running
- * sum per lane. A run may ask for derivatives: columns beside the value, which is computed in the
- * same way without them.
+/* walk.c: the dispatch loop over the nodes that build spectra. A tile is PYSPEC_LANES rows. Its
+ * energies are walked in blocks from high to low index: each Shirley carries one running sum per
+ * lane. A run may ask for derivatives: columns beside the value, which is computed in the same way
+ * without them.
  *
- * A column gets a component's partials times the derivatives of its parameters; a spectrum-fed op
- * is linear in what it reads, so it runs once more on every column of that. Columns that nothing
- * was written to are zero and are never touched. */
+ * A column gets a component's partials times the derivatives of its parameters. A spectrum-fed op
+ * is linear in its input: it runs once more on every column of the input. Columns that nothing was
+ * written to are zero and are never touched. */
 #include "walk/columns.h"
 
 static int64_t index_of(const run *r, const pyspec_node *node)
@@ -44,8 +44,8 @@ static double weight_of(const run *r, const pyspec_node *node, int64_t aux)
 
 /* ---- components that read spectra ---------------------------------------------------------- */
 
-/* What an op that reads whole rows makes of a column, at the spectrum that it reads: into the
- * value's work memory. Such an op need not be linear. */
+/* Applies an op that reads whole rows to a column, at the spectrum that it reads. The result goes
+ * to the value's work memory. Such an op need not be linear. */
 static void run_change(const run *r, const pyspec_node *node, const tile *t, const double *params,
                        const double *column)
 {
@@ -353,8 +353,8 @@ static void keep_written(const run *r)
         memcpy(r->work.kept, r->work.written, (size_t)(r->plan->n_slots * r->by.n));
 }
 
-/* What lies before the last cut, over all energies: block by block up to each node that reads whole
- * rows, which then runs over one block that holds them all. */
+/* Walks the nodes before the last cut, over all energies: block by block up to each node that reads
+ * whole rows. This node then runs over one block that holds all energies. */
 static void walk_rows(const run *r, tile *t)
 {
     const int64_t n_x = r->problem->n_x;
