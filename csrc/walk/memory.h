@@ -90,8 +90,8 @@ static inline int is_constant(const pyspec_plan *plan, const pyspec_node *node)
     return constant;
 }
 
-/* The number of lines along the energies. A constant component has one. In 2D a component of constant shape has its
- * value and a slope by each parameter, or only its value for a mean over auxiliary points, where slopes differ. */
+/* Lines along the energies: 1 for a constant component. In 2D a constant shape has its value, and with SLOPES a slope
+ * by each parameter. A mean over auxiliary points has none with SLOPES: slopes differ. */
 static inline int64_t count_lines(const pyspec_plan *plan, const pyspec_node *node, int64_t what)
 {
     if (is_constant(plan, node))
@@ -189,8 +189,8 @@ typedef struct prepared_parts {
     int64_t size;          /* bytes                                                           */
 } prepared_parts;
 
-/* Counts of columns of J: those that are the same in every row, then those of a parameter that is the
- * same in every row, among still and among moving columns. The latter come first in their lists. */
+/* Counts of columns of J. COUNT_STILL: columns that are the same in every row. SCALAR: still or
+ * moving columns of a parameter that is the same in every row. They come first in their lists. */
 enum { COUNT_STILL, COUNT_STILL_SCALAR, COUNT_MOVING_SCALAR, N_COLUMN_COUNTS };
 
 /* Whether columns of J may be the same in every row, and be summed so. */

@@ -11,8 +11,8 @@
 
 /* The basis of derivatives: n columns. A trace row that is a column has the number of the column in
  * of_row. A row with -1 there stands for the parameters of theta that it depends on. of_row NULL: the
- * columns are theta. rows[k] is the trace row of column k. If the columns are some of a larger basis,
- * `among` holds their numbers there, `rows` are those of the larger basis, and rows of the other
+ * columns are theta. rows[k] is the trace row of column k. The columns may be some of a larger basis.
+ * Then `among` holds their numbers there, and `rows` are those of the larger basis. Rows of the other
  * columns have NOWHERE. The first n_scalar columns belong to parameters that are the same in every
  * row. */
 typedef struct basis {
@@ -241,9 +241,9 @@ void pyspec_set_tile(const strip *s, tile *t, int64_t at, int across);
 /* Walks the tiles of a strip and hands every block to `write`. */
 void pyspec_walk_strip(const run *r, const strip *s, void (*write)(const run *, const tile *));
 
-/* residual.c: turns model values of one row, abscissae from `begin` on, into residuals. If
- * residuals do not change one to one with the model, `weight` is the factor of its derivatives: -d
- * residual / d model or, for `fisher`, the root of the expected second derivative. */
+/* residual.c: turns model values of one row, abscissae from `begin` on, into residuals. `weight` is
+ * the factor of the derivatives of the model, if it is not 1. It is -d residual / d model. For
+ * `fisher` it is the root of the expected second derivative. */
 void pyspec_subtract(const pyspec_problem *q, int64_t isa, int64_t row, int64_t begin, int64_t n,
                      double *out);
 int pyspec_is_weighted(const pyspec_problem *q);
