@@ -3,8 +3,8 @@
  * A group is linear in its amplitudes and the deviance of its counts is convex in them: Newton's method with a search
  * along each step ends at its only minimum, to rounding. At this minimum the derivative of the deviance by theta
  * equals the one at fixed amplitudes. The triangle of [J r] therefore holds the gradient of its own chi^2. Let f be
- * half of the deviance of a point. A Newton step is then least squares with the weights sqrt(f''(m)) and the data m -
- * f'(m) / f''(m). It is solved within the bounds of the amplitudes. */
+ * half of the deviance of a point. A Newton step is then least squares with the weights sqrt(f''(m)) and the data
+ * m - f'(m) / f''(m). It is solved within the bounds of the amplitudes. */
 
 /* Below this model, in counts, a parabola continues the deviance. This holds for points with counts. It also holds for
  * points without counts if their expected counts are not negative. The latter adds at most 5e-7 to chi^2. */

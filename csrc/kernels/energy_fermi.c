@@ -1,8 +1,8 @@
 /* energy_fermi.c: the Fermi edge under a Gaussian resolution. The formula stands in ops.def, the
  * living definition in pyspec/functions/fermi.py.
  *
- * F(d) is the Fermi function of the width kT convolved with the Gaussian of the width SD, and s = SD
- * / kT. Three ways, each with an error of some 1e-16 of F(-inf) = 1:
+ * F(d) is the Fermi function of the width kT convolved with the Gaussian of the width SD, and
+ * s = SD / kT. Three ways, each with an error of some 1e-16 of F(-inf) = 1:
  *
  *   - s <= 0.4: trapezoidal rule over the Gaussian, derivatives of the Fermi function at its nodes.
  *     The poles of the Fermi function are far away: they contribute only e^-39.
@@ -106,9 +106,9 @@ static ALWAYS_INLINE void fermi_steep(const fermi_row *row, const double *z, int
     }
 }
 
-/* Derivatives of the Gaussian at the nodes, minus the residues of F at the poles x + i y. Here x =
- * d / (SD sqrt2) and z = d / SD. The residues are sums of Im[exp(-v^2) h(v) q / (1 - q)], q = exp(4
- * pi i v). */
+/* Derivatives of the Gaussian at the nodes, minus the residues of F at the poles x + i y. Here
+ * x = d / (SD sqrt2) and z = d / SD. The residues are sums of Im[exp(-v^2) h(v) q / (1 - q)],
+ * q = exp(4 pi i v). */
 static ALWAYS_INLINE void fermi_mixed(const fermi_row *row, const double *z, int want,
                                       fermi_lanes *to)
 {

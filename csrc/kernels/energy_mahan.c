@@ -37,8 +37,8 @@ typedef struct mahan_row {
 } mahan_row;
 
 /* At a place: the line over A / SD, its first two derivatives by z, and the slope by alpha. The
- * last one is r alpha (line of alpha - line of alpha + 1), the slope by ln r that remains at xi =
- * 0. */
+ * last one is r alpha (line of alpha - line of alpha + 1), the slope by ln r that remains at
+ * xi = 0. */
 typedef struct mahan_lanes {
     double m[L], m1[L], m2[L], by_alpha[L], by_xi[L];
 } mahan_lanes;

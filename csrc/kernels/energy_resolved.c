@@ -164,8 +164,8 @@ KERNEL(GLS_resolution)
     }
 }
 
-/* A SD V(u, v) / (T V(0, v0)). The derivative by T is the curvature again, by the heat equation. SD
- * / V(0, v0) changes with SD by -V_uu(0, v0) / (2 V(0, v0)^2). */
+/* A SD V(u, v) / (T V(0, v0)). The derivative by T is the curvature again, by the heat equation.
+ * SD / V(0, v0) changes with SD by -V_uu(0, v0) / (2 V(0, v0)^2). */
 KERNEL(Voigt_resolution)
 {
     double s[L], v[L], top[L], powers[L], at_top[L], u[L] = {0};

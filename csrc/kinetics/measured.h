@@ -72,9 +72,9 @@ static inline int64_t measured_sample(const int64_t *program, double u)
     return low;
 }
 
-/* Rows of parameters, with n times each. Parameter k of row j is params[k * stride + j]. Time i of row j is x[j *
- * x_row + i * x_step]. Its value goes to value[j * to_row + i * to_step], and its derivatives to the same place of
- * partials. `partials` may be NULL or hold NULL. */
+/* Rows of parameters, with n times each. Parameter k of row j is params[k * stride + j]. Time i of row j is
+ * x[j * x_row + i * x_step]. Its value goes to value[j * to_row + i * to_step], and its derivatives to the same
+ * place of partials. `partials` may be NULL or hold NULL. */
 typedef struct measured_rows {
     const int64_t *program;
     int64_t n_rows, n;

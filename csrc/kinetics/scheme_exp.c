@@ -14,9 +14,9 @@ static const double one_over[] = {
 _Static_assert(sizeof one_over / sizeof *one_over >= MAX_TWICE, "factorials");
 
 /* exp_s[x_0 .. x_m] of eight times, all terms positive. Let d = x - x_m >= 0, and let h_k be the sum
- * of all products of k of the s d. The result is exp(s x_m) s^m times the sum over k of h_k / (k +
- * m)!. The spread of the nodes times s is at most m in lanes that count. The results of other lanes
- * are not used. */
+ * of all products of k of the s d. The result is exp(s x_m) s^m times the sum over k of
+ * h_k / (k + m)!. The spread of the nodes times s is at most m in lanes that count. The results of
+ * other lanes are not used. */
 static void series(const double *x, int m, const double *s, double *out)
 {
     double sum[L], h[MAX_TWICE][L], term = one_over[m];

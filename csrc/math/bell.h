@@ -145,8 +145,8 @@ static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64
     }
 }
 
-/* The lengths of the runs of each lane, as rounding allows. A short run needs steps of at most a sixth of the way to 1
- * / e, a long run of at most a twentieth. The abscissae must be as even as the numbers of a file are. */
+/* The lengths of the runs of each lane, as rounding allows. A short run needs steps of at most a sixth of the way to
+ * 1 / e, a long run of at most a twentieth. The abscissae must be as even as the numbers of a file are. */
 static ALWAYS_INLINE void find_runs(const pyspec_block *b, const double *width, const double *slope,
                                     const double *tame, const int across, bell_lanes *by)
 {

@@ -18,7 +18,7 @@ static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1
 /* A first step with BOLD_DAMPING is tried before. It is not tried if it is BOLD_LENGTH times as long as the step with
  * the first damping, or goes to a bound. Such a step goes far along a direction with little information in the data,
  * and more fits end at another optimum. It is kept if chi^2 falls by BOLD_LEAST to BOLD_MOST of the promised decrease.
- * The limits were measured on 948 fits (bench.evaluations). */
+ * This rule and its limits were measured on 948 fits (bench.evaluations). */
 static const double BOLD_DAMPING = 1e-2, BOLD_LENGTH = 2.5, BOLD_LEAST = 0.8, BOLD_MOST = 1.6;
 
 /* In place of an undamped step where the normal equations have none. */
