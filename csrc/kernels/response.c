@@ -163,14 +163,20 @@ typedef struct seen_oscillations {
         by_y0[L];
 } seen_oscillations;
 
-/* Response h of exp(-lambda u), u >= 0, lambda = rate - i omega. Let z = (omega SD + i (rate
- * SD - u / SD)) / sqrt2 and early = exp(-(u / SD)^2 / 2). If Im z >= 0, h = early w(z) / 2.
- * Otherwise h = exp((lambda SD)^2 / 2 - lambda u), the law that goes on, minus the conjugate of
- * early w / 2 with |Im z| = y. No exponent is above 0.
+/* Response h of exp(-lambda u), u >= 0, lambda = rate - i omega, with early = exp(-(u / SD)^2 / 2)
+ * and
+ *
+ *     z = (omega SD + i (rate SD - u / SD)) / sqrt2.
+ *
+ * If Im z >= 0, h = early w(z) / 2. Otherwise h = exp((lambda SD)^2 / 2 - lambda u), the law that
+ * goes on, minus the conjugate of early w / 2 with |Im z| = y. No exponent is above 0.
  *
  * Derivatives are written in w' and q = s w - i w' / 2, s = -+ u / (SD sqrt2). Then nothing
- * cancels: h' = early q / (SD sqrt2), SD h'' = -(u h' + lambda r) / SD. Here r = -i SD early
- * w' / sqrt8 is the response of u exp(-lambda u). */
+ * cancels:
+ *
+ *     h' = early q / (SD sqrt2),   SD h'' = -(u h' + lambda r) / SD,   r = -i SD early w' / sqrt8.
+ *
+ * Here r is the response of u exp(-lambda u). */
 static ALWAYS_INLINE void see_oscillations(const oscillations *o, int want, seen_oscillations *to)
 {
     double x[L], yy[L], decay[L], shift[L], since[L], turned[L];

@@ -66,8 +66,8 @@ static ALWAYS_INLINE vector power_of(vector z)
  * The reduction is x = k ln2 / 8 + r. It splits ln2 / 8: k times its leading part is exact. The last bits
  * of z hold k. A table of eight and the exponent give 2^(k/8). If all are `moderate`, they do so at once.
  * Otherwise k may round up to a power that is no double: an addition to the exponent of the result
- * follows instead. Near 0, exp(r) - 1 = r + r^2 q(r). q is an interpolant of degree 5 at Chebyshev
- * points, to 1e-17. */
+ * follows instead. The remainder gives exp(r) - 1 = r + r^2 q(r). Here q is an interpolant of degree 5 at
+ * Chebyshev points, to 1e-17. */
 static ALWAYS_INLINE vector exp_inside(vector x, const int moderate)
 {
     const vector z = x * 11.541560327111707 + ROUNDING_SHIFT;

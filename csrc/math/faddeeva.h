@@ -8,8 +8,8 @@
  * terms: its relative error stays small if V is far below Im w.
  *
  * Far out, |z| >= 8: the asymptotic series in v = 1/z^2. Let S = sum_k c_k v^k = 1 + v T and
- * T = 1/2 + v T2. Then w = i S / (sqrt(pi) z), w' = -2 i v T / sqrt(pi) and w'' = 2 i v (2
- * T2 - T) / (sqrt(pi) z). Nothing cancels, however far out.
+ * T = 1/2 + v T2. Then w = i S / (sqrt(pi) z), w' = -2 i v T / sqrt(pi) and
+ * w'' = 2 i v (2 T2 - T) / (sqrt(pi) z). Nothing cancels, however far out.
  *
  * V has the same bits whether the derivatives are wanted or not: v_sum_of_products.
  *

@@ -121,8 +121,8 @@ static int is_flat(judged *j, const double *direction, double value)
     return 1;
 }
 
-/* Mixes directions, those from `first` on. As far as possible, the first of some columns then have one direction each,
- * and the last have none. */
+/* Mixes directions, those from `first` on, by elimination. As far as possible, each of the columns in `columns` then
+ * belongs to one direction only. The last directions have none of these columns. */
 static void separate(judged *j, int64_t first, int64_t n_rows, int64_t n_columns)
 {
     const int64_t n = j->n_free;
