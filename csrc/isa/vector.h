@@ -61,8 +61,8 @@ static ALWAYS_INLINE vector same_in_all(double value)
     return value - (vector){0.0}; /* x - 0 is x, -0 too */
 }
 
-/* sum + a * b, rounded once if the processor has FMA. Without it, compilers decide for each loop
- * whether such a sum becomes one instruction. */
+/* sum + a * b, rounded once if the processor has FMA. Written as a plain sum, the compiler would
+ * decide for each loop whether it becomes one instruction. */
 static ALWAYS_INLINE vector add_product(vector sum, vector a, vector b)
 {
 #if defined(__AVX512F__)
