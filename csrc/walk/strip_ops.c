@@ -166,9 +166,9 @@ static void sum_data_alone(const strip_data *s, vector *sum, int64_t n)
 }
 
 /* Let r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, and 0 where the weight is 0.
- * `square` is the sum of their squares. sums[k][i] = the sum over j of times[k][j] r[j][i]. If of_data, data[j][i] times
- * its weight replaces r[j][i] there, and the sum runs over j in order. If `alone`, only these sums are computed. Sums
- * after n, and of functions up to a whole tile, are undefined. */
+ * `square` is the sum of their squares. sums[k][i] = the sum over j of times[k][j] r[j][i]. If of_data, data[j][i]
+ * times its weight replaces r[j][i] there, and the sum runs over j in order. If `alone`, only these sums are computed.
+ * Sums after n, and of functions up to a whole tile, are undefined. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[ACROSS] = {NOTHING};
