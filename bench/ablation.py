@@ -1,9 +1,9 @@
 """What each executor costs: ``python -m bench.ablation --json FILE``.
 
-For every problem and executor: milliseconds of one residual evaluation, ns per point of the
-fit window, milliseconds and evaluations of a whole fit, speed relative to `interpreted`
-(its time over the own time), and the largest difference from the other executors in units of
-the largest value. Evaluations are interleaved in one run; times are medians.
+The table has for every problem and executor the milliseconds of one residual evaluation, ns per
+point of the fit window, and milliseconds and evaluations of a whole fit. Speed is that relative to
+`interpreted` (its time over the own time). The largest difference from the other executors is in
+units of the largest value. Evaluations are interleaved in one run; times are medians.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m bench.absorb [--only NAME ...]
 
-Each row: a function of the table as a formula (bench/formula_texts.py), in turns with its program
-without that pass, one thread, 440 abscissae for 32 sets of parameters: as in a fit, what is written
-stays in the cache. Instructions at each point and for a row, with and without; *J* is the time of
-value and all slopes without the pass over that with it, the median of processor times; differences
-are relative to the largest value of each.
+Each row is a function of the table as a formula (bench/formula_texts.py), in turns with its program
+without that pass. One thread evaluates 440 abscissae for 32 sets of parameters: as in a fit, what
+is written stays in the cache. The table counts instructions at each point and for a row, with the
+pass and without. *J* is the time of value and all slopes without the pass over that with it, by
+medians of processor times. Differences are relative to the largest value of each.
 """
 
 from __future__ import annotations

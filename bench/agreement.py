@@ -1,9 +1,9 @@
 """Random models in three executors: ``python -m bench.agreement --models 50000 --json FILE``.
 
-Every model comes from a seed (tests/support/random_models). Printed and written: how many were
-accepted, refused and failed, how often each feature occurs among the accepted ones, the worst
-disagreement by kind of comparison in units of the largest value, and for each failure its seed,
-reason and the whole input, so that it can be replayed: ``--seed N`` runs one model alone.
+Every model comes from a seed (tests/support/random_models). The command prints and writes how many
+were accepted, refused and failed, and how often each feature occurs among the accepted ones. The
+worst disagreement by kind of comparison is in units of the largest value. Each failure comes with
+its seed, its reason and the whole input; ``--seed N`` runs one model alone.
 """
 
 from __future__ import annotations

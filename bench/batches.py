@@ -1,14 +1,16 @@
 """What is made of many fits: ``python -m bench.batches --rounds 3``.
 
-Slices of data set 01 with one and five free parameters, started by the shift of their maximum;
-bootstraps of a measurement of 440 × 400; the intervals of data sets 01 to 03 at one, two and three
-standard deviations; steps of emcee on data set 01, and the widths of its samples; the starts of
-one fit; all spectra of `nano_xps.nc`, from the open file to their values and errors; and simulated
-spectra of 100 points from a file of uint16.
+- Slices of data set 01 with one and five free parameters, started by the shift of their maximum.
+- Bootstraps of a measurement of 440 × 400 points.
+- The intervals of data sets 01 to 03 at one, two and three standard deviations.
+- Steps of emcee on data set 01, and the widths of its samples.
+- The starts of one fit.
+- All spectra of `nano_xps.nc`, from the open file to their values and errors.
+- Simulated spectra of 100 points from a file of uint16.
 
-Milliseconds of the processor, medians of interleaved rounds: of a slice, of the bootstrap of 1,000,
-of all intervals, of a step, of a start, of the map, of 1,000,000 spectra. Times of the processor
-count all threads; set ``PYSPEC_NUM_THREADS``.
+Times are milliseconds of the processor, medians of interleaved rounds. They are those of one slice,
+one step and one start, but of a bootstrap of 1,000, all intervals, the whole map and 1,000,000
+spectra. They count all threads; set ``PYSPEC_NUM_THREADS``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Normal equations of data that come in chunks: ``python -m bench.chunks --points 10000000``.
 
-For each problem: the time of one piece, that of 100 chunks read from a memory-mapped file, their
-ratio (medians of interleaved rounds), whether the bits are the same, what the axis stage holds, and
-the anonymous memory that the chunks needed beyond that.
+The table has for each problem the time of one piece, that of 100 chunks read from a memory-mapped
+file, and their ratio (medians of interleaved rounds). It says whether the bits are the same, what
+the axis stage holds, and how much anonymous memory the chunks needed beyond that.
 """
 
 from __future__ import annotations

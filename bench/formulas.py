@@ -2,22 +2,26 @@
 
     python -m bench.formulas [--only NAME ...] [--json FILE]
 
-Each row: all that a model may write of the table and that is a formula (bench/formula_texts.py), in
-turns with it, one thread (PYSPEC_NUM_THREADS=1), all parameters moving. *partials* is value and all
-partials at 440 × 400 points, the function called directly; *J* the same as columns of the residual
-of a model; *value* the value alone; *normal* the sums of the normal equations: of a line shape or
-background as a component of 440 times × 400 energies. A law or profile is called directly, on 440
-abscissae for 400 sets of parameters, and is in no sums: a model runs it 440 times and not 440 × 400
-times. Ratios are medians of processor time; differences are relative to the largest value and, of
-each slope, to its largest one.
+Each row is a function of the table, in turns with a formula that says the same
+(bench/formula_texts.py). One thread runs them (PYSPEC_NUM_THREADS=1), and all parameters move.
 
-Where numexpr, Numba or JAX are installed (`pip install numexpr numba jax`), their time over that of
-the formula for the same: value and all partials, called directly. numexpr fills the value and, for
-each parameter, its forward difference, one pass for each. Numba evaluates the text once for the
-value and once more for each parameter, and forms no differences. JAX compiles value and exact
-derivatives into one function. *sums* is how much longer than the normal equations of the formula
-those by numexpr take: its differences, and their products by BLAS (OPENBLAS_NUM_THREADS=1). "-" is
-what they lack.
+- *partials*: value and all partials at 440 × 400 points, the function called directly;
+- *J*: the same as columns of the residual of a model;
+- *value*: the value alone;
+- *normal*: the sums of the normal equations, of a line shape or background as a component of 440
+  times × 400 energies. A law or profile has none.
+
+A law or profile is called directly, on 440 abscissae for 400 sets of parameters. A model runs it
+440 times, not 440 × 400 times. Ratios are medians of processor time. Differences are relative to
+the largest value; those of a slope are relative to its largest one.
+
+numexpr, Numba and JAX take part where they are installed (`pip install numexpr numba jax`). The
+table has their time for value and all partials, called directly, over that of the formula. numexpr
+fills the value and, for each parameter, its forward difference, one pass for each. Numba evaluates
+the text once for the value and once more for each parameter, and forms no differences. JAX compiles
+value and exact derivatives into one function. *sums* is how much longer than the normal equations
+of the formula those by numexpr take: its differences, and their products by BLAS
+(OPENBLAS_NUM_THREADS=1). "-" is what they lack.
 """
 
 from __future__ import annotations

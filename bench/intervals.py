@@ -1,9 +1,9 @@
 """Intervals by profile likelihood: ``python -m bench.intervals --json FILE``.
 
-The intervals of all free parameters, at one, two and three standard deviations, of the whole fits
-of :mod:`bench.whole_fits`; beside them :func:`lmfit.conf_interval` on the same fit, which calls the
-same residual in C, for up to `MOST` parameters. It finds ends to a part of the parameter's value:
-the largest difference of an end is given in standard errors. Medians of interleaved rounds.
+The intervals are those of all free parameters of the fits of :mod:`bench.whole_fits`, at one, two
+and three standard deviations. Beside them :func:`lmfit.conf_interval` runs on the same fit, with
+the same residual in C, for up to `MOST` parameters. It finds ends to a part of the parameter's
+value: the largest difference of an end is given in standard errors. Medians of interleaved rounds.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """What one point of each function costs, by instruction set: ``python -m bench.kernels``.
 
-Nanoseconds a point of one call over 20,000 energies, value alone and value with all partials, for
-each instruction set that the processor has; the same by the reference in NumPy, which the
-interpreted executor runs, and by numexpr, Numba and JAX where they are installed (value and slopes,
-as `bench.formulas` asks for them). The least processor time of interleaved rounds, all threads of a
-call counted. The steps are equal, where Gauss, GLS and GLP go from each value to the next, or with
-`--uneven` are not.
+The table has nanoseconds a point of one call over 20,000 energies: the value alone, and the value
+with all partials. There is a column for each instruction set that the processor has, and one for
+the reference in NumPy, which the interpreted executor runs. numexpr, Numba and JAX take part where
+they are installed, as in `bench.formulas`. Times are the least processor time of interleaved rounds
+and count all threads of a call. The energies have equal steps, in which Gauss, GLS and GLP go from
+each value to the next; with `--uneven` the steps differ.
 
-The machine's own limits come from the same run: fused multiplications and additions a nanosecond
-in a product of matrices (NumPy's BLAS), and bytes a nanosecond read and written by an addition of
-arrays beyond the caches. The last two columns say what a value on the widest instruction set costs
-in them: how many fused multiplications the processor could do meanwhile, and the share of the
-memory's bandwidth that the results would take if they went there.
+The machine's own limits come from the same run: fused multiplications and additions a nanosecond in
+a product of matrices (NumPy's BLAS), and bytes a nanosecond read and written by an addition of
+arrays beyond the caches. The last two columns say what a value on the widest instruction set costs.
+One is how many fused multiplications the processor could do meanwhile. The other is the share of
+the memory's bandwidth that the results would take if they went there.
 """
 
 from __future__ import annotations

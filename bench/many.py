@@ -1,15 +1,18 @@
 """Many small fits of one model: ``python -m bench.many --rounds 7``.
 
-Each case is a series of spectra whose parameters differ from one to the next, fitted from the same
-start: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq with the residual and its exact
-derivatives from C and nothing else, and by `fit_model` one after the other. All read their standard
-errors. In every round each of them runs on the same data; the table has medians of the processor
-time of this thread, in µs a fit, with one thread. "nfev" is the mean number of evaluations of a
-fit, "alone" the share of evaluations in C of one fit alone, not of eight side by side, "left" the
-share of fits that C left to the single fit in Python, "off" how far the batch ends from the single
-fits, and leastsq from the batch, in standard errors at most. "at 0" is the share of fits that end
-with a mixing m of 0, and "times" how much longer each of them takes than the others, as batches of
-their own.
+Each case is a series of spectra whose parameters differ from one to the next. All are fitted from
+the same start in three ways: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq, and by
+`fit_model` one after the other. leastsq gets the residual and its exact derivatives from C and
+nothing else. All read their standard errors. In every round each of them runs on the same data. The
+table has medians of the processor time of one thread, in µs a fit.
+
+- "nfev": the mean number of evaluations of a fit.
+- "alone": the share of evaluations in C of one fit alone, not of eight side by side.
+- "left": the share of fits that C left to the single fit in Python.
+- "off": how far the batch ends from the single fits, in standard errors at most.
+- "leastsq off": how far leastsq ends from the batch.
+- "at 0": the share of fits that end with a mixing m of 0.
+- "times": how much longer each of these takes than the others, as batches of their own.
 """
 
 from __future__ import annotations

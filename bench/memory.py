@@ -2,8 +2,8 @@
 
 Three tables of sizes, which no clock and no other work on the machine can change:
 
-- the work memory of a thread for the problems of one model: its phases, those that are not there
-  at the same time laid over one another, and one behind the other;
+- the work memory of a thread for the problems of one model. Phases that are never there at the same
+  time are laid over one another, or all stand one behind the other;
 - registers of a chunk for functions by formula, value and all partials, for each order of the
   instructions and each way to find a place, and the bytes of the registers as they run;
 - spectra at the same time for drawn graphs, in which several sums read one another, and without

@@ -4,16 +4,20 @@ Every function of the library is timed as it is called; what is left of a fit is
 the model copied and lowered, the problem described, the outcome judged. Times are those of the
 processor, in one thread; what the clock itself takes is measured and left out.
 
-For each problem: the first fit of a model, which lowers it; the next fit of the same model, median
-and least, and how many functions in Python it calls; and the objects of lmfit that a result makes
-when it is asked for them. Then one slice of a series.
+The table has for each problem
 
-While the loop in C runs, other work on the machine takes what Python needs out of the caches, and
-to fetch it again counts as Python's time: the longer the loop, the more. That share is no property
-of the fit. So next fits are measured twice more, one after the other, with answers of the loop that
-were recorded: the same calls in Python. In place of the loop the data are read once, so that they
-pass through the caches as they do in C, but others get no time (column "next, caches kept"); or
-nothing is read, and the processor waits for as long as the loop takes (column "next, waited").
+- the first fit of a model, which lowers it;
+- the next fit of the same model, median and least, and how many functions in Python it calls;
+- the objects of lmfit that a result makes when it is asked for them.
+
+One slice of a series follows.
+
+While the loop in C runs, other work on the machine takes what Python needs out of the caches. To
+fetch it again counts as Python's time, the more the longer the loop. That share is no property of
+the fit. So next fits are measured twice more with recorded answers of the loop, and make the same
+calls in Python. For the column "next, caches kept" the data are read once in place of the loop:
+they pass through the caches as they do in C, but other work gets no time. For the column "next,
+waited" nothing is read, and the processor waits for as long as the loop takes.
 """
 
 from __future__ import annotations

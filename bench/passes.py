@@ -1,15 +1,19 @@
 """What each pass, and each fact that kernels use, saves: ``python -m bench.passes --json FILE``.
 
-For every problem of one model: milliseconds of a residual and of the normal equations with all
-passes, and how many times as long they take without a pass, without all of them, with one
-fact kept from the kernels, and with columns of J that stand still summed row by row, as a Fisher
-matrix, which is the same without weights; and the largest difference of the spectra, in units of
-the largest value. Then, of separable problems, milliseconds of the loop of a fit in C, and how many
-times as long it takes where it reads the data in every evaluation. All is interleaved in one run;
-times are medians.
+The table has for every problem of one model the milliseconds of a residual and of the normal
+equations with all passes. It says how many times as long they take
 
-Not among the facts are those that no kernel reads so far: one shape times a trace (other than the
-height of a peak), and what is the same before the onset.
+- without one pass, and without all of them;
+- with one fact kept from the kernels;
+- with columns of J that stand still summed row by row. This is a Fisher matrix, which equals JᵀJ
+  without weights.
+
+The largest difference of the spectra is given in units of the largest value. For separable problems
+there are also the milliseconds of a fit's loop in C, and how many times as long the loop takes
+where it reads the data in every evaluation. All runs are interleaved; times are medians.
+
+No kernel reads two facts so far, which are left out: one shape times a trace (other than the height
+of a peak), and what is the same before the onset.
 """
 
 from __future__ import annotations

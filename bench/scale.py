@@ -1,12 +1,16 @@
 """Fits of series larger than memory: ``make scale``, or python -m bench.scale --share 0.1.
 
 Simulated series of 5e8 points (4e9 bytes as float64) are written as contiguous and as gzip HDF5, as
-zarr with zstd and as uint16, and fitted by reference. For each store and model: seconds of reading
-the series block by block by the library of the store, of the sums over as many rows in memory, and
-of one evaluation (medians of interleaved rounds, --threads of sums; of their ratio in each round;
-what misses its bar is measured in twice as many rounds more, as others may have had the machine);
-the peak of anonymous memory above that of the imports, of a fit with its statistics, its report and
-its archive; whether the bits are those of fits in memory. The exit code is 1 where a bar is missed.
+zarr with zstd and as uint16, and fitted by reference. The table has for each store and model:
+
+- seconds of reading the series, block by block, by the library of the store;
+- seconds of the sums over as many rows in memory, and of one evaluation, by --threads threads;
+- the peak of anonymous memory above that of the imports. It covers a fit with its statistics, its
+  report and its archive;
+- whether the bits are those of fits in memory.
+
+Times and ratios are medians of interleaved rounds. What misses its bar is measured in twice as many
+further rounds, as other work may have had the machine. The exit code is 1 where a bar is missed.
 """
 
 from __future__ import annotations

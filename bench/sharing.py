@@ -1,8 +1,8 @@
 """What threads save: ``python -m bench.sharing``.
 
-- Two threads against one: the normal equations of the seed problem (440 x 400, a position moves),
-  with threads that stay, as those of a fit do, and in calls that start and end them; and a whole
-  fit of 2,500 x 400 points.
+- Two threads against one, on the normal equations of the seed problem (440 x 400, a position
+  moves). The threads stay, as those of a fit do, or each call starts and ends them.
+- The same on a whole fit of 2,500 x 400 points.
 - What two threads can gain at most: a function over energies that stay in the caches, evaluated by
   both at once, against one after the other. Virtual cores that are two halves of a real one gain
   little.

@@ -3,9 +3,9 @@
     python -m bench.transient [--every 8] [--runs 1] [--json FILE]
 
 The data are the file TA_Ru-dppz_400nm_ACN.SIA of KiMoPack's tutorial, from PYSPEC_SHARED or --data.
-Both programs fit one model from one start: time zero is a cubic polynomial of the wavenumber, a
-Gaussian of the instrument's width with two derivatives stands for the artifact, and four states
-follow one another, of which the last stays. Spectra are free. pyglotaran runs where
+Both programs fit one model from one start. Time zero is a cubic polynomial of the wavenumber. A
+Gaussian of the instrument's width with two derivatives stands for the artifact. Four states follow
+one another, of which the last stays. Spectra are free. pyglotaran runs where
 PYSPEC_PYGLOTARAN names a Python that has it; its first fit, which loads it, is not counted.
 """
 

@@ -1,16 +1,16 @@
 """Whole fits, by pyspec and by trspecfit: ``python -m bench.whole_fits --json FILE``.
 
 What is timed is the call that a user waits for: from a loaded model and data to a result with
-standard errors, for trspecfit without intervals. Every round runs every fit once, the quick
-ones several times, after a collection of garbage, which empties the caches of the processor; times
-are medians. Each quick one is followed by others at once, whose times stand apart: that of the
-next, and in a loop, from the fifth on, when the caches hold what a fit takes. Fits that take longer
-fill the caches themselves. The first fit of each is not counted; what it took longer
-is printed apart (for JAX: the compilation, which trspecfit repeats in every fit).
+standard errors, for trspecfit without intervals. Every round runs every fit once, the quick ones
+several times, after a collection of garbage, which empties the caches of the processor; times are
+medians. Each quick one is followed by others at once, whose times stand apart. One column is the
+next fit; another is the fits of a loop from the fifth on, when the caches hold what a fit takes.
+Fits that take longer fill the caches themselves. The first fit of each is not counted; what it took
+longer is printed apart (for JAX: the compilation, which trspecfit repeats in every fit).
 
 Every problem also gets a tightly converged optimum, by Gauss-Newton steps from the end of a fit
-with tolerances of 1e-14: chi² of each fit is taken there and at its own values by one and the
-same executor, and its distance is that of its worst parameter in standard errors.
+with tolerances of 1e-14. One executor takes chi² there and at the values of each fit. The distance
+of a fit is that of its worst parameter in standard errors.
 
 Separable problems are also fitted with a second trace, without some columns, with a sigma by row.
 Other programs take no sigma and no such mask: those fits stand beside theirs of the plain problem.
