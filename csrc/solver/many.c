@@ -339,7 +339,8 @@ static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lan
 static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lanes, pyspec_find_lanes};
 #endif
 
-/* The next steps of solvers of a group, which wait for each other. */
+/* The next steps of solvers of a group, which wait for each other. One alone, as in a group without lanes, has the same
+ * bits. */
 static void step_solvers(const group *g, int *answers)
 {
     pyspec_solver *waiting[L];
@@ -349,7 +350,7 @@ static void step_solvers(const group *g, int *answers)
         for (int l = 0; l < g->n; l++)
             if (answers[l] == FIT_WANTS_STEP)
                 waiting[n++] = g->slots[l].solver;
-        if (n > 1 && g->has_lanes)
+        if (n > 1)
             FIND_LANES[g->part->call->isa](waiting, n, g->steps);
         else if (n)
             pyspec_find_wanted(waiting[0]);

@@ -102,9 +102,9 @@ def _twice(moved: Array) -> Array:
 
 
 def brought_in(K: Array, start: Array, times: Array) -> tuple[Array, Array, Array, Array]:
-    """exp(K t) (..., n, n) at each of the times, and what an inflow of the start brings in until
-    then, (..., n) each: one of 1, one that rises as the time, and one that falls as the time that
-    is left,
+    """exp(K t) (..., n, n) at each of the times, and what three inflows of the start bring in until
+    then, (..., n) each. One inflow is 1, one rises from 0 in step with the time, and one falls to 0
+    at t:
 
         integral exp(K s) f(s) start ds over s from 0 to t,   f = 1, t - s, s.
 

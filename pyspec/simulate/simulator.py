@@ -52,7 +52,7 @@ class Simulator(Suggesting):
     ----------
     data_clean, data_noisy, noise : the last simulated data, None before. :attr:`noise_model`,
         :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` refer to these data, even if a
-        setting was changed since; before the first simulation, to the model as it is.
+        setting was changed since. Before the first simulation they refer to the model as it is.
     """
 
     @answered

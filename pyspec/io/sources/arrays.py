@@ -248,9 +248,9 @@ def by_reference(data: Any, *, rows: int | None = None) -> Source:
 
     Parameters
     ----------
-    data : h5py.Dataset (of a file, which is opened again by its path), zarr.Array, dask array,
-        xarray.DataArray that holds one of them, numpy.memmap, or anything with ``shape``,
-        ``dtype`` and slices of rows
+    data : h5py.Dataset, zarr.Array, dask array, numpy.memmap, or an xarray.DataArray that holds
+        one of them. Anything else with ``shape``, ``dtype`` and slices of rows will do. The file
+        of an h5py.Dataset is opened again by its path
     rows : rows that are stored together; by default as the data say
 
     Raises

@@ -116,8 +116,8 @@ def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
 
 
 def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[Par]:
-    """The quantities that belong to a model with the parameters `own`, in their order: those that
-    `own` depends on, fixed ones, and derived ones whose names are all known.
+    """The quantities that belong to a model with the parameters `own`, in their order. These are
+    the ones that `own` depends on, fixed ones, and derived ones whose names are all known.
 
     Data cannot determine a free quantity on which nothing depends: it belongs to dynamics that are
     added later, or to another model of the file.

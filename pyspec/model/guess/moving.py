@@ -27,9 +27,9 @@ SEEN = 8.0
 #: Spectra of more energies are averaged over neighbours, and so are more times.
 MOST_ENERGIES, MOST_GROUPS = 250, 240
 
-#: Least mean square of a motion, in standard errors: of places; of widths, which a fast motion
-#: within a group changes; of heights, where counts are noisier; and of the distance of two lines
-#: that move alike.
+#: Least mean square of a motion, in standard errors, of places, widths, heights, and the distance
+#: of two lines that move alike. A fast motion within a group also changes the width, and heights of
+#: counts are noisier.
 MOVES, WIDENS, CHANGES, ALIKE = 1.5, 6.0, 3.0, 2.0
 
 ARGUMENTS = ("A", "x0", "F")

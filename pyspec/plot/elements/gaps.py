@@ -15,7 +15,7 @@ Places = npt.NDArray[np.intp]
 GAP = 3.0
 
 #: Two steps with one point or one step between them are two gaps if both are more than this many
-#: times as wide as all steps around them: 1 in 900 of the steps between points at random.
+#: times as wide as all steps around them. Among points at random 1 in 900 steps is such a gap.
 TWO_GAPS = 6.0
 
 
