@@ -37,7 +37,7 @@ from pyspec.cli import main as command
 from pyspec.io import load_fits, save_fit
 from pyspec.plot import report
 
-SHIM = Path(__file__).resolve().parents[1] / "io" / "faults.c"
+SHIM = Path(__file__).resolve().parents[1] / "io" / "archive" / "faults.c"
 
 #: What the shim does at the call; and two faults without it.
 SHIMMED = {"this call fails": 1, "disk full from here": 2, "killed": 3, "killed after half": 4}

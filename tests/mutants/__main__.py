@@ -43,12 +43,12 @@ FILES: dict[str, tuple[str, ...]] = {
     "kinetics/scheme_check.c": ("test_scheme", "test_scheme_pairs"),
     "kinetics/measured_check.c": ("test_measured",),
     "ir/verify.py": ("tests/ir/test_broken.py", "tests/ir/test_verify.py"),
-    "io/archive/header.py": ("tests/io/test_header.py",),
-    "io/archive/contents.py": ("tests/io/test_records.py",),
-    "io/archive/salvage.py": ("tests/io/test_salvage.py",),
+    "io/archive/header.py": ("tests/io/archive/test_header.py",),
+    "io/archive/contents.py": ("tests/io/archive/test_records.py",),
+    "io/archive/salvage.py": ("tests/io/archive/test_salvage.py",),
     "io/sizes.py": ("tests/io/test_sizes.py",),
-    "io/archive/tree.py": ("tests/io/test_tree.py",),
-    "io/archive/verify.py": ("tests/io/test_verify.py",),
+    "io/archive/tree.py": ("tests/io/archive/test_tree.py",),
+    "io/archive/verify.py": ("tests/io/archive/test_verify.py",),
 }
 
 

@@ -1,5 +1,5 @@
 /* Makes the n-th write, sync, truncation or renaming in one folder fail, or the process die there.
-   Preloaded by tests/io/faults.py, which arms it in a forked child. */
+   Preloaded by tests/io/archive/faults.py, which arms it in a forked child. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
