@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import Case, FilesCase, all_cases
 from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
+from bench.problems.cases import Case, FilesCase, all_cases
 from pyspec.executor import worst_difference
 
 EXECUTORS = ("tree", "interpreted", "compiled")

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import SHARED, examples_folder, seed_task, set_task
 from bench.many import DOUBLET, Case
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import SHARED, examples_folder, seed_task, set_task
 from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.fit import MC, bootstrap
 from pyspec.workflow.fitting.seeds import shift_seeds

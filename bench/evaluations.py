@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import all_tasks
 from bench.hard_starts import all_cases
 from bench.measure import arguments_of, machine, print_machine, print_rows, write_json
 from bench.nist import data_folder
-from bench.nist_problems import PROBLEMS, read_strd
+from bench.problems.cases import all_tasks
+from bench.problems.nist_problems import PROBLEMS, read_strd
 from bench.pulls import CASES
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model

@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from bench.findings_cases import GOOD, N_WRONG, WRONG, good_fits, wrong_fits
+from bench.problems.findings_cases import GOOD, N_WRONG, WRONG, good_fits, wrong_fits
 from pyspec.errors import ModelWarning
 
 

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import SHARED
-from bench.first_data import DELAYS, ENERGIES, TIMES, WAVELENGTHS, absorption, moving
-from bench.first_files import written_files
+from bench.problems.cases import SHARED
+from bench.problems.first_data import DELAYS, ENERGIES, TIMES, WAVELENGTHS, absorption, moving
+from bench.problems.first_files import written_files
 from pyspec import read
 from pyspec.cli import main
 from pyspec.fit import fit_model

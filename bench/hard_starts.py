@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from bench.hard_cases import Array, Case, at_bounds, degenerate, far, noise_free, scales
-from bench.hard_cases_time import series, traces
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.hard_cases import Array, Case, at_bounds, degenerate, far, noise_free, scales
+from bench.problems.hard_cases_time import series, traces
 from pyspec.errors import ModelWarning, PyspecError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import fit_model

@@ -3,9 +3,9 @@
 The table has nanoseconds a point of one call over 20,000 energies: the value alone, and the value
 with all partials. There is a column for each instruction set that the processor has, and one for
 the reference in NumPy, which the interpreted executor runs. numexpr, Numba and JAX take part where
-they are installed, as in `bench.formulas`. Times are the least processor time of interleaved rounds
-and count all threads of a call. The energies have equal steps, in which Gauss, GLS and GLP go from
-each value to the next; with `--uneven` the steps differ.
+they are installed, as in `bench.inside.formulas`. Times are the least processor time of
+interleaved rounds and count all threads of a call. The energies have equal steps, in which Gauss,
+GLS and GLP go from each value to the next; with `--uneven` the steps differ.
 
 The machine's own limits come from the same run: fused multiplications and additions a nanosecond in
 a product of matrices (NumPy's BLAS), and bytes a nanosecond read and written by an addition of
@@ -22,9 +22,9 @@ from functools import partial
 
 import numpy as np
 
-from bench.formula_peers import PEERS
-from bench.formula_texts import TEXTS
 from bench.measure import arguments_of, finish, print_rows
+from bench.peers.formulas import PEERS
+from bench.problems.formula_texts import TEXTS
 from pyspec._library import OPS, call_function, supported_isas
 from pyspec.functions import reference
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import SHARED
 from bench.measure import arguments_of, finish, print_rows
-from bench.nist_problems import PROBLEMS, ROUTES, Array, Problem, StrdFile, read_strd
+from bench.problems.cases import SHARED
+from bench.problems.nist_problems import PROBLEMS, ROUTES, Array, Problem, StrdFile, read_strd
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
 from pyspec.fit.solve.methods import known_methods

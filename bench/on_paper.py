@@ -203,7 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="for a file of 0.8 GB, which is removed")
     given = parser.parse_args(arguments)
     if given.measure:
-        from bench.constants import measure
+        from bench.inside.constants import measure
 
         known, checks = measure(given.folder)
     else:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.hard_cases import Array, Case
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.hard_cases import Array, Case
 from pyspec.errors import ModelWarning
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import FitResult, fit_model, fit_slices

@@ -1,7 +1,7 @@
 """Fits from random starts: ``python -m bench.random_starts --starts 200 --json FILE``.
 
 Ten models, each fitted from many random starts, with and without bounds. What a fit reached is
-judged by a reference of its own (:mod:`bench.start_models`): derivatives by complex steps,
+judged by a reference of its own (:mod:`bench.problems.start_models`): derivatives by complex steps,
 residuals in NumPy. A `success` is false where
 
 - the first-order conditions do not hold: over the parameters that no bound holds, the undamped
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bench.measure import arguments_of, machine, print_machine, print_rows, write_json
-from bench.start_models import Array, StartModel, start_models, well_posed
+from bench.problems.start_models import Array, StartModel, start_models, well_posed
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import arguments_of, finish, print_rows
-from bench.scale_data import STORES, Grid, Store, scaled_grids
+from bench.problems.scale_data import STORES, Grid, Store, scaled_grids
 
 #: An evaluation takes at most so many times the longer one of reading and sums.
 RATIO = 1.25

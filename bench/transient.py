@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.beside_pyglotaran import fit_all, interpreter
-from bench.cases import SHARED
 from bench.measure import arguments_of, write_json
+from bench.peers.pyglotaran import fit_all, interpreter
+from bench.problems.cases import SHARED
 from pyspec import Measurement, fit_model, load_model, read
 
 FILE = "data/pump_probe/TA_Ru-dppz_400nm_ACN.SIA"

@@ -17,8 +17,8 @@ import lmfit
 import numpy as np
 from scipy.special import erfc, erfcx
 
-from bench.beside_pyglotaran import fit_all, interpreter
 from bench.measure import arguments_of, write_json
+from bench.peers.pyglotaran import fit_all, interpreter
 from pyspec import Measurement, fit_model, load_model
 
 Array = np.ndarray

@@ -35,9 +35,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bench.cases import Array, Case, Task, all_tasks, variants
 from bench.measure import arguments_of, finish, print_rows
-from bench.peer_fits import PeerFit, runs_on, versions
+from bench.peers.trspecfit_fits import PeerFit, runs_on, versions
+from bench.problems.cases import Array, Case, Task, all_tasks, variants
 from pyspec.fit import known_methods
 from pyspec.fit.objective import Objective
 

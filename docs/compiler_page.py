@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.memory import built_in
+from bench.inside.memory import built_in
 from docs.markdown import block, table
 from pyspec._library import CONSTANTS
 from pyspec.formula.program.absorbed import absorbed
@@ -50,9 +50,9 @@ In a shell, `PYSPEC_PASSES=-share,-classify` leaves these out everywhere, `PYSPE
 that one alone, and `PYSPEC_PASSES=none` none of them. Without `classify` nothing is known of the
 nodes: everything that is computed moves in time and depends on every free parameter.
 `pyspec explain --passes` prints the report of a model, `--after=share` its graph after a pass, and
-`python -m bench.passes` what each pass, and each fact, saves. What `absorb` does to each formula of
-a model stands there, too; `encode(…, absorb=False)` makes a program without it, and
-`python -m bench.absorb` compares both for all functions of the table.
+`python -m bench.inside.passes` what each pass, and each fact, saves. What `absorb` does to each
+formula of a model stands there, too; `encode(…, absorb=False)` makes a program without it, and
+`python -m bench.inside.absorb` compares both for all functions of the table.
 """
 
 MEMORY = """
@@ -80,10 +80,10 @@ Voigt). The functions are also in the table; the last column is eight lines in o
 
 WORK = """
 Lifetimes save up to four of five registers, the order one or two of some. Best fit gives the same
-places as first fit, because nearly all results have one size. `python -m bench.memory` counts
-random functions and drawn graphs too, and prints the work memory of a thread. The work memory of
-a thread is laid out by phases (`csrc/walk/memory.h`). Resolving traces, computing spectra and
-preparing separate sums happen at different times and share their memory. While spectra are
+places as first fit, because nearly all results have one size. `python -m bench.inside.memory`
+counts random functions and drawn graphs too, and prints the work memory of a thread. The work
+memory of a thread is laid out by phases (`csrc/walk/memory.h`). Resolving traces, computing spectra
+and preparing separate sums happen at different times and share their memory. While spectra are
 computed, columns of a background, residuals of a block and partial sums share memory too. `pyspec
 explain --memory` prints all of this for a model.
 """

@@ -26,7 +26,7 @@ Every public name of trspecfit {version} beside `pyspec.trspecfit`, made from bo
 word **same** means: pyspec has it, and a call takes the same arguments. The other rows,
 **differs** and **not there**, give the difference or the reason beside it. Arguments and
 attributes that pyspec has on top are not listed. What scripts do with these names is compared by
-`python -m bench.compare_scripts`: ten scripts, run with both packages, give the same answers.
+`python -m bench.peers.compare_scripts`: ten scripts, run with both packages, give the same answers.
 """
 
 MODEL = """

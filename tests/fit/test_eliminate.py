@@ -12,7 +12,7 @@ from support.column_models import DECAY, energy_model
 from support.eliminated import ENERGY, STARTS, WEIGHT, agree, both, counts, doublet, seen
 from support.native_cases import CASES
 
-from bench.cases import seed_case, six_files
+from bench.problems.cases import seed_case, six_files
 from pyspec import (
     Measurement,
     Model,

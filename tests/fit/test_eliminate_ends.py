@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from support.eliminated import DOUBLET, ENERGY, agree, counts, doublet, seen
 
-from bench.cases import seed_case
+from bench.problems.cases import seed_case
 from pyspec import (
     File,
     FitError,

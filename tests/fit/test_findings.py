@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.findings_cases import WRONG, good
+from bench.problems.findings_cases import WRONG, good
 from docs.findings_page import WHEN
 from pyspec import Finding, Measurement, fit_model, load_model
 from pyspec._library import LIBRARY

@@ -26,8 +26,8 @@ from support.fit_cases import (
 )
 from support.native_cases import CASES, fit
 
+from bench.problems.start_models import start_models
 from bench.random_starts import random_start
-from bench.start_models import start_models
 from pyspec import load_fit, save_fit
 from pyspec.errors import FitError
 from pyspec.fit import fit_model, fit_slices

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bench.absorb import both
-from bench.formula_texts import TEXTS
-from bench.formulas import as_formula
+from bench.inside.absorb import both
+from bench.inside.formulas import as_formula
+from bench.problems.formula_texts import TEXTS
 from pyspec._library import KernelCall
 from pyspec.formula import Definition, define
 from pyspec.formula.program.absorbed import absorbed

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from support.drawn_spectra import ENERGY, Drawn
 
-from bench.memory import random_functions
+from bench.inside.memory import random_functions
 from pyspec.executor import CompiledExecutor, InterpretedExecutor
 from pyspec.ir import DomainKind, EdgeKind, GraphBuilder, NodeKind
 from pyspec.memory import FITS, ORDERS, Choice

@@ -20,7 +20,7 @@ from bench.nist import (
     run_one,
     summary,
 )
-from bench.nist_problems import PROBLEMS, ROUTES, StrdFile, read_strd
+from bench.problems.nist_problems import PROBLEMS, ROUTES, StrdFile, read_strd
 from pyspec.executor import make_executor
 from pyspec.fit.solve.methods import known_methods
 from pyspec.functions.external import CALLABLES, forget_function

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.joint_fit import fit_joint as fit_joint_with_scipy
 
-from bench.cases import FilesCase, six_files
+from bench.problems.cases import FilesCase, six_files
 from pyspec.fit import JointResult, fit_joint, fit_model
 
 SHARED = ("GLP_01_x0_gaussIRF_SD", "GLP_01_x0_expFun_01_tau")

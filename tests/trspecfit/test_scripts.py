@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.compare_scripts import NAMES, SCRIPTS, compare, has_trspecfit, with_package
-from bench.script_data import prepare
+from bench.peers.compare_scripts import NAMES, SCRIPTS, compare, has_trspecfit, with_package
+from bench.problems.script_data import prepare
 
 pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")

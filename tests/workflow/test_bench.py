@@ -34,7 +34,7 @@ def test_ablation_writes_its_keys(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from bench.cases import Case, FilesCase, six_files
+    from bench.problems.cases import Case, FilesCase, six_files
 
     def cases(data: Any) -> list[Case | FilesCase]:
         files = six_files(12, 20)
@@ -59,7 +59,7 @@ def test_ablation_writes_its_keys(
 
 
 def test_cases_are_the_ones_described(ablation: ModuleType, tmp_path: Path) -> None:
-    from bench.cases import all_cases
+    from bench.problems.cases import all_cases
 
     points = {case.name: case.n_points for case in all_cases(tmp_path)}
     assert points == {
@@ -70,7 +70,7 @@ def test_cases_are_the_ones_described(ablation: ModuleType, tmp_path: Path) -> N
 
 
 def test_data_set_02_is_found(ablation: ModuleType, shared: Path) -> None:
-    from bench.cases import data_folder, doublet_case
+    from bench.problems.cases import data_folder, doublet_case
 
     folder = data_folder(shared)
     if folder is None:
@@ -83,10 +83,10 @@ def test_data_set_02_is_found(ablation: ModuleType, shared: Path) -> None:
 def test_peer_benchmark_says_when_it_skips(
     ablation: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bench import peer_trspecfit
+    from bench.peers import trspecfit_plan
 
     monkeypatch.setitem(sys.modules, "trspecfit", None)
-    assert peer_trspecfit.main([]) == 0
+    assert trspecfit_plan.main([]) == 0
     assert "skipped: trspecfit is not installed" in capsys.readouterr().out
 
 
@@ -95,7 +95,7 @@ def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterato
     """On one small problem, without trspecfit. What the process holds by now is left out of the
     collections before each fit, which would take half a second each after thousands of tests."""
     from bench import whole_fits
-    from bench.cases import seed_task
+    from bench.problems.cases import seed_task
 
     def tasks(data: Any) -> list[Any]:
         return [seed_task("seed_amplitude", 4, shape=(15, 40))]
@@ -209,8 +209,8 @@ def test_a_fit_is_lost_where_chi_squared_is_worse_than_its_noise(ablation: Modul
 
 
 def test_fits_are_timed_with_and_without_reading_the_data(ablation: ModuleType) -> None:
-    from bench.cases import seed_case
-    from bench.passes import measure_fit
+    from bench.inside.passes import measure_fit
+    from bench.problems.cases import seed_case
 
     found = measure_fit(seed_case("seed_amplitude"), 1)
     assert found is not None
@@ -220,7 +220,7 @@ def test_fits_are_timed_with_and_without_reading_the_data(ablation: ModuleType) 
 
 @pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
 def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
-    from bench.cases import seed_task
+    from bench.problems.cases import seed_task
 
     few, many = seed_task(name, 4).model(), seed_task(name, 14).model()
     (target,) = (par.name for par in few.parameters.values() if par.dynamics is not None)
@@ -235,7 +235,7 @@ def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> No
 def test_variants_move_two_heights_or_leave_out_columns_or_weigh_rows(
     ablation: ModuleType,
 ) -> None:
-    from bench.cases import seed_task, variants
+    from bench.problems.cases import seed_task, variants
 
     plain = seed_task("seed_amplitude", 4, shape=(15, 40))
     two, fewer, weighed = variants(plain)
@@ -250,7 +250,7 @@ def test_variants_move_two_heights_or_leave_out_columns_or_weigh_rows(
 
 
 def test_data_sets_start_at_their_baseline(ablation: ModuleType, shared: Path) -> None:
-    from bench.cases import examples_folder, set_task
+    from bench.problems.cases import examples_folder, set_task
 
     folder = examples_folder(shared)
     if folder is None:
@@ -298,8 +298,8 @@ def test_ten_starts_find_the_best_optimum_of_twenty(monkeypatch: pytest.MonkeyPa
 
 
 def test_intervals_are_those_of_the_fit() -> None:
-    from bench.cases import seed_task
-    from bench.intervals import compare
+    from bench.inside.intervals import compare
+    from bench.problems.cases import seed_task
 
     found = compare(seed_task("seed_amplitude", 14), 1)
     assert found["free"] == 14

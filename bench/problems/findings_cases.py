@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.hard_cases import Array
+from bench.problems.hard_cases import Array
 from pyspec import (
     Measurement,
     Model,

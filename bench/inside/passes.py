@@ -1,4 +1,4 @@
-"""What each pass, and each fact that kernels use, saves: ``python -m bench.passes --json FILE``.
+"""What passes and facts of kernels save: ``python -m bench.inside.passes --json FILE``.
 
 The table has for every problem of one model the milliseconds of a residual and of the normal
 equations with all passes. It says how many times as long they take
@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import Case, all_cases
 from bench.measure import arguments_of, finish, interleaved, jitter, print_rows
+from bench.problems.cases import Case, all_cases
 from pyspec._library import DTYPES
 from pyspec._library.memory import WORDS
 from pyspec.executor import CompiledExecutor, make_plan, worst_difference
@@ -134,7 +134,7 @@ def _normal(executor: CompiledExecutor, draw: Callable[[], Any], form: str) -> N
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the ablation, prints a table, writes JSON if asked to."""
-    parser = arguments_of("passes", __doc__, data=True)
+    parser = arguments_of("inside.passes", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds (15)")
     given = parser.parse_args(arguments)
     head = ["problem", "residual ms", "ratio", "normal ms", "ratio", "difference"]

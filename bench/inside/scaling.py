@@ -1,4 +1,4 @@
-"""How evaluations grow: ``python -m bench.scaling --json FILE``.
+"""How evaluations grow: ``python -m bench.inside.scaling --json FILE``.
 
 Times of chi² alone and of the normal equations, on one thread and on two:
 
@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import Case, seed_task
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import Case, seed_task
 from pyspec.executor import CompiledExecutor
 from pyspec.model import Measurement, load_model
 
@@ -93,7 +93,7 @@ def measure(kind: str, size: int) -> dict[str, Any]:
 
 def in_a_process(kind: str, size: int) -> dict[str, Any]:
     """The same in a process of its own."""
-    command = [sys.executable, "-m", "bench.scaling", "--one", kind, str(size)]
+    command = [sys.executable, "-m", "bench.inside.scaling", "--one", kind, str(size)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -113,7 +113,7 @@ def over_rounds(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures, prints a table, writes JSON if asked to."""
-    parser = arguments_of("scaling", __doc__)
+    parser = arguments_of("inside.scaling", __doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds over all sizes (5)")
     parser.add_argument("--points", type=int, default=POINTS[-1], help="the largest size (1e8)")
     parser.add_argument("--one", nargs=2, metavar=("KIND", "SIZE"), help=argparse.SUPPRESS)

@@ -1,9 +1,10 @@
 """What a formula costs beside the function of the table that says the same.
 
-    python -m bench.formulas [--only NAME ...] [--json FILE]
+    python -m bench.inside.formulas [--only NAME ...] [--json FILE]
 
 Each row is a function of the table, in turns with a formula that says the same
-(bench/formula_texts.py). One thread runs them (PYSPEC_NUM_THREADS=1), and all parameters move.
+(bench/problems/formula_texts.py). One thread runs them (PYSPEC_NUM_THREADS=1), and all parameters
+move.
 
 - *partials*: value and all partials at 440 × 400 points, the function called directly;
 - *J*: the same as columns of the residual of a model;
@@ -35,9 +36,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.formula_peers import PEERS, sums_by_numexpr
-from bench.formula_texts import NOT_FORMULAS, TEXTS, missing
 from bench.measure import arguments_of, write_json
+from bench.peers.formulas import PEERS, sums_by_numexpr
+from bench.problems.formula_texts import NOT_FORMULAS, TEXTS, missing
 from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.formula import define, write
@@ -216,7 +217,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Prints the table."""
-    parser = arguments_of("formulas", __doc__)
+    parser = arguments_of("inside.formulas", __doc__)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--only", nargs="*", choices=TEXTS)
     given = parser.parse_args()

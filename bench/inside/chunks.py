@@ -1,4 +1,4 @@
-"""Normal equations of data that come in chunks: ``python -m bench.chunks --points 10000000``.
+"""Sums of data that come in chunks: ``python -m bench.inside.chunks --points 10000000``.
 
 The table has for each problem the time of one piece, that of 100 chunks read from a memory-mapped
 file, and their ratio (medians of interleaved rounds). It says whether the bits are the same, what
@@ -167,7 +167,7 @@ def measure(problem: Problem, points: int, rounds: int, folder: Path) -> dict[st
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures all problems, prints a table, writes JSON if asked to."""
-    parser = arguments_of("chunks", __doc__)
+    parser = arguments_of("inside.chunks", __doc__)
     parser.add_argument("--points", type=int, default=10_000_000, help="points (1e7)")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (5)")
     given = parser.parse_args(arguments)

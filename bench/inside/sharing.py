@@ -1,4 +1,4 @@
-"""What threads save: ``python -m bench.sharing``.
+"""What threads save: ``python -m bench.inside.sharing``.
 
 - Two threads against one, on the normal equations of the seed problem (440 x 400, a position
   moves). The threads stay, as those of a fit do, or each call starts and ends them.
@@ -24,8 +24,8 @@ from unittest import mock
 
 import numpy as np
 
-from bench.cases import seed_case, seed_task
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import seed_case, seed_task
 from pyspec._library import call_function
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.normal import fit_parts
@@ -118,7 +118,7 @@ def measure(rounds: int) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures, prints a table, writes JSON if asked to."""
-    parser = arguments_of("sharing", __doc__)
+    parser = arguments_of("inside.sharing", __doc__)
     parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (21)")
     given = parser.parse_args(arguments)
     found = measure(given.rounds)

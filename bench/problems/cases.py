@@ -20,10 +20,10 @@ from pyspec.simulate import problem
 Array = npt.NDArray[np.float64]
 
 #: The folder of the reference data: ../shared beside the source tree, or what PYSPEC_SHARED names.
-SHARED = Path(os.environ.get("PYSPEC_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+SHARED = Path(os.environ.get("PYSPEC_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 
 #: The scripts that fit the data sets, with their YAML files.
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 _DOUBLET = """\
 {name}:

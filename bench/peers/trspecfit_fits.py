@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from bench.cases import Task
+from bench.problems.cases import Task
 
 #: trspecfit's own names of how it evaluates.
 ENGINES = {"jax": "fit_model_jax", "numpy": "fit_model_gir"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.first_data import DELAYS, ENERGIES, TIMES, WAVELENGTHS, absorption, moving
+from bench.problems.first_data import DELAYS, ENERGIES, TIMES, WAVELENGTHS, absorption, moving
 
 
 def _models() -> dict[str, Any]:

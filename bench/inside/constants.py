@@ -18,8 +18,8 @@ import numpy as np
 from bench.cluster import problem, sums, tasks
 from bench.measure import machine
 from bench.on_paper import Check, Constants, Site, cost
+from bench.problems.scale_data import STORES, Grid
 from bench.scale import InChild, drop_cached
-from bench.scale_data import STORES, Grid
 from pyspec.executor import make_executor
 from pyspec.executor.nodes import Nodes, all_nodes, collect
 from pyspec.executor.normal import triangle_size

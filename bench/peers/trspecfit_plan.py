@@ -1,4 +1,4 @@
-"""The interpreted executor against trspecfit's NumPy plan: ``python -m bench.peer_trspecfit``.
+"""Interpreted executor and trspecfit's NumPy plan: ``python -m bench.peers.trspecfit_plan``.
 
 Needs trspecfit (Python 3.12 or later) beside pyspec in one environment; says so and stops
 where it is missing. Both get the same YAML, the same axes and the same free values, which
@@ -76,7 +76,7 @@ def compare(task: Problem, rounds: int) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the comparison, prints a table, writes JSON if asked to."""
-    parser = arguments_of("peer_trspecfit", __doc__)
+    parser = arguments_of("peers.trspecfit_plan", __doc__)
     parser.add_argument("--rounds", type=int, default=101, help="interleaved rounds (101)")
     given = parser.parse_args(arguments)
     try:

@@ -1,6 +1,6 @@
 """Scripts written for trspecfit, run with both packages: the same answers, pictures side by side.
 
-    python -m bench.compare_scripts [--python PYTHON] [--pictures FOLDER] [SCRIPT ...]
+    python -m bench.peers.compare_scripts [--python PYTHON] [--pictures FOLDER] [SCRIPT ...]
 
 PYTHON is an interpreter that has trspecfit 0.20 and what pyspec needs (trspecfit asks for Python
 3.12); by default the one that runs this. A script is run twice in a folder of its own with the same
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.script_data import prepare
+from bench.problems.script_data import prepare
 
 SCRIPTS = Path(__file__).parent / "trspecfit_scripts"
 NAMES = (
@@ -117,7 +117,7 @@ def run_script(name: str, package: str, python: str, pictures: Path | None = Non
         text = (SCRIPTS / f"{name}.py").read_text(encoding="utf-8")
         source.write_text(with_package(text, package), encoding="utf-8")
         shown = "" if pictures is None else str(pictures / f"{name}_{package}")
-        root = str(Path(__file__).parents[1])
+        root = str(Path(__file__).parents[2])
         done = subprocess.run(
             [python, "-c", RUNNER, str(source), str(where / "answers.json"), shown],
             cwd=where,

@@ -1,6 +1,6 @@
 """Runs a fit with free spectra by pyglotaran, from several starts.
 
-    python bench/peer_pyglotaran.py task.npz answer.json
+    python bench/peers/pyglotaran_process.py task.npz answer.json
 
 This file imports nothing of pyspec: it runs in an environment of its own, in which pyglotaran is
 installed (`pip install pyglotaran`). `task.npz` holds data (n_time, n_energy), time, energy, the

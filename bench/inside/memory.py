@@ -1,4 +1,4 @@
-"""What the memory planner saves: ``python -m bench.memory --json FILE``.
+"""What the memory planner saves: ``python -m bench.inside.memory --json FILE``.
 
 Three tables of sizes, which no clock and no other work on the machine can change:
 
@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from bench.cases import Case, all_cases
-from bench.formulas import as_formula
+from bench.inside.formulas import as_formula
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import Case, all_cases
 from pyspec.cli.commands.explain_memory import work_phases
 from pyspec.errors import ModelError
 from pyspec.executor import CompiledExecutor, make_plan
@@ -32,7 +32,7 @@ from pyspec.memory import Choice
 from pyspec.plan.memory import CHOICES, registers
 from pyspec.plan.slots import assign_slots
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from fuzz.definitions import random_text
 from support.drawn_spectra import Drawn
@@ -60,7 +60,7 @@ MULTIPLET = "energy Multiplet(A, x0, d, w, m): " + " + ".join(
 
 
 def built_in() -> dict[str, Definition]:
-    """Functions of the table as :mod:`bench.formulas` has them, and one that is larger."""
+    """Functions of the table as :mod:`bench.inside.formulas` has them, and one that is larger."""
     found = {name: as_formula(name).own for name in NAMES}
     known = {name: own for name, own in found.items() if isinstance(own, Definition)}
     return {**known, "Multiplet": _defined(MULTIPLET)}
@@ -95,7 +95,7 @@ def _name(choice: Choice) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the tables, writes JSON if asked to."""
-    parser = arguments_of("memory", __doc__, data=True)
+    parser = arguments_of("inside.memory", __doc__, data=True)
     parser.add_argument("--count", type=int, default=300, help="random functions and graphs (300)")
     given = parser.parse_args(arguments)
     numbers: dict[str, Any] = {"work": {}, "planner": {}}

@@ -1,4 +1,4 @@
-"""What a whole fit spends outside of C: ``python -m bench.overhead --rounds 31``.
+"""What a whole fit spends outside of C: ``python -m bench.inside.overhead --rounds 31``.
 
 Every function of the library is timed as it is called; what is left of a fit is Python and NumPy:
 the model copied and lowered, the problem described, the outcome judged. Times are those of the
@@ -34,8 +34,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bench.cases import all_tasks
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import all_tasks
 from pyspec._library import DTYPES, LIBRARY
 from pyspec.fit import fit_slices
 from pyspec.fit.solve.native import NativeSolver
@@ -243,7 +243,7 @@ def measure_slices(clock: Clock, case: Any, rounds: int) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all problems, prints a table, writes JSON if asked to."""
-    parser = arguments_of("overhead", __doc__, data=True)
+    parser = arguments_of("inside.overhead", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=31, help="fits of each problem (31)")
     parser.add_argument("--only", default="", help="problems whose name holds this text")
     given = parser.parse_args(arguments)

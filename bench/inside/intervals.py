@@ -1,4 +1,4 @@
-"""Intervals by profile likelihood: ``python -m bench.intervals --json FILE``.
+"""Intervals by profile likelihood: ``python -m bench.inside.intervals --json FILE``.
 
 The intervals are those of all free parameters of the fits of :mod:`bench.whole_fits`, at one, two
 and three standard deviations. Beside them :func:`lmfit.conf_interval` runs on the same fit, with
@@ -17,8 +17,8 @@ from typing import Any
 
 import lmfit
 
-from bench.cases import Task, all_tasks
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.cases import Task, all_tasks
 from pyspec.fit import fit_model
 
 #: lmfit takes tens of seconds for more parameters.
@@ -62,7 +62,7 @@ def compare(task: Task, rounds: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = arguments_of("intervals", __doc__, data=True)
+    parser = arguments_of("inside.intervals", __doc__, data=True)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     with warnings.catch_warnings():

@@ -1,6 +1,6 @@
 """Kinetic schemes from wrong starts: rates off by a factor of 5, time zero by one width.
 
-    python -m bench.kinetic_starts [--json FILE]
+    python -m bench.peers.kinetic_starts [--json FILE]
 
 For each of three schemes all starts with every rate 5 times too small or too large, and time zero
 one width too early or too late. A fit ends at the best optimum where its chi² is within 1e-6 of
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.beside_pyglotaran import fit_all, interpreter
 from bench.measure import arguments_of, write_json
+from bench.peers.pyglotaran import fit_all, interpreter
 from pyspec import Measurement, fit_model, load_model
 from pyspec.functions.kinetics import populations
 
@@ -153,7 +153,7 @@ def count(fits: Sequence[dict[str, Any]], best: float) -> tuple[int, int]:
 
 def main() -> None:
     """Prints a table, and writes it as JSON where asked to."""
-    parser = arguments_of("kinetic_starts", __doc__)
+    parser = arguments_of("peers.kinetic_starts", __doc__)
     given = parser.parse_args()
     python, rows = interpreter(), []
     for case in CASES:

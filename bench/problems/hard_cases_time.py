@@ -1,4 +1,4 @@
-"""Hard starts of values against time and of series of spectra; see :mod:`bench.hard_cases`."""
+"""Hard starts of values against time and of series of spectra; more stand in `hard_cases.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.hard_cases import Case
+from bench.problems.hard_cases import Case
 
 TIME = np.linspace(-2.0, 38.0, 101)
 AFTER = np.linspace(1.0, 41.0, 81)

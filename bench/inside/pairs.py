@@ -1,4 +1,4 @@
-"""Two installed versions side by side: ``python -m bench.pairs BEFORE AFTER --pairs 21``.
+"""Two installed versions side by side: ``python -m bench.inside.pairs BEFORE AFTER --pairs 21``.
 
 BEFORE and AFTER are Python interpreters, each with one version of pyspec installed (a wheel in an
 environment of its own). Each runs the same jobs in a process that stays; a pair times a job in
@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 #: Calls in a row, so that a job takes some milliseconds at least.
 CALLS = {"tree": 1, "interpreted": 3, "compiled": 20, "value": 20, "normal": 5}
@@ -38,7 +38,7 @@ CALLS = {"tree": 1, "interpreted": 3, "compiled": 20, "value": 20, "normal": 5}
 
 def find_jobs(data: Path | None) -> dict[str, Callable[[], object]]:
     """All jobs by name, of whatever version is installed."""
-    from bench.cases import all_cases, all_tasks
+    from bench.problems.cases import all_cases, all_tasks
 
     jobs: dict[str, Callable[[], object]] = {}
     for case in all_cases(data):
@@ -94,7 +94,7 @@ class Version:
     def __init__(self, python: str, folder: Path, data: Path | None) -> None:
         more = ["--data", str(data)] if data else []
         self.process = subprocess.Popen(
-            [python, "-m", "bench.pairs", "--serve", *more],
+            [python, "-m", "bench.inside.pairs", "--serve", *more],
             cwd=folder,
             env={name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
             stdin=subprocess.PIPE,
@@ -169,7 +169,7 @@ def compare(before: Version, after: Version, names: list[str], pairs: int) -> No
 
 def main(arguments: list[str] | None = None) -> int:
     """Compares two interpreters, or serves one."""
-    parser = argparse.ArgumentParser(prog="python -m bench.pairs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.inside.pairs", description=__doc__)
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="before and after")
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--only", default="", help="jobs whose name holds this text")

@@ -1,5 +1,5 @@
 """Hard starts of one spectrum: models at values from which a fit may fail, and the truth that the
-data are made of. Those over time stand in :mod:`bench.hard_cases_time`."""
+data are made of. Those over time stand in :mod:`bench.problems.hard_cases_time`."""
 
 from __future__ import annotations
 

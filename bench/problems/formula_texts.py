@@ -1,4 +1,4 @@
-"""The functions of the op table as formulas: what `bench.formulas` runs beside the table's own."""
+"""The op table's functions as formulas: `bench.inside.formulas` runs both."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """What it saves to take out of the slopes of a formula what is the same for a row.
 
-    python -m bench.absorb [--only NAME ...]
+    python -m bench.inside.absorb [--only NAME ...]
 
-Each row is a function of the table as a formula (bench/formula_texts.py), in turns with its program
-without that pass. One thread evaluates 440 abscissae for 32 sets of parameters: as in a fit, what
-is written stays in the cache. The table counts instructions at each point and for a row, with the
-pass and without. *J* is the time of value and all slopes without the pass over that with it, by
+Each row is a function of the table as a formula (bench/problems/formula_texts.py), in turns with
+its program without that pass. One thread evaluates 440 abscissae for 32 sets of parameters: as in
+a fit, what is written stays in the cache. The table counts instructions at each point and for a
+row, with the pass and without. *J* is the time of value and all slopes without the pass over that with it, by
 medians of processor times. Differences are relative to the largest value of each.
 """
 
@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bench.formula_texts import TEXTS
-from bench.formulas import TIME, Array, as_formula, in_turns
+from bench.inside.formulas import TIME, Array, as_formula, in_turns
+from bench.problems.formula_texts import TEXTS
 from pyspec._library import KernelCall, OpDef
 from pyspec.formula.definitions.function import Definition
 from pyspec.formula.program.absorbed import absorbed

@@ -1,4 +1,4 @@
-"""The data of the scripts in `bench/trspecfit_scripts`: known truths with seeded noise."""
+"""The data of the scripts in `bench/peers/trspecfit_scripts`: known truths with seeded noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspec import Model, load_dynamics, load_model, load_profile
 
 Array = npt.NDArray[np.float64]
 
-MODELS = Path(__file__).parent / "trspecfit_scripts"
+MODELS = Path(__file__).resolve().parents[1] / "peers" / "trspecfit_scripts"
 ENERGY = np.linspace(80.0, 90.0, 61)
 
 

@@ -46,7 +46,7 @@ def fit_all(
             names=np.array(list(names)), starts=np.atleast_2d(starts),
             fixed=np.array(json.dumps(dict(fixed or {}))),
         )  # fmt: skip
-        script = Path(__file__).with_name("peer_pyglotaran.py")
+        script = Path(__file__).with_name("pyglotaran_process.py")
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         subprocess.run([python, str(script), str(task), str(answer)], check=True, env=environment)
         found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """What an iteration with free spectra costs: numbers of energies, of times and of decays.
 
-    python -m bench.varpro_cost
+    python -m bench.inside.varpro_cost
 
 One evaluation is the basis functions with slopes, the amplitudes of all energies, chi², JᵀJ and
 Jᵀr. Times are those of the processor, the least of several runs. *static*: one time zero;

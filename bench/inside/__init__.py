@@ -1,0 +1,1 @@
+"""For developers: one part of the package at a time."""

@@ -1,0 +1,1 @@
+"""What the benchmarks fit: models, data, starts, and texts of formulas."""
