@@ -11,7 +11,7 @@ grows with the workers: messages, the bytes of their answers, and joining these 
 
 A worker's rows are at most 2 log2(rows) nodes of the tree. ``--measure`` takes the constants on
 this machine, and checks what is derived for 1 and 2 workers; ``--json`` writes both. Without it
-they are those of docs/on_paper.json.
+they are those of docs/pages/on_paper.json.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bench.measure import arguments_of, print_rows, write_json
 ROOT = Path(__file__).resolve().parents[1]
 
 #: The constants that the page is made of.
-KEPT = ROOT / "docs" / "on_paper.json"
+KEPT = ROOT / "docs" / "pages" / "on_paper.json"
 
 #: What the table is made for.
 POINTS = (1e9, 1e12)

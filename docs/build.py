@@ -7,7 +7,7 @@ API. So are names of trspecfit, costs on paper and tutorials.
 gallery first. Sources of functions and expressions are csrc/tables/ops.def, csrc/tables/rpn.def
 and the docstrings of the NumPy references. The other pages come from tests/mistakes/mistakes.yaml,
 docs/gallery/, pyspec/passes/, the readers of pyspec.io and pyspec.__all__. Tutorials, names of
-trspecfit and costs come from docs/tutorials/, docs/trspecfit_* and docs/on_paper.json.
+trspecfit and costs come from docs/tutorials/, docs/pages/trspecfit_* and docs/pages/on_paper.json.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTE = "<!-- Made by `python -m docs.build`; change its sources instead. -->\n"
 
 def pages() -> dict[str, str]:
     """The text of every generated page, by its path in docs/."""
-    from docs import (
+    from docs.pages import (
         api_page,
         compiler_page,
         findings_page,
@@ -64,7 +64,7 @@ def pages() -> dict[str, str]:
 
 def files() -> dict[Path, str]:
     """The text of every generated file, by its path."""
-    from docs.components_stub import stub
+    from docs.pages.components_stub import stub
 
     found = {DOCS / name: text for name, text in pages().items()}
     return {**found, ROOT / "pyspec" / "components.pyi": stub()}
@@ -72,10 +72,10 @@ def files() -> dict[Path, str]:
 
 def draw_pictures(only: str | None = None) -> None:
     """Runs the gallery; each script leaves one picture of its name in docs/images."""
-    from docs.gallery_page import SCRIPTS
+    from docs.pages.gallery_page import SCRIPTS
 
     if only in (None, "one_model"):
-        from docs.walk_page import draw
+        from docs.pages.walk_page import draw
 
         draw(IMAGES)
     for script in SCRIPTS:

@@ -5,8 +5,8 @@
 Each row is a function of the table as a formula (bench/problems/formula_texts.py), in turns with
 its program without that pass. One thread evaluates 440 abscissae for 32 sets of parameters: as in
 a fit, what is written stays in the cache. The table counts instructions at each point and for a
-row, with the pass and without. *J* is the time of value and all slopes without the pass over that with it, by
-medians of processor times. Differences are relative to the largest value of each.
+row, with the pass and without. *J* is the time of value and all slopes without the pass over that
+with it, by medians of processor times. Differences are relative to the largest value of each.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def test_the_page_has_measured_constants(capsys: pytest.CaptureFixture[str]) -> 
     assert [one.workers for one in checks] == [1, 2]
     assert on_paper.main([]) == 0
     printed = capsys.readouterr().out
-    page = (Path(on_paper.ROOT) / "docs" / "billion_points.md").read_text("utf-8")
+    page = (Path(on_paper.ROOT) / "docs" / "inside" / "billion_points.md").read_text("utf-8")
     for row in on_paper.table(known, Site()):
         assert f"| {' | '.join(row)} |" in page
         assert row[-2] in printed

@@ -22,7 +22,7 @@ from pyspec.model.parts import RESERVED
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-RUN = [DOCS / "quickstart.md", DOCS / "from_lmfit.md", *sorted((DOCS / "howto").glob("*.md"))]
+RUN = [DOCS / "quickstart.md", DOCS / "from_lmfit.md", *sorted((DOCS / "howto").rglob("*.md"))]
 SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
 MAX_PICTURE = 120_000
 
@@ -133,7 +133,7 @@ def test_one_page_has_the_variables_of_the_environment() -> None:
 
 def test_the_first_page_names_every_how_to() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert [path.name for path in (DOCS / "howto").glob("*.md") if path.name not in text] == []
+    assert [path.name for path in (DOCS / "howto").rglob("*.md") if path.name not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

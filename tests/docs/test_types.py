@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+PAGES = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "howto").rglob("*.md"))]
 SCRIPTS = [*sorted((DOCS / "gallery").glob("*.py")), *sorted((DOCS / "tutorials").glob("*.py"))]
 
 #: What type checkers must refuse; each line on its own.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docs import walk_page
+from docs.pages import walk_page
 from pyspec import Measurement, fit_model
 
 

@@ -1,5 +1,5 @@
-"""Decays seen by a synchroscan streak camera: the recipe of docs/howto/streak_camera.md, against
-sums over pulses."""
+"""Decays seen by a synchroscan streak camera: the recipe of
+docs/howto/pump_probe/streak_camera.md, against sums over pulses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspec.model import Model, load_model, load_time_model
 
 Array = np.ndarray
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "streak_camera.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "pump_probe" / "streak_camera.md"
 PERIOD = 13200.0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench.problems.findings_cases import WRONG, good
-from docs.findings_page import WHEN
+from docs.pages.findings_page import WHEN
 from pyspec import Finding, Measurement, fit_model, load_model
 from pyspec._library import LIBRARY
 from pyspec.fit import Kind, Severity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.markdown import table
+from docs.pages.markdown import table
 from pyspec._library import OPS, RPN, OpDef
 from pyspec.functions.slopes import arguments, interacting
 

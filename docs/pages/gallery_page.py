@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 #: One script for one picture, docs/images/<name>.png.
-SCRIPTS = sorted((Path(__file__).resolve().parent / "gallery").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).resolve().parents[1] / "gallery").glob("*.py"))
 
 LEAD = """
 Each script draws one picture, mostly of a fit to data that it simulates, and runs as it stands:

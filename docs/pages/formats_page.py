@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.markdown import table
+from docs.pages.markdown import table
 
 LEAD = """
 # Read my file
@@ -138,7 +138,7 @@ the file, unless you give `from_dataset(scan, errors=False)`. NaN are left out o
 `pyspec show scan.csv` prints and draws the same from the command line.
 
 A trace, one signal over delays, has no energy axis. `File.from_dataset(trace)` makes its file; fit
-it with [fit_trace](transient_absorption.md).
+it with [fit_trace](pump_probe/transient_absorption.md).
 
 From any other file make arrays yourself: `data` of shape `(n_time, n_energy)` or `(n_energy,)`,
 `energy` and `time` of one dimension. `float64`, `float32` and `uint16` are used without a copy.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bench.inside.memory import built_in
-from docs.markdown import block, table
+from docs.pages.markdown import block, table
 from pyspec._library import CONSTANTS
 from pyspec.formula.program.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
@@ -57,8 +57,8 @@ formula of a model stands there, too; `encode(…, absorb=False)` makes a progra
 
 MEMORY = """
 Where results of steps lie is planned (`pyspec/memory/`): spectra that sums and backgrounds read,
-and registers of [functions by formula](howto/own_functions.md). A plan is made in three moves. No
-number depends on any of them (`pytest tests/memory`).
+and registers of [functions by formula](../howto/own_functions.md). A plan is made in three moves.
+No number depends on any of them (`pytest tests/memory`).
 
 - An *order* of the steps, operands first. The order *given* is that of the formula. Order *v1*,
   the default, takes the step that frees most at the moment it becomes ready. Order *v2* scores a
@@ -160,7 +160,7 @@ PACES = {
 
 
 def pages() -> dict[str, str]:
-    """compiler.md."""
+    """inside/compiler.md."""
     parts = ["# From a model to a plan", LEAD.strip()]
     parts += [f"**{name}**: {_about(work)}" for name, work in {"expand": expand, **PASSES}.items()]
     parts += [f"**absorb**, in formulas: {_about(absorbed)}", _paces()]
@@ -183,7 +183,7 @@ def pages() -> dict[str, str]:
     (plan,) = basis_plans(graph)
     parts.append(table(("node", "of", "stage"), _nodes(plan)))
     parts.append(f"## And back\n\n{BACK.strip()}")
-    return {"compiler.md": "\n\n".join(parts)}
+    return {"inside/compiler.md": "\n\n".join(parts)}
 
 
 def _nodes(plan: BasisPlan) -> list[tuple[str, str, str]]:

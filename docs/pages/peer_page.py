@@ -16,10 +16,10 @@ import numpy as np
 import yaml
 
 import pyspec
-from docs.markdown import table
+from docs.pages.markdown import table
 from pyspec import trspecfit
 
-DOCS = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
 
 LEAD = """
 Every public name of trspecfit {version} beside `pyspec.trspecfit`, made from both packages. The
@@ -88,8 +88,8 @@ def row(
 
 def pages() -> dict[str, str]:
     """trspecfit_surface.md."""
-    held = json.loads((DOCS / "trspecfit_surface.json").read_text(encoding="utf-8"))
-    reasons = yaml.safe_load((DOCS / "trspecfit_reasons.yaml").read_text(encoding="utf-8"))
+    held = json.loads((HERE / "trspecfit_surface.json").read_text(encoding="utf-8"))
+    reasons = yaml.safe_load((HERE / "trspecfit_reasons.yaml").read_text(encoding="utf-8"))
     unused = {f"{label}.{name}" for label, names in reasons.items() for name in names}
     parts, counts = [], {"same": 0, "differs": 0, "not there": 0}
     for label, thing in ours().items():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from docs.markdown import table
+from docs.pages.markdown import table
 from pyspec._library import OPS, RPN, OpDef
 from pyspec.formula import CONSTANTS
 from pyspec.functions import reference

@@ -12,7 +12,7 @@ from bench.on_paper import (
     load,
 )
 from bench.on_paper import table as costs
-from docs.markdown import table
+from docs.pages.markdown import table
 
 
 def pages() -> dict[str, str]:
@@ -20,7 +20,7 @@ def pages() -> dict[str, str]:
     known, checks = load()
     site = Site()
     return {
-        "billion_points.md": _PAGE.format(
+        "inside/billion_points.md": _PAGE.format(
             constants=table(["constant", "", "measured as"], _constants(known)),
             machine=known.machine,
             checks=table(CHECK_HEAD, check_rows(checks)),
@@ -118,8 +118,8 @@ cores to a machine, each machine with a disk of its own, a network of {network} 
 - **The time axis**, with everything that moves along it, lies in the memory of every process. One
   series with {n_energy} energies needs {axis_9} GB for 1e9 points and {axis_12} GB for 1e12. So
   fit 1e12 points as many files with shared parameters ([share a
-  parameter](howto/share_a_parameter.md)), not as one series. Each worker then holds few files.
+  parameter](../howto/share_a_parameter.md)), not as one series. Each worker then holds few files.
 
-See [fit on a cluster](howto/cluster.md), [data larger than memory](howto/large_data.md) and the
-[benchmarks](benchmarks.md).
+See [fit on a cluster](../howto/cluster.md), [data larger than memory](../howto/large_data.md) and
+the [benchmarks](../benchmarks.md).
 """

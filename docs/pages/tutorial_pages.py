@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 #: One script for each tutorial.
-SCRIPTS = sorted((Path(__file__).resolve().parent / "tutorials").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).resolve().parents[1] / "tutorials").glob("*.py"))
 
 MARK = re.compile(r"^# %%(.*)\n", re.M)
 METADATA = {

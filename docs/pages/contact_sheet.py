@@ -1,4 +1,4 @@
-"""All pictures on one sheet, to be looked at: ``python docs/contact_sheet.py FOLDER``.
+"""All pictures on one sheet, to be looked at: ``python docs/pages/contact_sheet.py FOLDER``.
 
 Draws every picture of simulated data of each kind: counts, both signs, decades of delay,
 overlapping peaks, masks, one point wide. It writes each picture and ``sheet.png`` with all of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from docs.markdown import block
+from docs.pages.markdown import block
 from pyspec.cli.commands.explain import jacobian_text, plan_text
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.results.table import text_table
@@ -79,12 +79,12 @@ given the parameters that are fixed here.
 
 
 def pages() -> dict[str, str]:
-    """one_model.md."""
+    """inside/one_model.md."""
     model = doublet()
     model.set_axes(energy=np.array([90.0, 87.0, 84.0]), time=np.array([-0.2, 0.0, 1.0]))
     parts = ["# One model, from its file to numbers", LEAD.strip()]
     parts += [*_file(), *_graph(model), *_passes(model), *_plan(model), *_nodes(model)]
-    return {"one_model.md": "\n\n".join(_wrapped(part) for part in [*parts, *_numbers()])}
+    return {"inside/one_model.md": "\n\n".join(_wrapped(part) for part in [*parts, *_numbers()])}
 
 
 def _wrapped(part: str) -> str:
@@ -121,7 +121,7 @@ def _graph(model: Model) -> list[str]:
         "that one, so that the second line moves too. `before_Shirley` is the sum that the Shirley "
         "reads. The verifier (`ir/verify.py`) looks at it after each change.",
         block(text),
-        "`pyspec explain --picture graph.svg` draws it:\n\n![The graph](images/one_model.png)",
+        "`pyspec explain --picture graph.svg` draws it:\n\n![The graph](../images/one_model.png)",
     ]
 
 
@@ -195,7 +195,7 @@ def _numbers() -> list[str]:
         block(text_table(table, ">>>>>")),
         "A fit repeats this with other theta. It asks for chi², Jᵀr and JᵀJ, which are summed in "
         "the same walk, and takes steps until the expected decrease of chi² is far below its noise "
-        "([the solver](solver.md)).",
+        "([the solver](../solver.md)).",
     ]
 
 

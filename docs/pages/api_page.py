@@ -83,7 +83,7 @@ def subject(name: str) -> str:
     for heading, packages in SUBJECTS.items():
         if home.startswith(packages):
             return heading
-    raise LookupError(f"{name} of {home} has no heading in SUBJECTS of docs/api_page.py")
+    raise LookupError(f"{name} of {home} has no heading in SUBJECTS of docs/pages/api_page.py")
 
 
 def pages() -> dict[str, str]:

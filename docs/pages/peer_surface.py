@@ -1,9 +1,9 @@
 """The public surface of trspecfit as JSON: classes, calls with their arguments, attributes.
 
-    PYTHON docs/peer_surface.py > docs/trspecfit_surface.json
+    PYTHON docs/pages/peer_surface.py > docs/pages/trspecfit_surface.json
 
-PYTHON is an interpreter with trspecfit. `docs/peer_page.py` compares this list with pyspec. The
-JSON is kept in the repository: the page can then be made without trspecfit.
+PYTHON is an interpreter with trspecfit. `docs/pages/peer_page.py` compares this list with pyspec.
+The JSON is kept in the repository: the page can then be made without trspecfit.
 """
 
 from __future__ import annotations

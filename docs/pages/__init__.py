@@ -1,0 +1,1 @@
+"""What makes the generated pages: one file for each."""
