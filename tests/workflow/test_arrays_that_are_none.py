@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, Project, PyspecError, read
+from pyspec import File, FitError, Project, PyspecError
 from pyspec.errors import CallError, NoSuchKeyError
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 41), np.arange(6.0)
@@ -74,13 +74,6 @@ def test_they_are_refused_by_name(file: File, what: str) -> None:
         call(file)
 
 
-@pytest.mark.parametrize("axis", ["energy", "time"])
-def test_axes_of_a_file(tmp_path: Path, axis: str) -> None:
-    np.savetxt(tmp_path / "scan.csv", np.ones((6, 41)), delimiter=",")
-    with pytest.raises(PyspecError, match=rf"{axis} is \[\[1\], \[2, 3\]\]; give an array"):
-        read(tmp_path / "scan.csv", **{axis: RAGGED})
-
-
 def test_no_metrics_are_all_metrics(file: File) -> None:
     all_of_them = file.compare_models(metrics=[])
     assert file.compare_models(metrics=np.array([])).equals(all_of_them)
@@ -113,10 +106,3 @@ def test_a_fit_by_a_number_that_is_not_there(file: File) -> None:
     assert len(slices[-2:]) == 2
     with pytest.raises(NoSuchKeyError, match=r"no file 'other' in project '.*'; there are "):
         file.project["other"]
-
-
-def test_seeds_may_be_rows_of_a_table(file: File) -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"Gauss_01_A": [17.0] * 6})
-    slices = file.fit_slice_by_slice("m", seed_values=[row for _, row in table.iterrows()])
-    assert slices.start["Gauss_01_A"] == pytest.approx([17.0] * 6)

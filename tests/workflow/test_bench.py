@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,38 +55,6 @@ def test_ablation_writes_its_keys(
         assert row["ns_per_point"] == pytest.approx(1e6 * row["eval_ms"] / data_2d().size)
     assert rows["interpreted"]["ratio"] == 1.0
     assert "small, compiled" in capsys.readouterr().out
-
-
-def test_cases_are_the_ones_described(ablation: ModuleType, tmp_path: Path) -> None:
-    from bench.problems.cases import all_cases
-
-    points = {case.name: case.n_points for case in all_cases(tmp_path)}
-    assert points == {
-        "seed_amplitude": 440 * 400,
-        "seed_position": 440 * 400,
-        "six_files": 6 * 98 * 200,
-    }
-
-
-def test_data_set_02_is_found(ablation: ModuleType, shared: Path) -> None:
-    from bench.problems.cases import data_folder, doublet_case
-
-    folder = data_folder(shared)
-    if folder is None:
-        pytest.skip("data set 02 is not at hand")
-    case = doublet_case(folder)
-    assert case.n_points == 205 * 625
-    assert len(case.model.opt_param_names) == 4
-
-
-def test_peer_benchmark_says_when_it_skips(
-    ablation: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from bench.peers import trspecfit_plan
-
-    monkeypatch.setitem(sys.modules, "trspecfit", None)
-    assert trspecfit_plan.main([]) == 0
-    assert "skipped: trspecfit is not installed" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -159,15 +126,6 @@ def test_a_variant_is_compared_with_fits_of_the_plain_problem(whole_fits: Module
     assert whole_fits.judge("seed_amplitude_4", problems, "native")["met"]
 
 
-def test_fits_of_a_moving_line_are_judged_on_two_threads(whole_fits: ModuleType) -> None:
-    fits = {
-        name: {"ms": ms, "next_ms": None, "loop_ms": None, "distance": 0.0, "success": True}
-        for name, ms in {"native": 4.0, "native, 2 threads": 2.0, "trspecfit jax": 100.0}.items()
-    }
-    bar = whole_fits.judge("seed_position_4", {"seed_position_4": {"fits": fits}}, "native")
-    assert (bar["fit"], bar["ratio"], bar["bar"]) == ("native, 2 threads", 50.0, 25.0)
-
-
 @pytest.mark.slow
 def test_whole_fits_leave_out_a_method_that_is_not_there(
     whole_fits: ModuleType, capsys: pytest.CaptureFixture[str]
@@ -191,84 +149,6 @@ def test_fits_of_wrong_models_are_counted(
         assert (row["fits"], row["successes"], row["false"]) == (2, 2, 0)
         assert row["median"] <= row["most"] < 100
     assert "Gauss and Lorentz" in capsys.readouterr().out
-
-
-def test_a_fit_is_lost_where_chi_squared_is_worse_than_its_noise(ablation: ModuleType) -> None:
-    from bench import evaluations
-
-    before = evaluations.run(next(evaluations.near_starts(1)), {})
-    degrees_of_freedom = round(before.chisqr / before.variance)
-    assert before.success
-    assert 50 < degrees_of_freedom < 100_000
-    allowed = 1e-6 * before.chisqr + 1e-2 * before.variance
-    for share, lost in ((0.9, False), (1.1, True)):
-        after = replace(before, chisqr=before.chisqr + share * allowed)
-        assert evaluations.is_lost(before, after) is lost
-        assert not evaluations.is_lost(after, before)
-    assert evaluations.is_lost(before, replace(before, success=False))
-
-
-def test_fits_are_timed_with_and_without_reading_the_data(ablation: ModuleType) -> None:
-    from bench.inside.passes import measure_fit
-    from bench.problems.cases import seed_case
-
-    found = measure_fit(seed_case("seed_amplitude"), 1)
-    assert found is not None
-    assert min(found["fit_ms"], found["reading_ms"]) > 0
-    assert measure_fit(seed_case("seed_position"), 1) is None
-
-
-@pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
-def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
-    from bench.problems.cases import seed_task
-
-    few, many = seed_task(name, 4).model(), seed_task(name, 14).model()
-    (target,) = (par.name for par in few.parameters.values() if par.dynamics is not None)
-    peak = target.rpartition("_")[0]
-    law = f"{target}_expFun_01"
-    assert set(few.opt_param_names) == {f"{peak}_A", f"{peak}_x0", f"{law}_A", f"{law}_tau"}
-    assert len(many.opt_param_names) == 14
-    with pytest.raises(ValueError, match="4 or 14 free parameters, not 5"):
-        seed_task(name, 5)
-
-
-def test_variants_move_two_heights_or_leave_out_columns_or_weigh_rows(
-    ablation: ModuleType,
-) -> None:
-    from bench.problems.cases import seed_task, variants
-
-    plain = seed_task("seed_amplitude", 4, shape=(15, 40))
-    two, fewer, weighed = variants(plain)
-    assert two.targets == ("GLP_01_A", "GLP_02_A")
-    assert len(two.model().opt_param_names) == 6
-    for one, n_points in ((two, 15 * 40), (fewer, 15 * 36), (weighed, 15 * 40)):
-        executor = one.case().executor("compiled")
-        assert executor.packed.apart
-        assert int(np.sum(executor.residual(one.model().theta()) != 0.0)) == n_points
-        assert one.plain == plain.name
-    assert [one.is_common for one in (plain, two, fewer, weighed)] == [True, True, False, False]
-
-
-def test_data_sets_start_at_their_baseline(ablation: ModuleType, shared: Path) -> None:
-    from bench.problems.cases import examples_folder, set_task
-
-    folder = examples_folder(shared)
-    if folder is None:
-        pytest.skip("the data sets are not at hand")
-    case = set_task("data_02", folder).case()
-    assert case.n_points == 205 * 625
-    assert len(case.model.opt_param_names) == 4
-    assert case.model.parameters["GLP_01_F"].value == pytest.approx(0.903315, abs=1e-6)
-
-
-def test_values_change_from_call_to_call(ablation: ModuleType) -> None:
-    from bench.measure import jitter
-
-    theta = np.array([1.0, 2.0])
-    draw = jitter(theta)
-    first, second = draw(), draw()
-    assert not np.array_equal(first, second)
-    np.testing.assert_allclose(first, theta, rtol=2e-6)
 
 
 def test_hard_starts_end_in_the_best_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,13 +175,3 @@ def test_ten_starts_find_the_best_optimum_of_twenty(monkeypatch: pytest.MonkeyPa
     for row in rows:
         told = f"{row['agree']} of 10 starts agree on this optimum" in " ".join(row["says"])
         assert told == (row["agree"] < 10)
-
-
-def test_intervals_are_those_of_the_fit() -> None:
-    from bench.inside.intervals import compare
-    from bench.problems.cases import seed_task
-
-    found = compare(seed_task("seed_amplitude", 14), 1)
-    assert found["free"] == 14
-    assert found["lmfit"] is None  # it would take long
-    assert 0 < found["fit"] < found["intervals"]

@@ -67,23 +67,6 @@ def interrupted(file: File, done: int) -> SliceResults:
     return slices
 
 
-def test_the_best_slices_are_not_those_that_were_interrupted(file: File) -> None:
-    """Their chi² is a sum over fewer slices, so that it was lower, and the whole fit was lost."""
-    file.fit_slice_by_slice("one")
-    interrupted(file, 3)
-    path = file.save_fit("best.h5", select="best", by="chi2_raw")
-    (kept,) = load_fits(path)
-    assert kept.status == ("converged",) * TIME.size
-
-
-def test_slices_from_an_archive_know_that_they_were_interrupted(file: File) -> None:
-    """Only where Ctrl-C met the middle of a slice, not between two of them."""
-    slices = interrupted(file, 3)
-    (stored,) = load_fits(file.save_fit("some.h5"))
-    assert slices.interrupted
-    assert stored.interrupted
-
-
 def test_tables_of_slices_from_an_archive(file: File) -> None:
     """With table=True: "StoredSlices has no 'to_dataframe'"."""
     slices = interrupted(file, 3)
@@ -91,22 +74,6 @@ def test_tables_of_slices_from_an_archive(file: File) -> None:
     found = loaded.get_parameters(fit_type="sbs", table=True)
     assert found.equals(slices.to_dataframe())
     assert list(found["status"][2:4]) == ["converged", "not run"]
-
-
-def test_labels_and_times_of_fits_are_in_archives(file: File) -> None:
-    """What a person had called a fit was lost there."""
-    file.fit_slice_by_slice("one")
-    file.fit_2d("one")
-    made = file.project.results
-    for name, fit in zip(("by slices", "final"), made, strict=True):
-        made.set_label(handle_of(fit), name)
-    loaded = FitResults.load(file.save_fit("some.h5"))
-    assert loaded.get(handle="final").fit_type == "2d"
-    assert [label_of(fit) for fit in loaded] == ["by slices", "final"]
-    assert [stamp_of(fit) for fit in loaded] == [stamp_of(fit) for fit in made]
-    assert all(map(stamp_of, loaded))
-    file.save_fit("some.h5")
-    assert len(FitResults.load(file.project.path / "some.h5")) == 2
 
 
 def test_a_fit_under_another_label_is_the_same_fit(file: File) -> None:
@@ -267,25 +234,6 @@ def test_all_points_are_one_window(file: File) -> None:
 
 
 @pytest.mark.parametrize("noise", [None, 0.3])
-def test_fits_are_compared_without_their_data(file: File, noise: float | None) -> None:
-    """It was refused, though statistics and the sha256 of the data are in the archive."""
-    if noise is not None:
-        file.set_noise("gaussian", sigma=noise)
-    file.set_fit_limits([81, 89], exclude=[(86, 86.5)])
-    for model in ("one", "two"):
-        file.fit_2d(model)
-        file.fit_spectrum(model, time_point=0.0)
-    kept = file.project.results
-    path = file.project.path / "kept.h5"
-    save_fit(path, list(kept), with_data=False)
-    loaded = FitResults.load(path)
-    frame = kept.compare_models()
-    pandas.testing.assert_frame_equal(loaded.compare_models(), frame)
-    which = {"model": "one", "fit_type": "2d"}
-    assert loaded.variants(**which).equals(kept.variants(**which))
-
-
-@pytest.mark.parametrize("noise", [None, 0.3])
 def test_slices_are_compared_without_their_data(file: File, noise: float | None) -> None:
     """They were refused: the archive held neither R² nor the number of points of a slice."""
     if noise is not None:
@@ -330,28 +278,6 @@ def test_variants_name_masks_and_starts_of_slices(file: File, is_stored: bool) -
     assert list(table["started_from"]) == ["the model's values", "seed_values"]
     named = found.diff(*table["handle"]).query("section == 'input'")["field"]
     assert list(named) == ["mask", "started_from"]
-
-
-def test_differences_of_slices_are_those_of_the_same_slices(file: File) -> None:
-    """Medians of the three slices that an interrupted fit has stood beside those of all slices."""
-    found = FitResults([interrupted(file, 3), file.fit_slice_by_slice("one")])
-    handles = [handle_of(fit) for fit in found]
-    assert not len(found.diff(*handles).query("section == 'result'"))
-
-
-@pytest.mark.parametrize("is_stored", [False, True])
-def test_variants_name_options(file: File, is_stored: bool) -> None:
-    """Of fits of an archive they had all options as one text, and random starts in neither."""
-    for options in ({}, {"n_starts": 3}, {"tolerance": 1e-3}):
-        file.fit_spectrum("one", time_point=0, seed_source="model", **options)
-    found = FitResults(file.results)
-    if is_stored:
-        found = FitResults.load(file.save_fit("kept.h5"))
-    table = found.variants()
-    own = [name for name in table if not name.endswith(".init")]  # those of the best start
-    assert own == ["handle", "timestamp", "n_starts", "seed", "tolerance"]
-    assert list(table["n_starts"][:2].fillna(1)) == [1, 3]
-    assert table["tolerance"][2] == 1e-3
 
 
 def test_pictures_of_values_need_no_data(file: File) -> None:

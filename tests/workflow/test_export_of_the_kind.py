@@ -10,7 +10,6 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.errors import CallError, FitError
-from pyspec.workflow.results.identity import put_label
 
 MODELS = """
 peak:
@@ -38,15 +37,6 @@ def exported(path: Path) -> str:
     lines = (path / "fit_info.csv").read_text(encoding="utf-8").splitlines()
     facts = dict(line.split(",", 1) for line in lines if "," in line)
     return f"{facts.get('model', '')} {facts.get('fit_type', '')}"
-
-
-def test_a_label_goes_before_a_model_of_that_name(file: File, tmp_path: Path) -> None:
-    """The label "peak" of an older fit was passed over: the last fit of the model was written."""
-    first = file.fit_spectrum("line", time_point=0)
-    put_label(first, "peak")
-    file.fit_spectrum("peak", time_point=1)
-    assert exported(file.export_fit("peak", filepath="a", pictures=False)) == "line spectrum"
-    assert exported(file.export_fit("line", filepath="b", pictures=False)) == "line spectrum"
 
 
 def test_the_last_of_the_kind(file: File) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import BackendError, DataError, File, FitError, ModelError, ModelWarning, Project
+from pyspec import BackendError, DataError, File, FitError, ModelWarning, Project
 from pyspec.executor import make_executor
 from pyspec.model import load_dynamics, load_model
 
@@ -111,45 +111,6 @@ def test_a_whole_script(file: File, capsys: pytest.CaptureFixture[str]) -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("backend", ["tree", None, "compare"])
-def test_backend_of_project_and_of_fit(file: File, backend: str | None) -> None:
-    prepare(file)
-    file.project.backend = backend
-    # The plan is run by the fastest executor.
-    assert file.fit_baseline("base").backend == (file.project.backend or "compiled")
-    assert file.fit_baseline("base", backend="compiled").backend == "compiled"
-
-
-def test_show_output_prints_the_result(file: File, capsys: pytest.CaptureFixture[str]) -> None:
-    prepare(file)
-    file.project.show_output = True
-    file.fit_baseline("base")
-    shown = capsys.readouterr()
-    assert "baseline fit of base to scan" in shown.out
-    assert "evaluations" in shown.err
-
-
-def test_fit_limits_in_either_order_and_inclusive(file: File) -> None:
-    for limits in ([91, 81], [81, 91]):
-        file.set_fit_limits(limits, time_limits=[10.0, -2.0])
-        assert file.columns == (15, 66)
-        assert ENERGY[15] == pytest.approx(91.0)
-        assert ENERGY[65] == pytest.approx(81.0)
-        assert file.rows == (3, 16)
-    file.set_fit_limits(None)
-    assert file.columns == (0, 81)
-    assert file.rows is None
-    with pytest.raises(DataError, match=r"no point of the energy axis lies in \[100, 120\]"):
-        file.set_fit_limits([100, 120])
-    with pytest.raises(DataError, match="finite"):
-        file.set_fit_limits([np.nan, 90])
-    with pytest.raises(DataError, match="two numbers"):
-        file.set_fit_limits([80, 85, 90])
-    with pytest.raises(DataError, match="no point of the time axis"):
-        file.set_fit_limits([80, 90], time_limits=[50, 60])
-    assert file.columns == (0, 81)  # a refused call changes nothing
-
-
 @pytest.mark.parametrize(
     "axis",
     [
@@ -180,29 +141,6 @@ def test_window_reaches_the_fit(file: File) -> None:
     assert result.fit.shape == (13, 51)
     np.testing.assert_array_equal(result.energy, ENERGY[15:66])
     assert file.fit_baseline("base").n_data == 51
-
-
-def test_baseline_by_row_and_by_time(file: File) -> None:
-    file.define_baseline(0, 3, time_type="ind")
-    assert file.baseline_rows == (0, 4)
-    file.define_baseline(-5.0, -1.0)
-    assert file.baseline_rows == (0, 5)
-    # Ends that were exchanged made the same baseline, where time_range refuses them.
-    for ends, kind in (((-1.0, -5.0), "abs"), ((4, 0), "ind")):
-        with pytest.raises(
-            DataError, match=r"the baseline \(.*\) runs backwards; give the earlier"
-        ):
-            file.define_baseline(*ends, time_type=kind)
-    assert file.baseline_rows == (0, 5)
-    for bad in ((0, 99), (0.5, 3)):
-        with pytest.raises(DataError, match="not a row of the data"):
-            file.define_baseline(*bad, time_type="ind")
-    with pytest.raises(DataError, match="time_type must be"):
-        file.define_baseline(0, 3, time_type="rows")
-    fresh = File(file.project, data=file.data, energy=ENERGY, time=TIME)
-    fresh.load_model("models.yaml", "base")
-    with pytest.raises(DataError, match="define_baseline"):
-        fresh.fit_baseline("base")
 
 
 def test_fit_spectrum(file: File) -> None:
@@ -251,35 +189,6 @@ def test_baseline_value_outside_of_the_bounds_is_an_error(file: File) -> None:
     assert file.models["tight"].values == before
 
 
-def test_a_moving_model_is_at_rest_for_one_spectrum(file: File) -> None:
-    """It used to be refused: a baseline could not be fitted again once something moved."""
-    prepare(file)
-    result = file.fit_baseline("moving")
-    assert result.success
-    assert "GLP_01_x0" in result.values
-    assert not any(name.startswith("GLP_01_x0_") for name in result.values)
-
-
-def test_models_and_parameters_by_wrong_names(file: File) -> None:
-    with pytest.raises(ModelError, match="no model is loaded"):
-        file.fit_2d("moving")
-    prepare(file)
-    with pytest.raises(ModelError, match="did you mean 'moving'"):
-        file.fit_2d("movin")
-    with pytest.raises(ModelError, match="did you mean 'GLP_01_x0'"):
-        file.add_time_dependence("base", "GLP_1_x0", "laws.yaml", "decay")
-    with pytest.raises(ModelError, match="a frequency without sub-cycles"):
-        file.add_time_dependence("base", "GLP_01_A", "laws.yaml", "decay", frequency=2.0)
-    with pytest.raises(ModelError, match="need a frequency"):
-        file.add_time_dependence("base", "GLP_01_A", "laws.yaml", ["decay", "decay"])
-    with pytest.raises(ModelError, match=r"did you mean 'models\.yaml'"):
-        file.load_model("model.yaml", "base")
-    with pytest.raises(FitError, match="no fit yet; call"):
-        file.get_parameters(fit_type="2d")
-    with pytest.raises(FitError, match="did you mean 'baseline'"):
-        file.get_parameters(fit_type="basline")
-
-
 def test_project_finds_files_by_name_and_number(file: File) -> None:
     project = file.project
     assert project["scan"] is file
@@ -324,32 +233,6 @@ def test_other_numbers_become_float64(kind: Any) -> None:
     assert held.dtype.isnative
 
 
-def test_strided_data_and_lists() -> None:
-    wide = np.zeros((81, 36))
-    assert np.shares_memory(make(wide.T).data, wide)
-    assert make(GOOD.tolist()).data.shape == (36, 81)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (GOOD.T, "looks transposed: pass data.T"),
-        (GOOD[:, 1:], r"shape \(36, 80\)"),
-        (np.zeros(36), r"shape \(36,\)"),
-        (np.zeros((2, 36, 81)), "3 dimensions"),
-        (np.zeros((0, 81)), "empty"),
-        (GOOD.astype(complex), "complex"),
-        (GOOD.astype(str), "not numbers"),
-        (GOOD.astype(object), "not numbers"),
-        (GOOD.astype(bool), "not numbers"),
-        ([[1.0, 2.0], [3.0]], "different lengths"),
-    ],
-)
-def test_bad_data(data: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        make(data)
-
-
 def test_data_that_are_not_finite() -> None:
     data = GOOD.copy()
     data[4, 7], data[9, 1] = np.nan, np.inf
@@ -370,32 +253,9 @@ def test_data_that_are_not_finite() -> None:
         make(line, time=None)
 
 
-@pytest.mark.parametrize(
-    ("axes", "message"),
-    [
-        ({"energy": None}, "need an energy axis"),
-        ({"time": None}, "need a time axis"),
-        ({"energy": ENERGY[:, None]}, "energy axis has shape"),
-        ({"energy": np.where(ENERGY > 90, np.nan, ENERGY)}, "energy axis has nan at index 0"),
-        ({"energy": np.sin(ENERGY)}, "energy axis"),
-        ({"time": TIME[::-1]}, "time axis"),
-        ({"time": np.repeat(TIME[::2], 2)}, "time axis"),
-        ({"energy": ["a"] * 81}, "energy axis is text"),
-    ],
-)
-def test_bad_axes(axes: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        make(GOOD, **axes)
-
-
 def test_file_without_data() -> None:
     file = File(energy=ENERGY)
     with pytest.raises(DataError, match="has no data"):
         file.fit_spectrum("base")
     with pytest.raises(DataError, match="no energy axis"):
         File().set_fit_limits([1, 2])
-
-
-def test_data_without_a_name_are_called_data() -> None:
-    """Results and pictures called them "test"."""
-    assert File(data=simulated(), energy=ENERGY, time=TIME).name == "data"

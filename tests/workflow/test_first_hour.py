@@ -3,24 +3,18 @@ to write instead."""
 
 from __future__ import annotations
 
-import copy
-import pickle
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import File, Project, fit_model, fit_slices, read
-from pyspec.calls import Named
+from pyspec import File, Project, read
 from pyspec.cli.dispatch import main
-from pyspec.errors import DataError, ModelError, NoSuchNameError
+from pyspec.errors import DataError, ModelError
 from pyspec.fit.findings.counted import gathered
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.io import load_fit, save_fit
-from pyspec.model import Measurement, load_model
 
 MODEL = """
 peak:
@@ -106,30 +100,6 @@ def test_other_columns_stay_data(table: Path) -> None:
         File.from_dataset(dataset, Project(table.parent))
 
 
-def test_a_notebook_shows_the_cautions_of_a_fit() -> None:
-    """The table in HTML left them out: a fit that misses half of the data looked fine."""
-    model = load_model(MODEL, "peak")
-    model.set_axes(energy=ENERGY)
-    data = np.random.default_rng(1).poisson(np.asarray(model.evaluate())) * 1.0
-    result = fit_model(model, Measurement(data))
-    assert result.findings
-    shown = unescape(result._repr_html_())
-    assert [one for one in result.findings if str(one) not in shown] == []
-
-
-def test_slices_of_counts_say_so_once() -> None:
-    model = load_model(MODEL, "peak")
-    model.set_axes(energy=ENERGY)
-    data = np.random.default_rng(1).poisson(np.asarray(model.evaluate()), (8, ENERGY.size)) * 1.0
-    slices = fit_slices(model, Measurement(data), times=np.arange(8.0))
-    (one,) = slices.findings
-    assert (one.finding.kind, one.count, one.total) == (Kind.COUNTS_UNDECLARED, 8, 8)
-    assert str(one) in str(slices)
-    assert str(one) in unescape(slices._repr_html_())
-    assert slices.to_dict()["findings"] == [one.to_dict()]
-    assert fit_slices(model, Measurement(data, loss="poisson")).findings == ()
-
-
 def _at_bound(name: str, side: str) -> Finding:
     numbers = {"limit": 0.1, "gain": 0.0, "chisqr": 9.0, "variance": 1.0}
     return Finding(Kind.AT_BOUND, (name,), {"side": side, **numbers})
@@ -146,38 +116,6 @@ def test_findings_of_one_kind_are_counted_by_parameter_and_side() -> None:
     assert bounds.places == {"GLP_01_F (max)": 2, "GLP_01_F (min)": 1, "GLP_02_F (min)": 1}
     assert (lines.count, lines.finding) == (2, gone)
     assert lines.places == {"GLP_01_A": 1, "Gauss_01_A": 1}
-
-
-@pytest.mark.parametrize("is_stored", [False, True])
-def test_slices_at_bounds_are_one_caution(tmp_path: Path, is_stored: bool) -> None:
-    model = load_model(MODEL, "peak")
-    model.set_axes(energy=ENERGY)
-    data = np.asarray(model.evaluate()) + np.random.default_rng(1).normal(0, 0.3, (6, ENERGY.size))
-    model.set("Gauss_01_x0", 84.5, min=84.4)
-    model.set("Gauss_01_A", 200, max=250)
-    slices: Any = fit_slices(model, Measurement(data), times=np.arange(6.0))
-    each = [one.result.findings for one in slices]
-    if is_stored:
-        save_fit(tmp_path / "fits.h5", slices)
-        slices = load_fit(tmp_path / "fits.h5")
-    (told,) = [one for one in slices.findings if one.finding.kind is Kind.AT_BOUND]
-    assert told.places == {"Gauss_01_A (max)": 6, "Gauss_01_x0 (min)": 6}
-    assert all(sum(found.kind is Kind.AT_BOUND for found in one) == 2 for one in each)
-
-
-def test_answers_say_what_to_write(table: Path) -> None:
-    values = Named({"GLP_01_x0": 1.0})
-    with pytest.raises(NoSuchNameError, match=r"write \['GLP_01_x0'\], not .GLP_01_x0"):
-        _ = values.GLP_01_x0
-    with pytest.raises(AttributeError, match="no attribute 'shape'"):
-        _ = values.shape
-    assert pickle.loads(pickle.dumps(values)) == copy.deepcopy(values) == values
-    file = File(Project(table.parent), name="a", data=np.ones(ENERGY.size), energy=ENERGY)
-    file.load_model("m.yaml", "peak")
-    with pytest.raises(ModelError, match="give the name of one parameter, such as 'GLP_01_x0'"):
-        file.add_time_dependence("peak", ["Gauss_01_A"], "m.yaml", "x")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="is an address, not a path; download the file"):
-        read("https://example.org/scan.csv")
 
 
 def test_tables_with_axes_of_their_own_are_told_where_these_are() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import SliceResults, fit_model, fit_slices
+from pyspec import SliceResults, fit_slices
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, load_model
 
@@ -59,21 +59,3 @@ def test_it_says_by_how_much(height: float, free: bool, name: str, truth: float)
         pulls.append((result.values["constFun_01_A"] - truth) / error)
     assert np.mean(pulls) < -1.5
     assert np.mean(foretold) == pytest.approx(-np.mean(pulls), abs=0.8)
-
-
-def test_a_fit_of_all_spectra_at_once_which_is_advised_is_right() -> None:
-    pulls = []
-    for seed in range(8):
-        made = slices(1, False, seed)
-        model = load_model(MODELS.format(1, 0.3, False), "m")
-        model.set_axes(energy=ENERGY, time=np.arange(float(N_SLICES)))
-        result = fit_model(model, Measurement(made.data, loss="poisson"))
-        pulls.append((result.values["Gauss_01_A"] - 1) / (result.stderr["Gauss_01_A"] or np.nan))
-    assert abs(np.mean(pulls)) < 0.8
-
-
-def test_of_many_counts_and_of_places_it_says_nothing() -> None:
-    for seed in range(5):
-        assert not said(law(slices(30, False, seed), "Gauss_01_A"))
-        assert not said(law(slices(10, True, seed), "Gauss_01_x0"))
-        assert not said(law(slices(30, True, seed, counts=False), "Gauss_01_SD"))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, FitError, FitResults, ModelWarning, Project, load_fits
+from pyspec import DataError, File, FitError, Project, load_fits
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
 from pyspec.plot import report
-from pyspec.workflow.results.identity import handle_of, stamp_of
 
 MODEL = """
 peak:
@@ -135,17 +133,6 @@ def test_joint_noise(tmp_path: Path) -> None:
     assert ratio == pytest.approx(weighted.redchi**0.5, rel=1e-4)
 
 
-def test_joint_refusals(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="has no files"):
-        Project(show_output=False).fit_2d(model_name="peak")
-    project = Project(folder(tmp_path, "True"), show_output=False)
-    for index in range(2):
-        File(project, name=f"scan {index}", **simulated(index, 40, 20))
-    project.load_models(model_yaml="m.yaml", model_info="peak")
-    with pytest.raises(FitError, match="no parameter of 'peak' is shared"):
-        project.fit_2d(model_name="peak")
-
-
 def test_joint_counts(tmp_path: Path) -> None:
     project = Project(folder(tmp_path), show_output=False)
     for index in range(2):
@@ -168,30 +155,6 @@ def test_joint_counts(tmp_path: Path) -> None:
 
 
 # sub-cycles, profiles, warnings
-
-
-def test_sub_cycles(tmp_path: Path) -> None:
-    project = Project(folder(tmp_path, "True"), show_output=False)
-    file = File(project, **simulated(0, 40, 36))
-    file.load_model("m.yaml", "peak")
-    where = "peak", "Gauss_01_x0", "laws.yaml", ["none", "decay", "none"]
-    file.add_time_dependence(*where, frequency=0.05)
-    assert file.models["peak"].parameters["Gauss_01_x0"].dynamics.n_subcycles == 2
-    file.fit_2d("peak", max_nfev=3)
-
-
-def test_a_narrow_convolution_warns(tmp_path: Path) -> None:
-    project = Project(folder(tmp_path, "True"), show_output=False)
-    file = File(project, **simulated(0, 40, 36))
-    file.load_model("m.yaml", "peak")
-    file.add_time_dependence("peak", "Gauss_01_x0", "laws.yaml", "narrow")
-    message = r"use gaussIRF.*gaussCONV_SD = 0.3 is under two time steps \(1 each\)"
-    with pytest.warns(ModelWarning, match=message):
-        file.fit_2d("peak")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        file.models["peak"].set_values({"Gauss_01_x0_gaussCONV_SD": 2.5})
-        file.fit_2d("peak")
 
 
 def test_a_profile_along_an_auxiliary_axis(tmp_path: Path) -> None:
@@ -290,24 +253,3 @@ def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: P
     assert f"of all files, {joint.redchi:.5g}" in page
     assert told not in str(alone)
     assert told not in report(alone, tmp_path / "alone.html").read_text()
-
-
-def test_variants_tell_a_part_of_a_joint_fit_from_a_fit_alone(tmp_path: Path) -> None:
-    """In nothing but its start values."""
-    pytest.importorskip("pandas")
-    project = three_files(tmp_path)
-    file = project.files[0]
-    project.fit_2d(model_name="peak")
-    file.fit_2d("peak")
-    kept = FitResults(file.results)
-    for found in (kept, FitResults.load(file.save_fit("fits.h5"))):
-        assert list(found.variants()["of_joint"]) == [True, False]
-
-
-def test_the_folder_of_a_joint_fit_says_when_it_ended(tmp_path: Path) -> None:
-    """Those of its files did alone."""
-    project = three_files(tmp_path)
-    joint = project.fit_2d(model_name="peak")
-    folder = project.export_fit(handle_of(joint.joint), pictures=False)
-    assert stamp_of(joint.joint)
-    assert f"timestamp,{stamp_of(joint.joint)}\n" in (folder / "fit_info.csv").read_text()

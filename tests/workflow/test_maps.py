@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import signal
 import subprocess
 import sys
@@ -377,24 +376,6 @@ def test_processes(peak: Model, scan: Any, tmp_path: Path) -> None:
     part = dask.map_blocks(lambda one: (lock, one)[1], scan.chunk({"y": 3}).data, dtype=float)
     with pytest.raises(DataError, match=r"cannot be sent to a worker.*n_workers=1"):
         fit_map(peak, scan.copy(data=part), tmp_path / "locked.zarr", n_workers=2)
-
-
-def test_blocks_are_read_by_their_tasks(peak: Model, scan: Any, tmp_path: Path) -> None:
-    """A task of the engine for each chunk used to cost more than the fits of its spectra."""
-    scan.chunk({"y": 1, "x": 4}).to_dataset(name="counts").to_zarr(
-        tmp_path / "scan.zarr", zarr_format=2
-    )
-    stored = xarray.open_zarr(tmp_path / "scan.zarr")["counts"]
-    block = slice(0, 2), slice(0, 8)
-    part = MapData({"data": stored, "sigma": 0.1 * stored**2, "seed GLP_01_x0": scan[..., 0]})
-    found = part.part(block)
-    assert [type(one).__name__ for one in found.values()] == ["Unread", "Unread", "ndarray"]
-    assert (np.asarray(found["data"]) == scan.values[block]).all()
-    assert (np.asarray(found["sigma"], np.float32) == np.float32(0.1 * scan[block] ** 2)).all()
-    assert len(pickle.dumps(found["data"])) < len(pickle.dumps(stored.data))
-    # The mean of all chunks is made once by the engine, not anew for each block.
-    centred = MapData({"data": stored - stored.mean()}).part(block)["data"]
-    assert dask.Array is type(centred)
 
 
 @pytest.mark.slow

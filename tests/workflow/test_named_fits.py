@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, FitError, JointResult, Project
-from pyspec.workflow.results import archives as output
-from pyspec.workflow.results import export, identity
 from pyspec.workflow.results.identity import handle_of
-from pyspec.workflow.results.results import _same
 
 ENERGY = np.linspace(80.0, 90.0, 41)
 
@@ -78,44 +75,6 @@ def test_the_beginning_of_several_handles_names_no_joint_fit(tmp_path: Path) -> 
     assert project.joint_results == []
 
 
-def test_a_label_is_no_beginning_of_the_handle_of_a_later_fit(tmp_path: Path) -> None:
-    """The later fit answered."""
-    file = made(tmp_path)[0]
-    fit_lines(file, 2)
-    first, second = file.results
-    file.project.results.set_label(handle_of(first), handle_of(second)[0])
-    assert file.get_result(handle=handle_of(second)[0]) is first
-
-
-def test_the_beginning_of_several_handles_is_no_answer(tmp_path: Path) -> None:
-    """The last one of them was."""
-    file = made(tmp_path)[0]
-    fit_lines(file, 17)  # of 16 digits, two begin alike
-    begins = [handle_of(fit)[0] for fit in file.results]
-    twice = next(digit for digit in begins if begins.count(digit) > 1)
-    with pytest.raises(FitError, match="beginning of several handles"):
-        file.get_result(handle=twice)
-    assert file.get_result(handle=handle_of(file.results[3])) is file.results[3]
-
-
-def test_an_export_makes_few_handles_of_each_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It searched for each fit among all: most of the time of 400 exports."""
-    project = made(tmp_path)
-    fit_lines(project[0], 20)
-    made_handles = []
-
-    def counting(fit: object) -> str:
-        made_handles.append(fit)
-        return handle_of(fit)
-
-    for module in (identity, output, export):
-        monkeypatch.setattr(module, "handle_of", counting)
-    assert len(project.export_fits(pictures=False)) == 20
-    assert len(made_handles) <= 4 * 20
-
-
 def test_a_difference_in_small_units_is_one(tmp_path: Path) -> None:
     """Times of 1e-13 s counted as the same, whatever they were."""
     time = np.linspace(-1e-12, 8e-12, 91)
@@ -130,21 +89,3 @@ def test_a_difference_in_small_units_is_one(tmp_path: Path) -> None:
     values = found[found["section"] == "result"]["field"].tolist()
     assert "expFun_01_tau" in values
     assert "expFun_01_t0" not in values  # 0 in both
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "error", "same"),
-    [
-        (1e-14, -3e-14, 1.0, True),  # rounding of a value next to 0
-        (1e-14, -3e-14, 1e-14, False),
-        (1e-13, 1.0000000001e-13, np.nan, True),
-        (1e-13, 2e-13, np.nan, False),
-        (np.nan, np.nan, np.nan, True),
-        (1.0, np.nan, 0.1, False),
-        (1.0, None, 0.1, False),
-    ],
-)
-def test_what_counts_as_the_same_value(
-    one: float, other: float | None, error: float, same: bool
-) -> None:
-    assert _same(one, other, error) == same

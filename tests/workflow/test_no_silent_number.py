@@ -83,14 +83,6 @@ def test_data_that_changed_after_the_fit_are_not_saved(project: Project, tmp_pat
     save_fit(tmp_path / "after.h5", whole)
 
 
-@pytest.mark.parametrize("word", ["lambda", "in", "True", "None", "print"])
-def test_a_quantity_called_as_a_word_of_python(word: str) -> None:
-    """It loaded, and lmfit failed at the first fit."""
-    text = f"parameters:\n  width: [1, True]\n  {word}: [2, True]\n" + STATIC.format(**START)
-    with pytest.raises(ModelError, match=rf"<text>:3: {word}: '{word}' is a word of Python"):
-        load_model(text, "spectrum")
-
-
 def test_every_name_that_loads_is_one_of_lmfit() -> None:
     for word in [*keyword.kwlist, *keyword.softkwlist, "self", "np", "fcn", "__import__"]:
         text = f"parameters:\n  {word}: [2, True]\n" + STATIC.format(**START)

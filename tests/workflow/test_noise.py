@@ -188,11 +188,6 @@ def test_masked_points_do_not_count(project: Project) -> None:
     assert file.fit_slice_by_slice("peak", seed_source="model").success.all()
 
 
-def test_a_mask_of_columns(project: Project) -> None:
-    file = make(project, mask=ENERGY > 3)
-    assert file.fit_2d("peak", seed_source="model").n_data == 8 * int((ENERGY <= 3).sum())
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -321,14 +316,3 @@ def test_a_mean_has_no_value_where_no_point_counts_and_one_where_it_is_left_out(
     np.testing.assert_allclose(file.baseline, baseline)
     keep = ~np.isin(np.arange(energy.size), [2, 4, 5])
     np.testing.assert_array_equal(file._data.mean((0, len(GAUSSIAN))).keep, keep)
-
-
-@pytest.mark.parametrize("word", ["none", None])
-def test_noise_that_is_declared_no_more_is_called_unknown(project: Project, word: Any) -> None:
-    """Jobs and simulations call it none; the message did not say which word here means that."""
-    file = make(project)
-    file.set_noise("gaussian", sigma=0.5)
-    with pytest.raises(DataError, match="'unknown' takes a declaration back"):
-        file.set_noise(word)
-    file.set_noise("unknown")
-    assert file.noise_type == "unknown"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import CallError, DataError, File, FitError, ModelError, Project, load_model
+from pyspec import CallError, DataError, File, FitError, Project
 from pyspec.errors import ModelWarning, NoSuchKeyError
 
 TEXT = """
@@ -190,27 +190,6 @@ def test_what_is_fixed_by_hand_stays_where_the_model_shows_it(project: Project) 
     assert file.fit_2d("peak").values["GLP_01_F"] == 1.0
     slices = file.fit_slice_by_slice("peak")
     assert set(slices.values["GLP_01_F"]) == {1.0}
-
-
-def test_a_static_value_that_names_a_law(project: Project) -> None:
-    """An expression outside of the law keeps the law's parameter in the fit of one spectrum."""
-    (project.path / "models.yaml").write_text(
-        TEXT.replace("F: [1, True, 0.1, 5]", 'F: ["GLP_01_A_expFun_01_A / -5"]')
-    )
-    file = scan(project)
-    file.load_model("models.yaml", "peak")
-    with pytest.raises(ModelError, match=r"comes with dynamics of GLP_01_A: add those first"):
-        file.fit_baseline("peak")
-    add_motion(file)
-    assert file.fit_baseline("peak").values["GLP_01_A_expFun_01_A"] == pytest.approx(-5.5, abs=0.05)
-
-
-def test_a_quantity_that_waits_can_be_set() -> None:
-    model = load_model(TEXT, "peak")
-    assert "tau" not in model.parameters
-    assert "not used by what is there: tau, onset, rate" in model.describe()
-    model.set_values({"tau": 7.0})
-    assert next(par for par in model.quantities if par.name == "tau").value == 7.0
 
 
 def test_limits_may_be_open_and_ranges_excluded(project: Project) -> None:

@@ -38,18 +38,6 @@ def test_matplotlib_is_not_imported_by_import() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_model_of_the_package_evaluates() -> None:
-    code = (
-        "import numpy as np\n"
-        "from pyspec import load_model\n"
-        "model = load_model('m:\\n  Gauss:\\n    A: [2, True]\\n    x0: [0, True]\\n"
-        "    SD: [1, True]\\n', 'm')\n"
-        "model.set_axes(energy=np.linspace(-1, 1, 3))\n"
-        "assert model.evaluate()[1] == 2.0\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_show_config(capsys: pytest.CaptureFixture[str]) -> None:
     facts = pyspec.show_config()
     assert facts["pyspec"] == pyspec.__version__

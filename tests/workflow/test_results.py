@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,7 @@ import pytest
 from pyspec import DataError, File, FitError, FitResults, Project
 from pyspec.io import save_fit
 from pyspec.model import load_model
-from pyspec.workflow.results.identity import handle_of, kinds_of
-from pyspec.workflow.results.pictures import given_look
+from pyspec.workflow.results.identity import handle_of
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -132,14 +129,6 @@ def test_a_comparison_says_what_was_fitted_and_whether_it_converged() -> None:
     )
 
 
-def test_fits_of_different_types_are_not_ranked_among_each_other(project: Project) -> None:
-    # A 2d fit used to stand above every spectrum, because its AIC sums over more points.
-    frame = project[0].compare_models()
-    assert list(frame["fit_type"]) == ["baseline", "baseline", "sbs", "sbs", "2d"]
-    for _, fits in frame.groupby("fit_type"):
-        assert fits["aic"].is_monotonic_increasing
-
-
 def test_a_project_without_files_is_true(tmp_path: Path) -> None:
     # `project or Project(".")` used to drop the project that was given.
     assert Project(tmp_path, show_output=False)
@@ -149,15 +138,6 @@ def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
     html = project.results.find(file="scan_1")._repr_html_()
     assert html.count("<tr>") == 6
     assert "12 of 12" in html
-
-
-def test_fits_of_an_archive_are_a_table_in_a_notebook(project: Project, tmp_path: Path) -> None:
-    # Slices of an archive had no `success`, so that a notebook showed an error above the fits.
-    path = project[0].save_fit(tmp_path / "fits.h5")
-    loaded = FitResults.load(path)
-    html = loaded._repr_html_()
-    assert html == project.results.find(file=project[0].name)._repr_html_()
-    assert loaded.find(fit_type="sbs")[0].success.all()
 
 
 def test_variants_and_differences(project: Project) -> None:
@@ -201,16 +181,6 @@ def test_what_was_found_is_no_variant_of_what_was_given(tmp_path: Path) -> None:
     assert list(loaded.variants()) == ["handle", "timestamp", "e_lim"]
 
 
-def test_other_windows_are_not_compared(project: Project) -> None:
-    file = project[1]
-    file.set_fit_limits([82, 88])
-    file.fit_baseline("one")
-    with pytest.raises(FitError, match="saw different windows"):
-        project.results.compare_models(file=file)
-    file.results.pop()
-    file.set_fit_limits(None)
-
-
 def test_sums_of_different_kinds_are_not_compared(project: Project) -> None:
     # AIC of counts and of squares used to stand in one column, the smaller one first.
     model = load_model(MODELS, "one")
@@ -225,12 +195,6 @@ def test_sums_of_different_kinds_are_not_compared(project: Project) -> None:
         with pytest.raises(FitError, match="deviance of counts and squares of unknown noise, so"):
             compare()
         assert len(compare(metrics=["r2", "chi2_raw"])) == 2
-
-
-def test_a_file_and_its_archive_show_the_same_columns(project: Project, tmp_path: Path) -> None:
-    project.save_fits(tmp_path / "all.h5")
-    loaded = FitResults.load(tmp_path / "all.h5").compare_models(file="scan_1")
-    assert list(project[0].compare_models()) == list(loaded)
 
 
 def test_labels(project: Project) -> None:
@@ -357,19 +321,6 @@ def interrupt(now: bool) -> None:
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("shown", [True, False])
-def test_an_export_of_many_fits_says_how_far_it_is(
-    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], shown: bool
-) -> None:
-    """Nothing was to be seen, of 500 fits with pictures for minutes."""
-    project.show_output = shown
-    capsys.readouterr()
-    n = len(project.export_fits(tmp_path / "all", pictures=False))
-    told = capsys.readouterr().err
-    assert ("export: " in told) == shown
-    assert not shown or re.search(rf"\b{n} of {n}\b|\b{n}/{n}\b", told)
-
-
 def test_spectra_are_saved_with_components(project: Project, tmp_path: Path) -> None:
     project[0].save_baseline_fit(tmp_path)
     head, *rows = rows_of(tmp_path / "fit_1d.csv")
@@ -399,17 +350,6 @@ def test_a_joint_fit_is_dropped_and_exported_as_a_whole(tmp_path: Path) -> None:
     assert project.results == []
     assert project.joint_results == []
     assert len(results) == 2  # a list of before keeps what it had
-
-
-def test_without_pandas_the_table_of_before(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    table = project[0].get_parameters(fit_type="2d")
-    assert table["Gauss_01_A"].stderr > 0
-    assert project[0].get_correlations(fit_type="2d").matrix.shape == (6, 6)
 
 
 def test_tables_tell_energies_of_hard_x_rays_apart(tmp_path: Path) -> None:
@@ -452,21 +392,6 @@ def test_free_spectra_are_exported_with_their_errors(tmp_path: Path) -> None:
     assert rows[-1][2] == ""  # held at 0
 
 
-@pytest.mark.parametrize("path", ["fit.csv", "out/fit"])
-def test_a_path_in_the_place_of_a_fit(project: Project, path: str) -> None:
-    with pytest.raises(FitError, match=f"no fit '{path}'.*written is filepath='{path}'"):
-        project[0].export_fit(path)
-
-
-def test_errors_name_each_kind_of_fit_once() -> None:
-    """All fits were listed, each in the same words."""
-    fits = [SimpleNamespace(fit_type="2d", model_name="peak")] * 200
-    assert kinds_of([*fits, SimpleNamespace(fit_type="sbs", model_name="peak")]) == (
-        "2d of peak, sbs of peak"
-    )
-    assert kinds_of([]) == "none"
-
-
 def test_of_many_fits_twenty_are_named(project: Project) -> None:
     """A message about 2,000 fits named all of them, in 80,000 letters."""
     many = FitResults([project[0].results[0]] * 23)
@@ -479,13 +404,3 @@ def test_of_many_fits_twenty_are_named(project: Project) -> None:
     with pytest.raises(FitError, match=r"no fit 'zz'; there are: .*, and 3 more$"):
         many.get(handle="zz")
     assert repr(FitResults()) == "<FitResults: 0 fits>"
-
-
-@pytest.mark.parametrize(
-    ("options", "show", "opens"),
-    [({}, False, False), ({}, True, True), ({"show": True}, False, True), ({"show": None}, 0, 0)],
-)
-def test_a_window_opens_by_either_name(options: dict[str, Any], show: bool, opens: bool) -> None:
-    """``show=False`` beside ``show_plot=True`` opened one for a File, and none for its results."""
-    assert given_look(options, None, show)["show"] == opens
-    assert given_look({**options, "show": False}, None, show)["show"] == show

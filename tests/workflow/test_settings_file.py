@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pyspec import DataError, File, Project, PyspecError
+from pyspec import DataError, Project, PyspecError
 
 
 def project_of(folder: Path, text: str) -> Project:
@@ -36,12 +35,6 @@ def test_values_are_what_a_model_file_would_mean(
     found = getattr(project_of(tmp_path, text), name)
     assert found == value
     assert type(found) is type(value)
-
-
-def test_a_sigma_with_an_exponent_is_the_noise_of_the_files(tmp_path: Path) -> None:
-    project = project_of(tmp_path, "noise_type: gaussian\nsigma_data: 1e-3\nshow_output: off\n")
-    file = File(project, data=np.ones(5), energy=np.arange(5.0))
-    assert (file.noise_type, file.sigma_data) == ("gaussian", 1e-3)
 
 
 def test_looks(tmp_path: Path) -> None:

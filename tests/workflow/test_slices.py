@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import signal
 import subprocess
 import sys
@@ -15,12 +13,9 @@ import pytest
 
 from pyspec import File, FitError, ModelError, Project, SliceResults, load_fits, register_function
 from pyspec.fit import fit_slices
-from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
-from pyspec.plot.elements.labels import units_of_parameters
 from pyspec.workflow.fitting.shifts import MOST_KNOWN, Shifts
-from tests.support.findings import kinds
 
 ENERGY = np.linspace(0.0, 20.0, 81)
 TIME = np.linspace(-5.0, 30.0, 36)
@@ -131,21 +126,6 @@ def test_slices_go_on_from_slices(file: File, is_stored: bool) -> None:
         file.fit_slice_by_slice("peak", seed_values=again)
 
 
-def test_tables(file: File) -> None:
-    pytest.importorskip("pandas")
-    slices = file.fit_slice_by_slice("peak")
-    frame = slices.to_dataframe()
-    assert list(frame.columns[:3]) == ["time", "Offset_y0", "Offset_y0_stderr"]
-    assert json.loads(json.dumps(slices.to_dict()))["status"] == ["converged"] * 36
-    assert "<table>" in slices._repr_html_()
-    assert "36 converged" in repr(slices)
-    assert str(slices).count("\n") == 23  # the middle is left out
-    assert len(file.compare_models(fit_type="sbs", sbs_aggregation="long")) == 36
-    assert len(file.compare_models(fit_type="sbs", metrics=["chi2_red_raw"])) == 1
-    with pytest.raises(FitError, match="no correlations in common"):
-        file.get_correlations(fit_type="sbs")
-
-
 @pytest.mark.parametrize("limits", [[0.0, 14.0], [6.0, 20.0], [6.0, 12.0]])
 def test_starts_move_from_where_the_baseline_has_its_maximum(
     file: File, limits: list[float]
@@ -161,13 +141,6 @@ def test_starts_move_from_where_the_baseline_has_its_maximum(
     step = 0.25 + 1e-9  # where the maximum is noise, the start may rest
     assert np.abs(slices.start["Gauss_01_x0"] - (x0 + highest - home)).max() <= step
     assert slices.success.all()
-
-
-def test_dataset(file: File) -> None:
-    pytest.importorskip("xarray")
-    dataset = file.fit_slice_by_slice("peak").to_xarray()
-    assert dict(dataset.sizes) == {"time": 36, "energy": 81}
-    assert float(dataset["Gauss_01_x0"].sel(time=0.0)) == pytest.approx(13.0, abs=0.2)
 
 
 def test_seeds(file: File) -> None:
@@ -301,38 +274,6 @@ def test_a_trace_with_its_errors_as_weights(file: File) -> None:
         slices.fit_parameter("Gauss_1_x0", LAWS, "decay")
 
 
-def test_laws_are_found_in_the_folder_of_the_project(
-    file: File, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """load_model finds them there, but fit_parameter looked in the folder where Python runs."""
-    slices = file.fit_slice_by_slice("peak")
-    here = tmp_path_factory.mktemp("here")
-    monkeypatch.chdir(here)
-    result = slices.fit_parameter("Gauss_01_x0", "laws.yaml", "base_and_decay")
-    assert result.success
-    (file.project.path / "laws.yaml").rename(here / "other.yaml")
-    again = slices.fit_parameter("Gauss_01_x0", "other.yaml", "base_and_decay")
-    assert again.values == result.values
-    with pytest.raises(ModelError, match=re.escape(str(file.project.path / "laws.yaml"))):
-        slices.fit_parameter("Gauss_01_x0", "laws.yaml", "base_and_decay")
-    text = (here / "other.yaml").read_text()
-    assert slices.fit_parameter("Gauss_01_x0", text, "base_and_decay").success
-
-
-def test_a_law_without_the_value_that_moves_is_told(file: File) -> None:
-    """The fit was at its bounds, and said that wider ones would help."""
-    slices = file.fit_slice_by_slice("peak")
-    laws = file.project.resolve("laws.yaml")
-    for options in ({}, {"time_limits": (-2, 20)}):
-        result = slices.fit_parameter("Gauss_01_x0", laws, "decay", **options)
-        (told,) = [one for one in result.findings if one.kind is Kind.NO_CONSTANT]
-        assert told.places == ("Gauss_01_x0",)
-    whole = slices.fit_parameter("Gauss_01_x0", laws, "base_and_decay")
-    after = slices.fit_parameter("Gauss_01_x0", laws, "decay", time_limits=(0, 20))
-    for result in (whole, after):
-        assert Kind.NO_CONSTANT not in kinds(result)
-
-
 @pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
 def test_a_file_of_values_against_time(file: File, backend: str) -> None:
     values = position(TIME) - 9.0 + np.random.default_rng(1).normal(0, 0.05, TIME.size)
@@ -346,59 +287,6 @@ def test_a_file_of_values_against_time(file: File, backend: str) -> None:
     with pytest.raises(FitError, match="without energies"):
         result.energy  # noqa: B018
     assert trace.get_parameters(fit_type="trace", table=True)["expFun_01_A"].stderr
-
-
-def test_a_maximum_that_another_peak_takes_over_moves_no_start(tmp_path: Path) -> None:
-    # The first peak fades below the second: its start used to jump there, against its bound, and
-    # two of the slices lost both peaks.
-    (tmp_path / "m.yaml").write_text(
-        "pair:\n  Offset: {y0: [10, True, 0, 50]}\n"
-        "  Gauss: {A: [100, True, 0, 500], x0: [84, True, 82, 86], SD: [0.5, True, 0.1, 2]}\n"
-        "  Gauss: {A: [75, True, 0, 500], x0: [87.7, True, 86, 90], SD: [0.5, True, 0.1, 2]}\n"
-    )
-    energy, time = np.linspace(79.0, 92.0, 131), np.arange(12.0)
-    model = load_model(tmp_path / "m.yaml", "pair")
-    model.set_axes(energy=energy)
-    rows = []
-    for k in range(time.size):
-        model.set_values({"Gauss_01_A": 100.0 - 5.0 * k, "Gauss_01_x0": 84.0 + 0.1 * (k < 3)})
-        rows.append(model.evaluate())
-    data = np.random.default_rng(3).poisson(np.array(rows)).astype(float)
-    file = File(Project(tmp_path, show_output=False), data=data, energy=energy, time=time)
-    file.set_noise("poisson")
-    file.load_model("m.yaml", "pair")
-    file.define_baseline(None, 2)
-    file.fit_baseline("pair")
-    slices = file.fit_slice_by_slice("pair")
-    assert slices.success.all()
-    assert (np.abs(slices.start["Gauss_01_x0"] - 84.1) < 0.5).all()
-    assert (np.abs(slices.values["Gauss_01_x0"] - 84.0) < 0.2).all()
-
-
-def test_a_trace_is_called_what_it_is(tmp_path: Path) -> None:
-    """Positions in eV were drawn as "intensity" over "time", and decay times had no unit."""
-    energy, time = np.linspace(5.0, 13.0, 81), np.linspace(-5.0, 20.0, 26)
-    noise = np.random.default_rng(0).normal(0.0, 0.05, (26, 81))
-    data = 4.0 * np.exp(-((energy - position(time)[:, np.newaxis]) ** 2) / 2.0) + noise
-    made = File(
-        Project(tmp_path, show_output=0),
-        data=data,
-        energy=energy,
-        time=time,
-        labels={"time": "delay", "energy": "kinetic energy"},
-        units={"time": "ps", "energy": "eV"},
-    )
-    made.load_model("m:\n  Gauss: {A: [4, True], x0: [9, True], SD: [1, True]}\n", "m")
-    laws = (
-        "p:\n  constFun: {A: [9, True]}\n  expFun: {A: [4, True], tau: [8, True], t0: [0, False]}\n"
-    )
-    result = made.fit_slice_by_slice("m").fit_parameter("Gauss_01_x0", laws, "p")
-    assert units_of_parameters(result) == {
-        "constFun_01_A": "eV", "expFun_01_A": "eV", "expFun_01_tau": "ps", "expFun_01_t0": "ps"
-    }  # fmt: skip
-    above = result.plot().axes[0]
-    assert above.get_ylabel() == "Gauss_01_x0 (eV)"
-    assert result.plot().axes[1].get_xlabel() == "delay (ps)"
 
 
 def test_single_masked_points_do_not_end_the_shift_of_start_values() -> None:
@@ -430,26 +318,6 @@ def test_workers_that_lack_a_function_are_one_error() -> None:
             file.fit_slice_by_slice("m", n_workers=2)
     finally:
         forget_function("OwnLine")
-
-
-def test_a_dataset_of_times_in_minutes_comes_back_as_numbers(tmp_path: Path) -> None:
-    """xarray up to 2025 reads numbers in "minutes" as timedelta64 from a file."""
-    xarray = pytest.importorskip("xarray")
-    pytest.importorskip("h5netcdf")
-    text = "m:\n  Gauss: {A: [20, true, 0, 50], x0: [9.5, true, 3, 18], SD: [1, true, 0.2, 5]}\n"
-    units = {"time": "minutes", "energy": "eV", "data": "counts"}
-    project = Project(tmp_path, show_output=False)
-    file = File(project, data=series()[:4], energy=ENERGY, time=TIME[:4], units=units)
-    file.load_model(text, "m")
-    for fit in (file.fit_2d("m"), file.fit_slice_by_slice("m")):
-        path = tmp_path / f"{fit.fit_type}.nc"
-        fit.to_xarray().to_netcdf(path, engine="h5netcdf")
-        with xarray.open_dataset(path, engine="h5netcdf", decode_timedelta=True) as found:
-            assert found["time"].dtype == np.float64
-            assert found["time"].attrs["units"] == "min"
-            assert found["energy"].attrs["units"] == "eV"
-            assert found["residual"].attrs["units"] == found["data"].attrs["units"] == "counts"
-            assert np.allclose(found["residual"], found["data"] - found["fit"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["part", "one moves", "together", "other higher"])
