@@ -110,27 +110,27 @@ class File(_File):
     @property
     def dim(self) -> int:
         """1 for one spectrum, 2 for a time series, 0 without data."""
-        return 0 if self._data.data is None else self._data.data.ndim
+        return 0 if self.data is None else self.data.ndim
 
     @property
     def data_raw(self) -> npt.NDArray[Any] | None:
         """The data as they came, before subtract_dark and calibrate_data."""
-        return self._data.raw
+        return self._raw
 
     @property
     def dark(self) -> Array | None:
         """What :meth:`subtract_dark` subtracts: zeros (n_energy,) without a call, None without
         data."""
-        return self._correction(self._data.dark, 0.0)
+        return self._correction(self._dark, 0.0)
 
     @property
     def calibration(self) -> Array | None:
         """What :meth:`calibrate_data` divides by: ones (n_energy,) without a call, None without
         data."""
-        return self._correction(self._data.calibration, 1.0)
+        return self._correction(self._calibration, 1.0)
 
     def _correction(self, given: Array | None, neutral: float) -> Array | None:
-        data = self._data.data
+        data = self.data
         if data is None:
             return None
         return np.full(data.shape[-1], neutral) if given is None else given
@@ -140,41 +140,41 @@ class File(_File):
     @property
     def e_lim(self) -> tuple[int, ...]:
         """(begin, end) columns that fits see, end excluded; () without an energy axis."""
-        energy = self._data.energy
-        return () if energy is None else self._data.columns or (0, energy.size)
+        energy = self.energy
+        return () if energy is None else self.columns or (0, energy.size)
 
     @property
     def e_lim_abs(self) -> tuple[float, ...]:
         """(lowest, highest) energy that fits see; () without an energy axis."""
-        energy = self._data.energy
-        return () if energy is None else _ends(energy, self._data.columns or (0, energy.size))
+        energy = self.energy
+        return () if energy is None else _ends(energy, self.columns or (0, energy.size))
 
     @property
     def t_lim(self) -> tuple[int, ...]:
         """(begin, end) rows that fits see, end excluded; () without a time axis."""
-        time = self._data.time
-        return () if time is None else self._data.rows or (0, time.size)
+        time = self.time
+        return () if time is None else self.rows or (0, time.size)
 
     @property
     def t_lim_abs(self) -> tuple[float, ...]:
         """(first, last) time that fits see; () without a time axis."""
-        time = self._data.time
-        return () if time is None else _ends(time, self._data.rows or (0, time.size))
+        time = self.time
+        return () if time is None else _ends(time, self.rows or (0, time.size))
 
     @property
     def data_base(self) -> Array | None:
         """(n_energy,) the baseline; None before :meth:`define_baseline`."""
-        return None if self._data.baseline_rows is None else self._data.baseline
+        return None if self.baseline_rows is None else self.baseline
 
     @property
     def base_t_ind(self) -> tuple[int, ...]:
         """(begin, end) rows of the baseline, end excluded; () before :meth:`define_baseline`."""
-        return self._data.baseline_rows or ()
+        return self.baseline_rows or ()
 
     @property
     def base_t_abs(self) -> tuple[float, ...]:
         """(first, last) time of the baseline; () before :meth:`define_baseline`."""
-        rows, time = self._data.baseline_rows, self._data.time
+        rows, time = self.baseline_rows, self.time
         return () if rows is None or time is None else _ends(time, rows)
 
     # models and fits
@@ -182,7 +182,7 @@ class File(_File):
     @property
     def model_active(self) -> Model | None:
         """The model that calls without a name mean; None before one is loaded."""
-        return self._models.select_model() if self._models.models else None
+        return self.select_model() if self.models else None
 
     @property
     def model_base(self) -> Model | None:
@@ -205,7 +205,7 @@ class File(_File):
         return self._model_of("2d")
 
     def _last(self, fit_type: str) -> Iterator[Any]:
-        return (result for result in reversed(self._fits.results) if result.fit_type == fit_type)
+        return (result for result in reversed(self.results) if result.fit_type == fit_type)
 
     def _model_of(self, fit_type: str) -> Model | None:
         """The loaded model of the last fit of a type, with what the fit found; the copy that was
@@ -213,7 +213,7 @@ class File(_File):
         result: FitResult | SliceResults | None = next(self._last(fit_type), None)
         if result is None:
             return None
-        return self._models.models.get(result.model_name, result.model)
+        return self.models.get(result.model_name, result.model)
 
     @property
     def data_spec(self) -> npt.NDArray[Any] | None:
@@ -224,13 +224,13 @@ class File(_File):
     @property
     def spec_t_abs(self) -> list[float]:
         """[first, last] time of the last spectrum that was fitted; [] for data without times."""
-        rows, time = self._fits.spectrum_rows, self._data.time
+        rows, time = self._spectrum_rows, self.time
         return [] if rows is None or time is None else list(_ends(time, rows))
 
     @property
     def spec_t_ind(self) -> list[int]:
         """[begin, end] rows of the last spectrum that was fitted, end excluded."""
-        return list(self._fits.spectrum_rows or ())
+        return list(self._spectrum_rows or ())
 
     @property
     def sigma_source(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyspec.calls import Named, meant, one_of, stack_outside
+from pyspec.calls import Named, answered, meant, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.build.free import free_parameters, refuse_free
@@ -16,7 +16,6 @@ from pyspec.model.build.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data.data import FileData
 from pyspec.workflow.results.identity import name_list, one_name
 from pyspec.workflow.results.printed import printed
-from pyspec.workflow.workspace import Workspace
 
 #: How a model is named: by name, by its number, or by a list of one name.
 ModelInfo: TypeAlias = str | int | Sequence[str]
@@ -35,20 +34,22 @@ class ModelsByName(Named[Model]):
         return super().__missing__(key)
 
 
-class FileModels:
+class FileModels(FileData):
     """The part of a File that holds its models, on the axes of its data."""
 
-    def __init__(self, project: Workspace, data: FileData) -> None:
-        self.project = project
-        self.data = data
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        #: The loaded models by name.
         self.models: dict[str, Model] = ModelsByName()
         #: Model → parameter → (its value before the first fit, the value that a fit wrote).
         self._written: dict[str, dict[str, tuple[float, float]]] = {}
         #: Model → parameter → its value, and whether it was free, when the model was loaded.
         self._loaded: dict[str, dict[str, tuple[float, bool]]] = {}
-        self._last: dict[str, str] = {}
+        #: Model → the type of its last fit.
+        self._last_fits: dict[str, str] = {}
         self._active: str | None = None
 
+    @answered
     def load_model(
         self,
         model_yaml: str | Path,
@@ -69,59 +70,58 @@ class FileModels:
             return load_dynamics(source, name_list(model_info), par_name)
         if model_type == "profile":
             return load_profile(source, one_name(model_info, "model_info"), par_name)
-        return self._take(load_model(source, one_name(model_info, "model_info")))
+        return self._take_model(load_model(source, one_name(model_info, "model_info")))
 
+    @answered
     def add_model(self, model: Model) -> Model:
         """Keeps a model that was loaded or made elsewhere, and gives it the axes of the file. One
         of the same name is replaced, with a :class:`ModelWarning`."""
-        return self._take(model)
+        return self._take_model(model)
 
-    def _take(self, model: Model) -> Model:
-        data = self.data
+    def _take_model(self, model: Model) -> Model:
         if self.models.get(model.name, model) is not model:
             warnings.warn(
-                f"file {data.name!r}: the model {model.name!r} replaces the one of that name, with "
+                f"file {self.name!r}: the model {model.name!r} replaces the one of that name, with "
                 "what was added to it; its fits stay",
                 ModelWarning,
                 stacklevel=stack_outside(),
             )
         spectra = not model.is_time_model or bool(free_parameters(model.parameters))
-        if data.energy is not None and spectra:
-            model.set_axes(energy=data.energy, time=data.time)
+        if self.energy is not None and spectra:
+            model.set_axes(energy=self.energy, time=self.time)
         self._complete(model)
-        model.labels, model.units = data.names["labels"], dict(data.units)
+        model.labels, model.units = self._names["labels"], dict(self.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
         own = model.parameters.items()
         self._loaded[model.name] = {name: (par.value, par.vary) for name, par in own}
-        self._last.pop(model.name, None)
+        self._last_fits.pop(model.name, None)
         self._active = model.name
         return model
 
     def _complete(self, model: Model) -> None:
         """Gives a model of energies the auxiliary axis, and any what its functions read."""
-        data = self.data
-        if data.aux_axis is not None and not model.is_time_model:
-            model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
-        if data.inputs:
-            model.set_axes(inputs=own_inputs(model, data.inputs))
+        if self.aux_axis is not None and not model.is_time_model:
+            model.set_axes(aux=self.aux_axis, aux_weights=self.aux_weights)
+        if self.inputs:
+            model.set_axes(inputs=own_inputs(model, self.inputs))
 
-    def prepared(self, model_name: str, *, time: bool) -> Model:
+    def _prepared(self, model_name: str, *, time: bool) -> Model:
         """A copy of a model for one fit, on the axes of the file; without `time` at rest, for one
         spectrum."""
         chosen = self.select_model(model_name)
         if not time:
             refuse_free(chosen.name, chosen.parameters, "one spectrum needs")
         model = copy.deepcopy(chosen) if time else chosen.at_rest()
-        axis = self.data.need_axis("time") if time else None
-        model.set_axes(energy=self.data.need_axis("energy"), time=axis)
+        axis = self._need_axis("time") if time else None
+        model.set_axes(energy=self._need_axis("energy"), time=axis)
         self._complete(model)
-        refuse_misspelt(model, self.data.inputs)
+        refuse_misspelt(model, self.inputs)
         return model
 
     # values that fits write
 
-    def store_values(self, model_name: str, values: Mapping[str, float], fit_type: str) -> None:
+    def _write_values(self, model_name: str, values: Mapping[str, float], fit_type: str) -> None:
         """Writes the best values of a fit into the model, and remembers those before."""
         model = self.models[model_name]
         parameters, written = model.parameters, self._written.setdefault(model_name, {})
@@ -130,9 +130,9 @@ class FileModels:
             before, wrote = written.get(name, (now, now))
             written[name] = (before if now == wrote else now), float(value)
         model.set_values(values)
-        self._last[model_name] = fit_type
+        self._last_fits[model_name] = fit_type
 
-    def forget_fits(self, model: Model) -> None:
+    def _forget_fits(self, model: Model) -> None:
         """Gives a copy of a model the values of its file, or those set since by hand, in place of
         what fits wrote."""
         parameters = model.parameters
@@ -144,7 +144,7 @@ class FileModels:
             }
         )
 
-    def set_by_hand(self, model_name: str) -> set[str]:
+    def _set_by_hand(self, model_name: str) -> set[str]:
         """Parameters that were set by hand. Either their value differs from the one that was loaded
         or written by a fit, or they were free and are now fixed. A fit leaves them where they
         are."""
@@ -159,13 +159,14 @@ class FileModels:
             and (parameters[name].value != value or (was_free and not parameters[name].vary))
         }
 
-    def origin(self, model_name: str) -> str:
+    def _origin(self, model_name: str) -> str:
         """Where the values of a model come from: its file, or a fit."""
-        last = self._last.get(model_name)
+        last = self._last_fits.get(model_name)
         return "the model's values" if last is None else f"the last fit ({last})"
 
     # what moves
 
+    @answered
     def add_time_dependence(
         self,
         target_model: str,
@@ -186,21 +187,22 @@ class FileModels:
         Raises :class:`DataError` where the data of the file are one spectrum.
         """
         model = self._with_parameter(target_model, target_parameter)
-        self.refuse_one_spectrum()
+        self._refuse_one_spectrum()
         source = self.project.resolve(dynamics_yaml)
         names = name_list(dynamics_model)
         dynamics = load_dynamics(source, names, model.parameters[target_parameter], frequency)
         model.add_dynamics(target_parameter, dynamics)
         self._complete(model)
 
-    def refuse_one_spectrum(self) -> None:
+    def _refuse_one_spectrum(self) -> None:
         """Raises :class:`DataError` where the data have no times in which something could move."""
-        if self.data.data is not None and self.data.time is None:
+        if self.data is not None and self.time is None:
             raise DataError(
-                f"file {self.data.name!r} holds one spectrum, in which nothing moves in time; "
+                f"file {self.name!r} holds one spectrum, in which nothing moves in time; "
                 "leave add_time_dependence out, or give data of shape (time, energy) with time="
             )
 
+    @answered
     def add_par_profile(
         self,
         target_model: str,
@@ -216,10 +218,10 @@ class FileModels:
         Raises :class:`DataError` where the file has no such axis.
         """
         model = self._with_parameter(target_model, target_parameter)
-        has_axis = self.data.aux_axis is not None or model.aux is not None or model.is_time_model
-        if self.data.data is not None and not has_axis:
+        has_axis = self.aux_axis is not None or model.aux is not None or model.is_time_model
+        if self.data is not None and not has_axis:
             raise DataError(
-                f"file {self.data.name!r} has no auxiliary axis, along which {target_parameter} "
+                f"file {self.name!r} has no auxiliary axis, along which {target_parameter} "
                 "could differ; give it one, such as a depth: File(..., aux_axis=depth, "
                 "aux_weights=weights)"
             )
@@ -244,6 +246,7 @@ class FileModels:
 
     # which model
 
+    @answered
     def select_model(self, model_info: ModelInfo | None = None) -> Model:
         """The loaded model of that name or number; the active one for None."""
         known = list(self.models)
@@ -268,10 +271,12 @@ class FileModels:
         hint = suggest(str(name), known)
         raise ModelError(f"no model {name!r} is loaded{hint}; loaded: {', '.join(known)}")
 
+    @answered
     def set_active_model(self, model_info: ModelInfo) -> None:
         """Chooses the model that calls without a model name mean."""
         self._active = self.select_model(model_info).name
 
+    @answered
     def delete_model(self, model_to_delete: ModelInfo | None = None) -> None:
         """Forgets a model (the active one for None); its fits stay."""
         name = self.select_model(model_to_delete).name
@@ -279,11 +284,13 @@ class FileModels:
         if self._active == name:
             self._active = next(reversed(self.models), None)
 
+    @answered
     def reset_models(self) -> None:
         """Forgets all models; their fits stay."""
         self.models.clear()
         self._active = None
 
+    @answered
     def describe_model(self, model_info: ModelInfo | None = None, detail: int = 0) -> str:
         """Prints and returns the parameters of a model; with `detail` its YAML text too."""
         model = self.select_model(model_info)

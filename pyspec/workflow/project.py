@@ -18,18 +18,12 @@ from pyspec.io import Dataset, from_xarray
 from pyspec.model.data.source import source_of
 from pyspec.model.plugins import handed
 from pyspec.workflow.data.checks import need_dataset, need_project
-from pyspec.workflow.data.data import FileData
-from pyspec.workflow.facts import FileFacts
-from pyspec.workflow.fitting.fits import FileFits, fit_baselines, fit_together
-from pyspec.workflow.forward import forward
-from pyspec.workflow.models import FileModels
-from pyspec.workflow.results.archives import FileOutput, ProjectOutput, find_file
-from pyspec.workflow.results.pictures import FilePictures
+from pyspec.workflow.fitting.fits import fit_baselines, fit_together
+from pyspec.workflow.results.file_results import FileResults
 from pyspec.workflow.results.printed import printed
-from pyspec.workflow.results.queries import FileAnswers
+from pyspec.workflow.results.project_results import ProjectResults, find_file
 from pyspec.workflow.results.results import FitResults
 from pyspec.workflow.results.summary import file_html, file_text
-from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,7 +34,7 @@ Array = npt.NDArray[np.float64]
 _OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels", "inputs")
 
 
-class File(FileFacts, Suggesting):
+class File(FileResults, Suggesting):
     """One data set and what is done with it.
 
     Parameters
@@ -86,16 +80,11 @@ class File(FileFacts, Suggesting):
         inputs: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         need_project(parent_project, path)
-        project = self.project = Project() if parent_project is None else parent_project
-        self._data = FileData(
+        project = Project() if parent_project is None else parent_project
+        super().__init__(
             project, path, name, data, energy, time, aux_axis, aux_weights=aux_weights,
             mask=mask, nan_policy=nan_policy, labels=labels, units=units, inputs=inputs,
         )  # fmt: skip
-        self._models = FileModels(project, self._data)
-        self._fits = FileFits(project, self._data, self._models)
-        self._answers = FileAnswers(self._fits.results)
-        self._pictures = FilePictures(project, self._answers)
-        self._output = FileOutput(project, self._data, self._answers)
         project.files.append(self)
 
     @classmethod
@@ -140,50 +129,6 @@ class File(FileFacts, Suggesting):
         own = {key: options.pop(key) for key in _OWN if key in options}
         return cls.from_dataset(from_xarray(array, **options), parent_project, **own)
 
-    set_noise = forward("_data", FileData.set_noise)
-    set_sigma = forward("_data", FileData.set_sigma)
-    subtract_dark = forward("_data", FileData.subtract_dark)
-    calibrate_data = forward("_data", FileData.calibrate_data)
-    reset_dark = forward("_data", FileData.reset_dark)
-    reset_calibration = forward("_data", FileData.reset_calibration)
-    set_fit_limits = forward("_data", FileData.set_fit_limits)
-    define_baseline = forward("_data", FileData.define_baseline)
-    plot_data = forward("_data", FileData.plot_data)
-
-    load_model = forward("_models", FileModels.load_model)
-    add_model = forward("_models", FileModels.add_model)
-    add_time_dependence = forward("_models", FileModels.add_time_dependence)
-    add_par_profile = forward("_models", FileModels.add_par_profile)
-    select_model = forward("_models", FileModels.select_model)
-    set_active_model = forward("_models", FileModels.set_active_model)
-    delete_model = forward("_models", FileModels.delete_model)
-    reset_models = forward("_models", FileModels.reset_models)
-    describe_model = forward("_models", FileModels.describe_model)
-    model_list_to_name = staticmethod(FileModels.model_list_to_name)
-
-    fit_baseline = forward("_fits", FileFits.fit_baseline)
-    fit_spectrum = forward("_fits", FileFits.fit_spectrum)
-    fit_2d = forward("_fits", FileFits.fit_2d)
-    fit_slice_by_slice = forward("_fits", FileFits.fit_slice_by_slice)
-    fit_trace = forward("_fits", FileFits.fit_trace)
-
-    get_result = forward("_answers", FileAnswers.get_result)
-    get_parameters = forward("_answers", FileAnswers.get_parameters)
-    get_correlations = forward("_answers", FileAnswers.get_correlations)
-    get_confidence_intervals = forward("_answers", FileAnswers.get_confidence_intervals)
-    compare_models = forward("_answers", FileAnswers.compare_models)
-    get_mcmc = forward("_answers", FileAnswers.get_mcmc)
-
-    plot_fit = forward("_pictures", FilePictures.plot_fit)
-    plot_param_evolution = forward("_pictures", FilePictures.plot_param_evolution)
-    plot_sbs_slices = forward("_pictures", FilePictures.plot_sbs_slices)
-    plot_mcmc = forward("_pictures", FilePictures.plot_mcmc)
-
-    save_fit = forward("_output", FileOutput.save_fit)
-    export_fit = forward("_output", FileOutput.export_fit)
-    save_baseline_fit = forward("_output", FileOutput.save_baseline_fit)
-    save_spectrum_fit = forward("_output", FileOutput.save_spectrum_fit)
-
     def build(self, /, model_name: str | None = None, *, folder: str | Path | None = None) -> Any:
         """The builder in a notebook, on these data and a model of this file; without `model_name`
         on all of them. Save writes to `folder`. The model of the file stays as it is;
@@ -209,7 +154,7 @@ class File(FileFacts, Suggesting):
         return file_html(self)
 
 
-class Project(Workspace, Suggesting):
+class Project(ProjectResults, Suggesting):
     """A folder of model files, a backend, and the files that are fitted with them.
 
     Parameters
@@ -237,7 +182,6 @@ class Project(Workspace, Suggesting):
         super().__init__(path, name, config_file, backend=backend, show_output=show_output)
         self.files: list[File] = Listed("file")
         self.joint_results: list[JointResult] = Listed("joint fit")
-        self._output = ProjectOutput(self, self.files, self.joint_results)
 
     # all files at once
 
@@ -259,7 +203,7 @@ class Project(Workspace, Suggesting):
         spectrum."""
         where = target_model, target_parameter, dynamics_yaml, dynamics_model
         for file in self._need_files():
-            file._models.refuse_one_spectrum()
+            file._refuse_one_spectrum()
         for file in self._need_files():
             file.add_time_dependence(*where, frequency=frequency)
 
@@ -289,8 +233,7 @@ class Project(Workspace, Suggesting):
         self, *, model_name: str, stages: int = 1, **options: Unpack[SharedOptions]
     ) -> list[FitResult]:
         """:meth:`File.fit_baseline` for every file; Ctrl-C ends them with the fit that runs."""
-        files = [file._fits for file in self._need_files()]
-        return fit_baselines(files, model_name, stages, options)
+        return fit_baselines(self._need_files(), model_name, stages, options)
 
     @answered
     @held
@@ -310,9 +253,8 @@ class Project(Workspace, Suggesting):
         :meth:`File.fit_2d`. Each file keeps its part as a result. Single spectra, or traces, are
         fitted together by :func:`pyspec.fit_joint`.
         """
-        parts = [file._fits for file in self._need_files()]
         return fit_together(
-            self, parts, model_name, stages, seed_source, options, self.joint_results
+            self._need_files(), model_name, stages, seed_source, options, self.joint_results
         )
 
     @property
@@ -321,13 +263,6 @@ class Project(Workspace, Suggesting):
         `find`, `get`, `compare_models` and more: see :class:`pyspec.FitResults`."""
         fits = [result for file in self.files for result in file.results]
         return FitResults(fits, joint=self.joint_results, config=self.plot_config)
-
-    save_fits = forward("_output", ProjectOutput.save_fits)
-    load_fits = forward("_output", ProjectOutput.load_fits)
-    export_fit = forward("_output", ProjectOutput.export_fit)
-    export_fits = forward("_output", ProjectOutput.export_fits)
-    drop_fits = forward("_output", ProjectOutput.drop_fits)
-    describe = forward("_output", ProjectOutput.describe)
 
     def _need_files(self) -> list[File]:
         if not self.files:

@@ -304,7 +304,7 @@ def test_many_messages_are_answered_or_refused(tmp_path: Path) -> None:
 
 def test_names_with_html_are_text(tmp_path: Path) -> None:
     found = session()
-    found.ground.file._data.name = "<img src=x onerror=alert(1)>"
+    found.ground.file.name = "<img src=x onerror=alert(1)>"
     with served(found, tmp_path) as server, opened(server) as page:
         page.until(lambda one: "file" in one.state)
         assert page.state["file"]["name"] == "<img src=x onerror=alert(1)>"

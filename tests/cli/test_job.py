@@ -38,11 +38,11 @@ def the_file(job: Job) -> File:
 
 def series(job: Job) -> Measurement:
     """The data of a job as they are fitted."""
-    return the_file(job)._data.whole()
+    return the_file(job)._whole()
 
 
 def mean_spectrum(job: Job, rows: tuple[int, int]) -> Measurement:
-    return the_file(job)._data.mean(rows)
+    return the_file(job)._mean(rows)
 
 
 def test_the_template_is_a_job(folder: Path) -> None:

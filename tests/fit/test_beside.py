@@ -240,7 +240,7 @@ def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file.set_noise("gaussian", sigma=by_reference(Rows(sigma[:-1])))
     file.set_noise("gaussian", sigma=by_reference(Rows(sigma)))
     with pytest.raises(DataError, match=r"not in chunk 23, row 231, column 7; mask points"):
-        fit_model(model, file._data.whole())
+        fit_model(model, file._whole())
     with pytest.raises(DataError, match="holds float64; give booleans, or numbers that are 0"):
         File(data=held, energy=model.energy, time=model.time, mask=by_reference(Rows(data)))
     with pytest.raises(DataError, match="a fit needs real numbers"):

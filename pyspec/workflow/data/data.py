@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import one_of
+from pyspec.calls import answered, one_of
 from pyspec.errors import DataError
 from pyspec.io.sources.arrays import as_source
 from pyspec.model import Measurement
@@ -61,17 +61,21 @@ class FileData:
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
         self.project = project
+        #: Where the data come from.
         self.path = Path(path)
+        #: How results call the file.
         self.name = str(path) if name is None else name
-        self.energy: Array | None = None if energy is None else check_axis(energy, "energy")
-        self.time: Array | None = None if time is None else check_axis(time, "time", ascending=True)
-        self.aux_axis: Array | None = taken_axis(None, aux_axis, "auxiliary")
-        self.aux_weights: Array | None = None
+        self._energy: Array | None = None if energy is None else check_axis(energy, "energy")
+        self._time: Array | None = (
+            None if time is None else check_axis(time, "time", ascending=True)
+        )
+        self._aux_axis: Array | None = taken_axis(None, aux_axis, "auxiliary")
+        self._aux_weights: Array | None = None
         if self.aux_axis is not None:
-            self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
+            self._aux_weights = check_weights(aux_weights, self.aux_axis.size)
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
-        self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
+        self._inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         for name, one in (inputs or {}).items():
             refuse_beside(f"inputs[{name!r}]", one, self.time, self.energy)
         named = Measurement(labels=labels or {}, units=units or {})
@@ -81,24 +85,24 @@ class FileData:
         self._excluded: npt.NDArray[np.bool_] | None = None
         self._excluded_rows: npt.NDArray[np.bool_] | None = None
         #: The ranges (low, high) of the last axis that are left out, and of the times of a series.
-        self.excluded_ranges: tuple[tuple[float, float], ...] = ()
-        self.excluded_times: tuple[tuple[float, float], ...] = ()
-        self.raw: npt.NDArray[Any] | None = None
-        self.dark: Array | None = None
-        self.calibration: Array | None = None
-        self.data: npt.NDArray[Any] | None = None
+        self._excluded_ranges: tuple[tuple[float, float], ...] = ()
+        self._excluded_times: tuple[tuple[float, float], ...] = ()
+        self._raw: npt.NDArray[Any] | None = None
+        self._dark: Array | None = None
+        self._calibration: Array | None = None
+        self._data: npt.NDArray[Any] | None = None
         if data is not None:
-            self._take(data, mask, nan_policy)
+            self._take_data(data, mask, nan_policy)
         elif mask is not None:
             raise DataError("a mask needs data: File(data=..., mask=...)")
-        self.noise = project.default_noise(np.shape(data))
+        self._noise = project.default_noise(np.shape(data))
         if self.noise.kind == "poisson" and data is not None:
             self._check_counts()
-        self.rows: tuple[int, int] | None = None
-        self.columns: tuple[int, int] | None = None
-        self.baseline_rows: tuple[int, int] | None = None
+        self._rows: tuple[int, int] | None = None
+        self._columns: tuple[int, int] | None = None
+        self._baseline_rows: tuple[int, int] | None = None
 
-    def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
+    def _take_data(self, data: Any, mask: Any, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
             raise no_axes(data)
         refuse_other_order(data, self.time, self.energy)
@@ -113,10 +117,10 @@ class FileData:
             mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
         plain = np.ma.getdata(data) if masked else data
         first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
-        self.data, self._keep = check_data(plain, last, first, mask, nan_policy)
-        if self.data.ndim == 2 and self.time is None:
+        given, self._keep = check_data(plain, last, first, mask, nan_policy)
+        self._raw = self._data = given
+        if given.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
-        self.raw = self.data
 
     def _refer_to(self, source: Source, mask: npt.ArrayLike | None, nan_policy: str) -> None:
         """Data that stay where they are; whether they are finite is seen when a fit reads them."""
@@ -133,11 +137,87 @@ class FileData:
                 f"{expected}; each row needs its time and each column its energy"
             )
         held: Any = source
-        self.raw = self.data = held
+        self._raw = self._data = held
         self._keep = None if mask is None else kept_of(mask, source)
+
+    # what a file says of itself: read-only, so that it always matches the data
+
+    @property
+    def data(self) -> npt.NDArray[Any] | None:
+        """(n_energy,), (n_time, n_energy) or (n_time,), corrected, read-only."""
+        return self._data
+
+    @property
+    def energy(self) -> Array | None:
+        """(n_energy,) the energy axis, read-only: :meth:`pyspec.io.Dataset.shift` calibrates."""
+        return self._energy
+
+    @property
+    def time(self) -> Array | None:
+        """(n_time,) the time axis, read-only, as `energy` is."""
+        return self._time
+
+    @property
+    def aux_axis(self) -> Array | None:
+        """(n_aux,) the auxiliary axis of profiles."""
+        return self._aux_axis
+
+    @property
+    def aux_weights(self) -> Array | None:
+        """(n_aux,) the weights of the average over it."""
+        return self._aux_weights
+
+    @property
+    def inputs(self) -> Mapping[str, Array]:
+        """Further arrays along the axes, which functions by formula read."""
+        return self._inputs
+
+    @property
+    def noise(self) -> Noise:
+        """What is known of the noise."""
+        return self._noise
+
+    @property
+    def noise_type(self) -> str:
+        """The kind of noise: "unknown", "gaussian" or "poisson"."""
+        return self.noise.kind
+
+    @property
+    def noise_scale(self) -> float | None:
+        """Counts for each unit of the data, None unless they are counts."""
+        return self.noise.scale if self.noise.kind == "poisson" else None
+
+    @property
+    def sigma_data(self) -> float | Array | None:
+        """The standard deviation that was declared."""
+        return self.noise.given
+
+    @property
+    def sigma_type(self) -> str:
+        """Whether that is "constant", "array" or "none"."""
+        sigma = self.noise.sigma
+        if sigma is None:
+            return "none"
+        return "constant" if isinstance(sigma, float) else "array"
+
+    @property
+    def rows(self) -> tuple[int, int] | None:
+        """Half-open range of rows that fits see; None is all."""
+        return self._rows
+
+    @property
+    def columns(self) -> tuple[int, int] | None:
+        """Half-open range of columns that fits see; None is all."""
+        return self._columns
+
+    @property
+    def baseline_rows(self) -> tuple[int, int] | None:
+        """Half-open range of rows of the baseline."""
+        return self._baseline_rows
 
     # noise
 
+    @answered
     def set_noise(
         self, noise_type: str, *, sigma: npt.ArrayLike | None = None, scale: float | None = None
     ) -> None:
@@ -153,30 +233,31 @@ class FileData:
         With known noise standard errors are not scaled by the reduced chi². For a mean of n spectra
         sigma is divided by sqrt(n), and `scale` is multiplied by n.
         """
-        data = self.need_data()
+        data = self._need_data()
         refuse_beside("sigma", sigma, self.time, self.energy)
         noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
         if noise.kind == "poisson":
             self._check_counts()
-        self.noise = noise
+        self._noise = noise
 
+    @answered
     def set_sigma(
         self, sigma: npt.ArrayLike | None, *, noise_type: str | None = None
     ) -> float | Array | None:
         """Declares Gaussian noise of this standard deviation; None takes it back. Returns it."""
         if sigma is None:
-            self.noise = Noise()
+            self._noise = Noise()
         else:
             self.set_noise(noise_type or "gaussian", sigma=sigma)
         return self.noise.given
 
     def _check_counts(self) -> None:
-        if self.dark is not None or self.calibration is not None:
+        if self._dark is not None or self._calibration is not None:
             raise DataError(
                 "counts that were corrected (subtract_dark, calibrate_data) are no counts any "
                 "more; use noise_type='gaussian' with the sigma of each point"
             )
-        data = self.need_data()
+        data = self._need_data()
         if source_of(data) is not None:
             return  # the fit looks
         bad = np.asarray(data < 0) if self.keep is None else np.asarray((data < 0) & self.keep)
@@ -189,15 +270,17 @@ class FileData:
 
     # corrections
 
+    @answered
     def subtract_dark(self, dark: npt.ArrayLike) -> None:
         """Subtracts a dark spectrum (n_energy,), or one a point, from the data as they came.
 
         A second call replaces the first; :meth:`reset_dark` takes it back.
         """
         refuse_beside("dark", dark, self.time, self.energy)
-        pattern = check_pattern(dark, self.need_data().shape, "dark")
-        self._correct(pattern, self.calibration)
+        pattern = check_pattern(dark, self._need_data().shape, "dark")
+        self._correct(pattern, self._calibration)
 
+    @answered
     def calibrate_data(self, calibration: npt.ArrayLike) -> None:
         """Divides the data (after the dark) by a response (n_energy,), or one a point.
 
@@ -205,38 +288,41 @@ class FileData:
         :meth:`reset_calibration` takes it back.
         """
         refuse_beside("calibration", calibration, self.time, self.energy)
-        pattern = check_pattern(calibration, self.need_data().shape, "calibration", positive=True)
-        self._correct(self.dark, pattern)
+        pattern = check_pattern(calibration, self._need_data().shape, "calibration", positive=True)
+        self._correct(self._dark, pattern)
 
+    @answered
     def reset_dark(self) -> None:
         """Takes :meth:`subtract_dark` back."""
-        self._correct(None, self.calibration)
+        self._correct(None, self._calibration)
 
+    @answered
     def reset_calibration(self) -> None:
         """Takes :meth:`calibrate_data` back."""
-        self._correct(self.dark, None)
+        self._correct(self._dark, None)
 
     def _correct(self, dark: Array | None, calibration: Array | None) -> None:
-        assert self.raw is not None
+        assert self._raw is not None
         if self.noise.kind == "poisson" and (dark is not None or calibration is not None):
             raise DataError(
                 "the noise is declared as that of counts, which a correction would spoil; declare "
                 "it as 'gaussian' with the sigma of each point first"
             )
-        if self.noise.sigma is not None and calibration is not self.calibration:
-            self.noise = self.noise.calibrated(self.calibration, calibration)
-        self.dark, self.calibration = dark, calibration
+        if self.noise.sigma is not None and calibration is not self._calibration:
+            self._noise = self.noise.calibrated(self._calibration, calibration)
+        self._dark, self._calibration = dark, calibration
         if dark is None and calibration is None:
-            self.data = self.raw
+            self._data = self._raw
             return
-        data = np.asarray(self.raw, dtype=np.float64)
+        data = np.asarray(self._raw, dtype=np.float64)
         data = data if dark is None else data - dark
         data = data if calibration is None else data / calibration
         data.setflags(write=False)
-        self.data = data
+        self._data = data
 
     # windows
 
+    @answered
     def set_fit_limits(
         self,
         energy_limits: Sequence[float | None] | None = None,
@@ -256,28 +342,29 @@ class FileData:
         """
         last = "time" if self.energy is None else "energy"
         of_series = last == "energy" and self.time is not None
-        out = excluded(self.need_axis(last), exclude, last, of_series) if len(exclude) else None
+        out = excluded(self._need_axis(last), exclude, last, of_series) if len(exclude) else None
         out_rows = None
         if len(exclude_times):
-            self.need_data(2)
-            out_rows = excluded(self.need_axis("time"), exclude_times, "time")
+            self._need_data(2)
+            out_rows = excluded(self._need_axis("time"), exclude_times, "time")
         columns = rows = None
         if energy_limits is not None or self.energy is not None:
-            columns = index_range(self.need_axis("energy"), energy_limits, "energy")
+            columns = index_range(self._need_axis("energy"), energy_limits, "energy")
         if time_limits is not None:
-            rows = index_range(self.need_axis("time"), time_limits, "time")
+            rows = index_range(self._need_axis("time"), time_limits, "time")
         seen = slice_of(rows if last == "time" else columns)
         if out is not None and out[seen].all():
             raise DataError("exclude= leaves no point of the window; narrow its ranges")
         if out_rows is not None and out_rows[slice_of(rows)].all():
             raise DataError("exclude_times= leaves no point of the window; narrow its ranges")
-        self.columns, self.rows = columns, rows
+        self._columns, self._rows = columns, rows
         self._excluded, self._excluded_rows = out, out_rows
-        self.excluded_ranges = tuple([_ends(pair) for pair in exclude])
-        self.excluded_times = tuple([_ends(pair) for pair in exclude_times])
+        self._excluded_ranges = tuple([_ends(pair) for pair in exclude])
+        self._excluded_times = tuple([_ends(pair) for pair in exclude_times])
         if show_plot:
             self.plot_data(show=True)
 
+    @answered
     def define_baseline(
         self,
         time_start: float | None,
@@ -289,16 +376,17 @@ class FileData:
         """The baseline is the mean of the spectra from `time_start` to `time_stop`, inclusive;
         None means from the first, or to the last. `time_type` is "abs" for times or "ind" for row
         numbers. Raises :class:`DataError` where `time_stop` is before `time_start`."""
-        self.need_data(2)
+        self._need_data(2)
         given = forward_range((time_start, time_stop), time_type, "the baseline")
-        self.baseline_rows = row_range(self.need_axis("time"), *given, time_type)
+        self._baseline_rows = row_range(self._need_axis("time"), *given, time_type)
         if show_plot:
             self.plot_data(show=True)
 
+    @answered
     def plot_data(self, /, **options: Unpack[PlotOptions]) -> Any:
         """The data with fit window and baseline marked; returns the Figure. Options as of
         :func:`pyspec.plot.plot_data`."""
-        data = self.need_data()
+        data = self._need_data()
         if self.keep is not None:
             data = np.where(self.keep, data, np.nan)
         marks: dict[str, Any] = {
@@ -311,61 +399,61 @@ class FileData:
 
     @property
     def keep(self) -> npt.NDArray[np.bool_] | None:
-        """False where a point is masked or excluded; None where all count."""
+        """False where a point is left out, masked or excluded; None where all count."""
         kept = self._kept_times()
         if self._excluded is None:
             return kept
-        return both_of(kept, ~self._excluded, self.need_data().shape)
+        return both_of(kept, ~self._excluded, self._need_data().shape)
 
     def _kept_times(self) -> npt.NDArray[np.bool_] | None:
         """False where a point is masked, or its time left out; None where all count."""
         if self._excluded_rows is None:
             return self._keep
-        return both_of(self._keep, ~self._excluded_rows[:, None], self.need_data().shape)
+        return both_of(self._keep, ~self._excluded_rows[:, None], self._need_data().shape)
 
     @property
     def baseline(self) -> Array:
         """(n_energy,) the mean spectrum that define_baseline chose; masked points do not count."""
-        return np.asarray(self.mean(self.need_baseline()).data)
+        return np.asarray(self._mean(self._need_baseline()).data)
 
-    def need_baseline(self) -> tuple[int, int]:
+    def _need_baseline(self) -> tuple[int, int]:
         """The rows of the baseline. Raises :class:`DataError` before define_baseline."""
         if self.baseline_rows is None:
             raise DataError("no baseline yet: call define_baseline(time_start, time_stop) first")
         return self.baseline_rows
 
-    def mean(self, rows: tuple[int, int]) -> Measurement:
+    def _mean(self, rows: tuple[int, int]) -> Measurement:
         """The mean spectrum over rows, with its noise."""
         kept = self._kept_times()
-        given = self.need_data(2), rows, kept, self._excluded, self.noise, self.columns
-        return mean_of(*given, **self.names)
+        given = self._need_data(2), rows, kept, self._excluded, self.noise, self.columns
+        return mean_of(*given, **self._names)
 
-    def row(self, row: int) -> Measurement:
+    def _row(self, row: int) -> Measurement:
         """One spectrum, with its noise."""
-        data = self.need_data(2)
+        data = self._need_data(2)
         keep = None if self.keep is None else self.keep[row]
         noise = self.noise.of_row(row, data.shape)
-        return Measurement(data[row], None, self.columns, keep=keep, **self.names, **noise)
+        return Measurement(data[row], None, self.columns, keep=keep, **self._names, **noise)
 
-    def whole(self) -> Measurement:
+    def _whole(self) -> Measurement:
         """The data as they are, with their noise and the window."""
-        data = self.need_data()
+        data = self._need_data()
         rows = self.rows if data.ndim == 2 else None
         columns = self.columns
         if self.energy is None:  # a trace: its one axis is time
             columns = self.rows
         noise = self.noise.of_series()
-        return Measurement(data, rows, columns, keep=self.keep, **self.names, **noise)
+        return Measurement(data, rows, columns, keep=self.keep, **self._names, **noise)
 
     @property
-    def names(self) -> dict[str, Any]:
+    def _names(self) -> dict[str, Any]:
         """Labels and units of axes and data; a label that the project gives goes first, as it does
         in pictures."""
         return {"labels": labels_with(self, self.project.plot_config), "units": self.units}
 
     # what must be there
 
-    def need_axis(self, name: str) -> Array:
+    def _need_axis(self, name: str) -> Array:
         """The axis "energy" or "time". Raises :class:`DataError` without it."""
         axis: Array | None = getattr(self, name)
         if axis is None:
@@ -375,7 +463,7 @@ class FileData:
             raise DataError(f"file {self.name!r} has no {name} axis{say}")
         return axis
 
-    def need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:
+    def _need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:
         """The data. Raises :class:`DataError` without any, or of another dimension."""
         if self.data is None:
             raise DataError(f"file {self.name!r} has no data: File(..., data=...)")

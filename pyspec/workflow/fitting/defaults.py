@@ -18,7 +18,7 @@ When = tuple[float | None, tuple[float, float] | None]
 
 def prepared_model(file: File, name: str) -> Model:
     """A copy of a loaded model as a fit of all of the file would begin with it."""
-    return file._models.prepared(name, time=file.time is not None)
+    return file._prepared(name, time=file.time is not None)
 
 
 def rows_of_spectrum(file: File, when: When) -> tuple[int, int] | None:
@@ -28,7 +28,7 @@ def rows_of_spectrum(file: File, when: When) -> tuple[int, int] | None:
 
 def check_mean(file: File, rows: tuple[int, int]) -> None:
     """Raises :class:`DataError` where the noise of the mean of these rows is not known."""
-    file._data.mean(rows)
+    file._mean(rows)
 
 
 def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> Model:
@@ -47,16 +47,15 @@ def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> 
 
 def _parts(file: File, name: str, kind: str, when: When) -> tuple[Model, Any]:
     """The model and the Measurement of a fit."""
-    fits, data = file._fits, file._data
     if kind == "2d":
-        return fits.prepared_2d(name, None)[:2]
+        return file._prepared_2d(name, None)[:2]
     if kind == "spectrum":
-        return fits.prepared_spectrum(name, *when, "abs")[:2]
+        return file._prepared_spectrum(name, *when, "abs")[:2]
     if kind == "trace":
         model = file.models[name]
         model.set_axes(time=file.time)
-        return model, data.whole()
-    model = file._models.prepared(name, time=False)
+        return model, file._whole()
+    model = file._prepared(name, time=False)
     if kind == "slices":
-        return model, row_of(data.whole(), (file.rows or (0, 0))[0])
-    return model, data.mean(data.need_baseline())
+        return model, row_of(file._whole(), (file.rows or (0, 0))[0])
+    return model, file._mean(file._need_baseline())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyspec.calls import Listed, say
+from pyspec.calls import Listed, answered, say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
@@ -27,7 +27,6 @@ from pyspec.model.data.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.workflow.data.checks import refuse_spectra
-from pyspec.workflow.data.data import FileData
 from pyspec.workflow.fitting.samples import refuse_samples, sampled, settings_of
 from pyspec.workflow.fitting.seeds import (
     BASELINE,
@@ -40,23 +39,22 @@ from pyspec.workflow.fitting.seeds import (
 )
 from pyspec.workflow.models import FileModels
 from pyspec.workflow.results.identity import stamp
-from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class FileFits:
+class FileFits(FileModels):
     """The part of a File that fits its models to its data, and keeps what came out."""
 
-    def __init__(self, project: Workspace, data: FileData, models: FileModels) -> None:
-        self.project = project
-        self.data = data
-        self.models = models
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        #: The fits, in the order they were made.
         self.results: list[Any] = Listed("fit")
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
-        self.spectrum_rows: tuple[int, int] | None = None
+        self._spectrum_rows: tuple[int, int] | None = None
 
+    @answered
     @held
     def fit_baseline(
         self,
@@ -77,19 +75,20 @@ class FileFits:
         Raises :class:`DataError` before :meth:`define_baseline`, :class:`ModelError` for a model
         that is not loaded, :class:`FitError` as `fit_model` does.
         """
-        measurement = self.data.mean(self.data.need_baseline())
+        measurement = self._mean(self._need_baseline())
         model, origin = self._still(model_name, seed_source)
-        return self.fitted(model, measurement, "baseline", origin, stages, options)
+        return self._fitted(model, measurement, "baseline", origin, stages, options)
 
     def _still(self, model_name: str, seed_source: str | None) -> tuple[Model, str]:
         """A model of one spectrum with its start values, and where these come from."""
         check_source(seed_source, STILL_SOURCES)
-        model = self.models.prepared(model_name, time=False)
+        model = self._prepared(model_name, time=False)
         if seed_source == "model":
-            self.models.forget_fits(model)
+            self._forget_fits(model)
             return model, MODEL_VALUES
-        return model, self.models.origin(model.name)
+        return model, self._origin(model.name)
 
+    @answered
     @held
     def fit_spectrum(
         self,
@@ -110,15 +109,15 @@ class FileFits:
 
         Raises :class:`DataError` for times that the data do not have, or none of a series."""
         when = time_point, time_range, time_type
-        model, measurement, origin, rows = self.prepared_spectrum(model_name, *when, seed_source)
-        result = self.fitted(model, measurement, "spectrum", origin, stages, options)
-        self.spectrum_rows = rows
+        model, measurement, origin, rows = self._prepared_spectrum(model_name, *when, seed_source)
+        result = self._fitted(model, measurement, "spectrum", origin, stages, options)
+        self._spectrum_rows = rows
         if show_plot:
             with as_remark("picture"):
                 plot_fit(result, show=True)
         return result
 
-    def prepared_spectrum(
+    def _prepared_spectrum(
         self,
         model_name: str,
         time_point: float | None,
@@ -128,17 +127,18 @@ class FileFits:
     ) -> tuple[Model, Measurement, str, tuple[int, int] | None]:
         """The model with its start values, the spectrum, where the start values come from, and the
         rows of the spectrum; for :meth:`fit_spectrum`."""
-        time = None if self.data.need_data().ndim == 1 else self.data.need_axis("time")
+        time = None if self._need_data().ndim == 1 else self._need_axis("time")
         rows = spectrum_rows(time, time_point, time_range, time_type)
         if rows is None:
-            measurement = self.data.whole()
+            measurement = self._whole()
         elif time_point is not None:
-            measurement = self.data.row(rows[0])
+            measurement = self._row(rows[0])
         else:
-            measurement = self.data.mean(rows)
+            measurement = self._mean(rows)
         model, origin = self._still(model_name, seed_source)
         return model, measurement, origin, rows
 
+    @answered
     @held
     def fit_2d(
         self,
@@ -159,35 +159,36 @@ class FileFits:
         and for other parameters the values of the last fit. `result.started_from` says which it
         was. Options as of :func:`pyspec.fit_model`.
         """
-        model, measurement, origin = self.prepared_2d(model_name, seed_source)
-        return self.fitted(model, measurement, "2d", origin, stages, options)
+        model, measurement, origin = self._prepared_2d(model_name, seed_source)
+        return self._fitted(model, measurement, "2d", origin, stages, options)
 
-    def prepared_2d(
+    def _prepared_2d(
         self, model_name: str, seed_source: str | None
     ) -> tuple[Model, Measurement, str]:
         """The model with its start values, the data, and where the start values come from; for
         :meth:`fit_2d` or a joint fit."""
-        self.data.need_data(2)
+        self._need_data(2)
         check_source(seed_source, SOURCES)
-        model = self.models.prepared(model_name, time=True)
-        measurement = self.data.whole()
+        model = self._prepared(model_name, time=True)
+        measurement = self._whole()
         if seed_source == "model":
-            self.models.forget_fits(model)
+            self._forget_fits(model)
             return model, measurement, MODEL_VALUES
         baseline = self._last_baseline()
         if baseline is not None:
-            seed_from(model, baseline, self.models.set_by_hand(model.name))
+            seed_from(model, baseline, self._set_by_hand(model.name))
             return model, measurement, BASELINE
         if seed_source == "baseline":
             raise FitError(
                 "seed_source='baseline', but no baseline was fitted yet; call fit_baseline"
             )
-        return model, measurement, self.models.origin(model.name)
+        return model, measurement, self._origin(model.name)
 
     def _last_baseline(self) -> FitResult | None:
         found = [result for result in self.results if result.fit_type == "baseline"]
         return found[-1] if found else None
 
+    @answered
     @held
     def fit_slice_by_slice(
         self,
@@ -221,21 +222,21 @@ class FileFits:
 
         A slice that fails, or Ctrl-C, loses no other slice.
         """
-        self.data.need_data(2)
+        self._need_data(2)
         refuse_samples(options)
-        time = self.data.need_axis("time")
-        model, series = self.models.prepared(model_name, time=False), self.data.whole()
+        time = self._need_axis("time")
+        model, series = self._prepared(model_name, time=False), self._whole()
         times = time[slice_of(series.rows)]
         baseline = self._last_baseline()
-        origin = self.models.origin(model.name)
+        origin = self._origin(model.name)
         if seed_source == "model":
-            self.models.forget_fits(model)
+            self._forget_fits(model)
             origin = MODEL_VALUES
         if seed_source is None:
             chosen = "baseline" if baseline is not None else "model"
             seed_source = "explicit" if seed_values is not None else chosen
         origin = {"explicit": "seed_values", "baseline": BASELINE}.get(seed_source, origin)
-        hand = self.models.set_by_hand(model.name)
+        hand = self._set_by_hand(model.name)
         seeds = slice_seeds(
             model, series, times, seed_source, seed_values, seed_adapt, baseline, hand
         )
@@ -251,11 +252,12 @@ class FileFits:
                 workers=workers,
                 **self._options(options),
             ).diagnose()
-            slices.file_name, slices.started_from = self.data.name, origin
+            slices.file_name, slices.started_from = self.name, origin
             slices.folder = self.project.path
-            self._keep(slices)
+            self._add_result(slices)
             return hold.mark(slices)
 
+    @answered
     @held
     def fit_trace(
         self,
@@ -269,31 +271,31 @@ class FileFits:
         `model` names a model of time laws in the file `model_yaml`; or `model_yaml` is a Model.
         Options as of :func:`pyspec.fit.fit_trace`.
         """
-        data = self.data.need_data(1)
-        if self.data.energy is not None:
+        data = self._need_data(1)
+        if self.energy is not None:
             raise DataError(
-                f"file {self.data.name!r} holds a spectrum; a trace has a time axis and no energies"
+                f"file {self.name!r} holds a spectrum; a trace has a time axis and no energies"
             )
         source = model_yaml if isinstance(model_yaml, Model) else self.project.resolve(model_yaml)
         chosen = time_model(source, model)
-        given = {**self._options(options), "measurement": self.data.whole()}
-        given["inputs"] = own_inputs(chosen, self.data.inputs) or None
-        refuse_misspelt(chosen, self.data.inputs)
+        given = {**self._options(options), "measurement": self._whole()}
+        given["inputs"] = own_inputs(chosen, self.inputs) or None
+        refuse_misspelt(chosen, self.inputs)
         asks = settings_of(options) is not None
         with Hold(until_return=not asks) as hold:
-            result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given).diagnose()
-            result.file_name = self.data.name
-            self._keep(result)
+            result = fit_trace(chosen, None, self._need_axis("time"), data, **given).diagnose()
+            result.file_name = self.name
+            self._add_result(result)
             hold.mark(result)
         return sampled(result, options, self.project.show_output) if asks else result
 
     def _options(self, options: Mapping[str, object]) -> dict[str, Any]:
         given = {"backend": self.project.backend, "progress": self.project.show_output}
-        if self.data.noise.is_known:
+        if self.noise.is_known:
             given["scale_covar"] = False
         return {**given, **without_intervals(options, are_kept=True)}
 
-    def fitted(
+    def _fitted(
         self,
         model: Model,
         measurement: Measurement,
@@ -306,30 +308,30 @@ class FileFits:
         asks, given = settings_of(options) is not None, self._options(options)
         with Hold(until_return=not asks) as hold:
             result = fit_model(model, measurement, stages=stages, **given).diagnose()
-            result.fit_type, result.file_name = fit_type, self.data.name
+            result.fit_type, result.file_name = fit_type, self.name
             result.started_from = origin
-            self.adopt(result)
+            self._store(result)
+            self._add_result(result)
             hold.mark(result)
         if asks:  # the fit is kept; a signal ends the sampling
             sampled(result, options, self.project.show_output)
         return result
 
-    def adopt(self, result: FitResult) -> None:
-        """Keeps a result, and its values in the model it is of."""
-        self.store_values(result)
-        self._keep(result)
-
-    def store_values(self, result: FitResult) -> None:
+    def _store(self, result: FitResult) -> None:
         """Writes the best values of a fit into the model that it is of."""
         values = result.values
         found = {name: values[name] for name in result.free_names}
-        self.models.store_values(result.model_name, found, result.fit_type)
+        self._write_values(result.model_name, found, result.fit_type)
 
-    def _keep(self, result: FitResult | SliceResults) -> None:
+    def _add_result(self, result: FitResult | SliceResults) -> None:
         stamp(result)
         self.results.append(result)
         if self.project.show_output:
             say(result)
+
+
+#: A file by its name, or given as the File.
+OneFile: TypeAlias = FileFits | str
 
 
 def refuse_twins(names: Sequence[str]) -> None:
@@ -358,7 +360,6 @@ def fit_baselines(
 
 
 def fit_together(
-    project: Workspace,
     files: Sequence[FileFits],
     model_name: str,
     stages: int,
@@ -368,10 +369,10 @@ def fit_together(
 ) -> JointResult:
     """Fits the model of that name to several files as one residual; each keeps its part, `kept`
     the whole. See :meth:`pyspec.Project.fit_2d`."""
-    names = [file.data.name for file in files]
+    names = [file.name for file in files]
     refuse_twins(names)
-    refuse_spectra({file.data.name: file.data.data for file in files})
-    prepared = [file.prepared_2d(model_name, seed_source) for file in files]
+    refuse_spectra({file.name: file.data for file in files})
+    prepared = [file._prepared_2d(model_name, seed_source) for file in files]
     parts = [(model, measurement) for model, measurement, _ in prepared]
     if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:
         raise FitError(
@@ -379,6 +380,7 @@ def fit_together(
             'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
         )
     asks, given = settings_of(options) is not None, files[0]._options(options)
+    show_output = files[0].project.show_output
     with Hold(until_return=not asks) as hold:
         joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
         origins = [origin for _, _, origin in prepared]
@@ -386,14 +388,14 @@ def fit_together(
         stamp(joint)
         for file, result, origin in zip(files, joint, origins, strict=True):
             result.started_from = origin
-            file.store_values(result)
+            file._store(result)
             stamp(result)
             file.results.append(result)
         kept.append(joint)
         for result in (joint, *joint):
             hold.mark(result)
-        if project.show_output:
+        if show_output:
             say(joint)
     if asks:
-        sampled(joint, options, project.show_output)
+        sampled(joint, options, show_output)
     return joint

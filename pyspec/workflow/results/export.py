@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
+from pyspec.calls import say
 from pyspec.errors import DataError, FitError
-from pyspec.fit import FitResult, SliceResults
+from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.fit.amplitudes.gaps import open_fit
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.results.ended import TOGETHER
@@ -22,8 +23,8 @@ from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.plot.protocols import Fit
+from pyspec.workflow.results.answers import COLUMNS, parameter_rows
 from pyspec.workflow.results.identity import SHORT, handle_of, label_of, stamp_of
-from pyspec.workflow.results.tables import COLUMNS
 from pyspec.workflow.workspace import Workspace
 
 Array = npt.NDArray[np.float64]
@@ -70,35 +71,43 @@ class Folder:
         self.table(name, list(columns), zip(*columns.values(), strict=True))
 
 
-def export(
-    fit: Fit, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+def export_to(
+    fit: Fit | JointResult,
+    project: Workspace,
+    filepath: str | Path | None,
+    overwrite: bool,
+    pictures: bool,
+    show_output: bool | int,
 ) -> Path:
-    """Writes a fit to ``root/files/<file>/<model>/<handle>``, its tables as a whole or not at all,
-    then the pictures; returns that folder. See :meth:`pyspec.Project.export_fit`."""
-    parts = ("files", fit.file_name or "fit", fit.model_name, handle_of(fit)[:SHORT])
-    target = root.joinpath(*map(file_name, parts))
-    _replaced(target, project, overwrite, lambda folder: write_fit(fit, folder))
-    if pictures:
-        _draw(fit, Folder(target, project))
-    return target
+    """Writes a fit to ``files/<file>/<model>/<handle>`` below `filepath`, a joint fit to
+    ``joint/<model>/<handle>`` with a folder ``files/<file>`` for each file: the tables as a whole
+    or not at all, then the pictures. Returns that folder. See :meth:`pyspec.Project.export_fit`."""
+    default = project.path / "fit_results" / file_name(project.name)
+    root = default if filepath is None else project.output(filepath, "")
+    joint = isinstance(fit, JointResult)
+    above = ("joint",) if joint else ("files", fit.file_name or "fit")
+    names = (*above, fit.model_name, handle_of(fit)[:SHORT])
+    target = root.joinpath(*map(file_name, names))
 
-
-def export_joint(
-    joint: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
-) -> Path:
-    """Writes a joint fit to ``root/joint/<model>/<handle>``: what holds for all files, and a
-    folder ``files/<file>`` for each of them."""
-    target = root / "joint" / file_name(joint.model_name) / handle_of(joint)[:SHORT]
+    def folders(folder: Folder) -> Iterator[tuple[Any, Folder]]:
+        """Each fit and its folder: a joint fit has one for each file."""
+        for part in fit if isinstance(fit, JointResult) else ():
+            yield part, folder.below("files").below(part.file_name)
+        if not joint:
+            yield fit, folder
 
     def write(folder: Folder) -> None:
-        _write_numbers(joint, folder)
-        _write_info(joint, folder, "joint")
-        for part in joint:
-            write_fit(part, folder.below("files").below(part.file_name))
+        if isinstance(fit, JointResult):
+            _write_numbers(fit, folder)
+            _write_info(fit, folder, "joint")
+        for part, own in folders(folder):
+            write_fit(part, own)
 
     _replaced(target, project, overwrite, write)
-    for part in joint if pictures else ():
-        _draw(part, Folder(target, project).below("files").below(part.file_name))
+    for part, own in folders(Folder(target, project)) if pictures else ():
+        _draw(part, own)
+    if show_output:
+        say(f"fit written to {target}")
     return target
 
 
@@ -174,8 +183,7 @@ def _write_info(fit: Fit, folder: Folder, kind: str) -> None:
 
 
 def _write_numbers(fit: FitResult, folder: Folder) -> None:
-    rows = [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
-    folder.table("params.csv", COLUMNS, rows)
+    folder.table("params.csv", COLUMNS, parameter_rows(fit))
     folder.table("metrics.csv", METRICS, [[fit.statistics[name] for name in METRICS]])
     found = fit.correlations
     if len(found):

@@ -10,15 +10,14 @@ import numpy as np
 
 from pyspec.calls import Suggesting, no_item
 from pyspec.errors import FitError
-from pyspec.fit import JointResult, MCMCResult, SliceResults
+from pyspec.fit import JointResult, SliceResults
 from pyspec.fit.results.table import need_pandas
 from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.fits import fits_of
-from pyspec.plot import PlotConfig, plot_fit, plot_residuals
-from pyspec.plot.figures.stack import plot_stack
+from pyspec.plot import PlotConfig, plot_residuals
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.facts import FileFacts
-from pyspec.workflow.fitting.samples import samples_of
+from pyspec.workflow.fitting.fits import OneFile
+from pyspec.workflow.results.answers import Answers
 from pyspec.workflow.results.compare import comparison, refuse_missing
 from pyspec.workflow.results.identity import (
     SELECTIONS,
@@ -34,16 +33,12 @@ from pyspec.workflow.results.identity import (
     matching,
     name_of_file,
     names_of,
-    one_fit,
     put_label,
     stamp_of,
 )
-from pyspec.workflow.results.pictures import draw_evolution, draw_samples, given_look
 from pyspec.workflow.results.summary import fits_html
-from pyspec.workflow.results.tables import correlation_answer, interval_frame, parameter_answer
 
-#: A file by its name, or given as the File; several of them, or all.
-OneFile: TypeAlias = FileFacts | str
+#: Several files, each by its name or given as the File, or all.
 Files: TypeAlias = OneFile | Sequence[OneFile] | None
 
 #: Fitted values that differ by less than this part of their size, or of their standard error, are
@@ -51,7 +46,7 @@ Files: TypeAlias = OneFile | Sequence[OneFile] | None
 SAME = 1e-9
 
 
-class FitResults(list[Any], Suggesting):
+class FitResults(list[Any], Answers, Suggesting):
     """Fits in the order they were made: FitResult and SliceResults, also those
     of an archive. A list of its own: later fits do not appear in it.
 
@@ -69,6 +64,12 @@ class FitResults(list[Any], Suggesting):
         super().__init__(fits)
         self.joint = list(joint)
         self.config = config
+
+    def _made(self) -> FitResults:
+        return self
+
+    def _look(self) -> PlotConfig | None:
+        return self.config
 
     @classmethod
     def load(
@@ -134,21 +135,7 @@ class FitResults(list[Any], Suggesting):
             raise FitError(f"{what}: {in_words(found or self)}{more}")
         return found[-1]
 
-    def last(
-        self,
-        *,
-        file: Any = None,
-        model: str | None = None,
-        fit_type: str | None = None,
-        handle: str | None = None,
-    ) -> Any:
-        """The last fit of this file, model and type, or the one of a handle."""
-        if handle is not None:
-            return find_fit(self, handle)
-        found = self.find(file=file, model=model, fit_type=fit_type)
-        if not found:
-            raise FitError(f"no such fit; there are: {in_words(self)}")
-        return found[-1]
+    last = Answers.get_result
 
     def find_joint(self, *, model: str | None = None, files: Files = None) -> list[JointResult]:
         """The joint fits of this model, to exactly these files."""
@@ -182,24 +169,6 @@ class FitResults(list[Any], Suggesting):
                 put_label(same, label)
 
     # tables
-
-    def get_parameters(self, *, table: bool = False, **which: Any) -> Any:
-        """The parameters of the last such fit, as of :meth:`pyspec.File.get_parameters`; `which` as
-        of :meth:`last`."""
-        return parameter_answer(self.last(**which), table)
-
-    def get_correlations(self, *, table: bool = False, **which: Any) -> Any:
-        """The correlations of the last such fit, as of :meth:`pyspec.File.get_correlations`."""
-        return correlation_answer(one_fit(self.last(**which), "correlations").correlations, table)
-
-    def get_mcmc(self, **which: Any) -> MCMCResult:
-        """The samples of the last such fit; see :meth:`pyspec.File.get_mcmc`."""
-        return samples_of(self.last(**which))
-
-    def get_confidence_intervals(self, **which: Any) -> Any:
-        """Computes intervals by profile likelihood for the last such fit; see
-        :meth:`pyspec.File.get_confidence_intervals`."""
-        return interval_frame(one_fit(self.last(**which), "intervals"), {})
 
     def compare_models(
         self,
@@ -275,12 +244,6 @@ class FitResults(list[Any], Suggesting):
 
     # pictures
 
-    def plot_fit(self, *, show_plot: bool = False, **options: Any) -> Any:
-        """Data, fit and residual of the last such fit; returns the Figure. Options that choose the
-        fit as in :meth:`last`, others as in :meth:`pyspec.File.plot_fit`."""
-        fit, options = self._drawn(options)
-        return plot_fit(fit, **given_look(options, self.config, show_plot))
-
     def plot_residuals(
         self,
         *,
@@ -299,30 +262,7 @@ class FitResults(list[Any], Suggesting):
         types = sorted({fit.fit_type for fit in found})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
-        given = given_look(options, self.config, show_plot)
-        return plot_residuals(found, **given)
-
-    def plot_sbs_slices(
-        self, *, slices: Sequence[int] | None = None, show_plot: bool = False, **options: Any
-    ) -> Any:
-        """Spectra of a slice-by-slice fit with their fits; see
-        :meth:`pyspec.File.plot_sbs_slices`."""
-        fit, options = self._drawn({"fit_type": "sbs", **options})
-        given = given_look({"rows": slices, **options}, self.config, show_plot)
-        return plot_stack(fit, **given)
-
-    def plot_param_evolution(
-        self, *, params: Sequence[str] | None = None, show_plot: bool = False, **options: Any
-    ) -> Any:
-        """Parameters of a slice-by-slice fit against time; see
-        :meth:`pyspec.File.plot_param_evolution`."""
-        fit, options = self._drawn({"fit_type": "sbs", **options})
-        return draw_evolution(fit, params, given_look(options, self.config, show_plot))
-
-    def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
-        """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
-        fit, options = self._drawn(options)
-        return draw_samples(fit, given_look(options, self.config, show_plot))
+        return plot_residuals(found, **self._drawn(options, show_plot))
 
     def plot_joint_mcmc(
         self,
@@ -334,14 +274,7 @@ class FitResults(list[Any], Suggesting):
     ) -> Any:
         """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
         joint = self.get_joint(model=model, files=files)
-        return draw_samples(joint, given_look(options, self.config, show_plot))
-
-    def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The fit that options name, and the other options."""
-        keys = ("file", "model", "fit_type", "handle")
-        which = {key: options[key] for key in keys if key in options}
-        rest = {key: value for key, value in options.items() if key not in keys}
-        return self.last(**which), rest
+        return self._plot_samples(joint, options, show_plot)
 
     def __repr__(self) -> str:
         joint = f", {len(self.joint)} joint" if self.joint else ""

@@ -9,18 +9,18 @@ import numpy as np
 
 from pyspec.model.data.source import source_of
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.facts import FileFacts
+from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.results.identity import SHORT, handle_of
 
 
-def file_text(file: FileFacts) -> str:
+def file_text(file: FileFits) -> str:
     """Axes, data, noise, windows, models and fits of a file, a line each."""
     lines = [f"  {what}: {text}" for what, text in _facts(file)]
     lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in file.results]
     return "\n".join([repr(file).strip("<>"), *lines])
 
 
-def file_html(file: FileFacts) -> str:
+def file_html(file: FileFits) -> str:
     """The same as an HTML table."""
     facts = _facts(file)
     facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(file.results, 1)]
@@ -46,8 +46,8 @@ def _row(kind: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
 
 
-def _facts(file: FileFacts) -> list[tuple[str, str]]:
-    facts, data = [], file._data
+def _facts(file: FileFits) -> list[tuple[str, str]]:
+    facts, data = [], file
     for name, axis in (("energy", data.energy), ("time", data.time), ("aux", data.aux_axis)):
         if axis is not None:
             unit = f" {data.units[name]}" if name in data.units else ""

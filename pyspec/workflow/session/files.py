@@ -213,7 +213,7 @@ def _data(ground: Ground, folder: Path) -> dict[str, Any]:
     data, keep = ground.data, ground.whole.keep
     found: dict[str, Any] = {"path": "data.npz"}
     if keep is not None:
-        given = ground.file._data._keep  # excluded ranges are limits
+        given = ground.file._keep  # excluded ranges are limits
         hidden = None if given is None else ~np.broadcast_to(given, data.shape)
         if hidden is not None and hidden.any():
             data = np.where(hidden, np.nan, data)
@@ -262,7 +262,7 @@ def _noise(ground: Ground, folder: Path) -> dict[str, Any]:
 
 
 def _auxiliary(ground: Ground) -> dict[str, Any]:
-    data = ground.file._data
+    data = ground.file
     if data.aux_axis is None or data.aux_weights is None:
         return {}
     return {"values": data.aux_axis.tolist(), "weights": data.aux_weights.tolist()}
@@ -270,7 +270,7 @@ def _auxiliary(ground: Ground) -> dict[str, Any]:
 
 def _inputs(ground: Ground, folder: Path) -> dict[str, Any]:
     found = {}
-    for name, values in ground.file._data.inputs.items():
+    for name, values in ground.file.inputs.items():
         np.save(folder / f"{name}.npy", values)
         found[name] = f"{name}.npy"
     return found

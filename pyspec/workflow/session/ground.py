@@ -32,7 +32,7 @@ class Ground:
     def __init__(self, file: File) -> None:
         self.file = file
         #: Ranges that the file leaves out are limits, which an edit may take back; its mask stays.
-        self.whole: Measurement = replace(file._data.whole(), keep=file._data._keep)
+        self.whole: Measurement = replace(file._whole(), keep=file._keep)
         data = self.whole.data
         if data is None:
             raise DataError(f"file {file.name!r} has no data; a session needs some")
@@ -133,7 +133,7 @@ class Ground:
 
     def placed(self, model: Model) -> Model:
         """A model on the axes of the data, checked as a fit checks it."""
-        data = self.file._data
+        data = self.file
         spectra = not model.is_time_model or any(
             par.free is not None for par in model.parameters.values()
         )
@@ -144,7 +144,7 @@ class Ground:
             model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
         if data.inputs:
             model.set_axes(inputs=own_inputs(model, data.inputs))
-        model.labels, model.units = data.names["labels"], dict(data.units)
+        model.labels, model.units = data._names["labels"], dict(data.units)
         model.check()
         return model
 
@@ -252,9 +252,9 @@ def _file_of_measurement(given: Measurement, model: Model) -> File:
 
 def limits_of(ground: Ground) -> tuple[Limits, Limits, tuple[Range, ...]]:
     """(energy, time) limits and excluded ranges that a file has."""
-    data = ground.file._data
-    given = [(ground.last, *pair) for pair in data.excluded_ranges]
-    given += [("time", *pair) for pair in data.excluded_times]
+    data = ground.file
+    given = [(ground.last, *pair) for pair in data._excluded_ranges]
+    given += [("time", *pair) for pair in data._excluded_times]
     out = list[Range]()
     for name, low, high in given:  # a side that is open ends with the axis
         ends = ground.axis(name).min(), ground.axis(name).max()

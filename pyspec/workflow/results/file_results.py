@@ -1,0 +1,208 @@
+"""The results of a file: comparing them, and writing them as archives and tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspec.calls import answered, one_of, say
+from pyspec.errors import CallError, DataError, FitError
+from pyspec.fit import SliceResults
+from pyspec.io import save_fit, write_parameters, write_text
+from pyspec.io.parameters import slices_csv
+from pyspec.plot import PlotConfig
+from pyspec.workflow.fitting.fits import FileFits
+from pyspec.workflow.results.answers import Answers
+from pyspec.workflow.results.compare import best_of, comparison, refuse_missing
+from pyspec.workflow.results.export import export_to, save_spectrum
+from pyspec.workflow.results.identity import (
+    FIT_TYPES,
+    SELECTIONS,
+    check_type,
+    find_named,
+    kinds_of,
+    matching,
+    name_list,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class FileResults(FileFits, Answers):
+    """The part of a File that answers from its results, and writes them."""
+
+    def _made(self) -> Sequence[Any]:
+        return self.results
+
+    def _look(self) -> PlotConfig:
+        return self.project.plot_config
+
+    @answered
+    def compare_models(
+        self,
+        *models: str | Sequence[str],
+        fit_type: str | Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        sbs_aggregation: str = "median",
+    ) -> DataFrame:
+        """Compares the last fits, as a DataFrame: one row for each model and fit type. Rows are
+        sorted by AIC within a type only, since fits of different types saw different data.
+
+        `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic, and
+        sigma_eff, the common standard deviation of a point. Default: those that are known. Before
+        them stand `n_free`, the number of fitted parameters, and `success`. The metrics of slices
+        are aggregated over those that have a result in all fits of slices: "median", "mean", "sum"
+        (r2 as for one fit), or "long" for one row a slice, with its `slice_index`. An interrupted
+        fit of slices has no metrics if at least two others are whole, and a warning says so.
+        ``project.results.compare_models()`` has all fits, not the last ones only.
+
+        Raises :class:`FitError` for a model without such a fit, and if fits of one type saw
+        different data. It also raises it if chi2, AIC or BIC are sums of different kinds: squares,
+        squares over declared noise, counts.
+        """
+        types = name_list(fit_type or FIT_TYPES)
+        for one in types:
+            check_type(one)
+        names = [name for model in models for name in name_list(model)]
+        last = {(r.model_name, r.fit_type): r for r in self.results}
+        fits = matching(last.values(), None, names or None, types)
+        refuse_missing(names, fits, list(last.values()))
+        frame = comparison(fits, metrics, sbs_aggregation)
+        order = next((name for name in frame.columns if name.lower() == "aic"), None)
+        if order is None or sbs_aggregation == "long":
+            return frame
+        turn = {kind: place for place, kind in enumerate(FIT_TYPES)}
+        return frame.sort_values(
+            ["fit_type", order],
+            key=lambda column: column.map(turn) if column.name == "fit_type" else column,
+            ignore_index=True,
+        )
+
+    @answered
+    def save_fit(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        select: str = "all",
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        by: str | None = None,
+    ) -> Path:
+        """Saves fits to an archive (HDF5), from which they can be looked at and fitted again:
+        :func:`pyspec.io.load_fits`. Returns its path.
+
+        `select` is "all", or the "latest" or the "best" fit of each model and type, by AIC or the
+        metric `by` (not `sigma_eff`). Slices are ranked by the number of results, then by the sum
+        of the metric. Fits that it does not hold yet are added to an archive that exists;
+        `overwrite` replaces it. Raises :class:`FitError` for the best of fits to different data,
+        windows or masks.
+        """
+        chosen = select_fits(self.results, model, fit_type, select, by)
+        path = self.project.output(filepath, f"{self.name}_fits.h5")
+        save_fit(path, chosen, mode="replace" if overwrite else "append")
+        if show_output:
+            say(f"{len(chosen)} fits saved to {path}")
+        return path
+
+    @answered
+    def export_fit(
+        self,
+        ref: str | None = None,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        filepath: str | Path | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> Path:
+        """Writes a fit as a folder of CSV tables and pictures, or its parameters alone; returns the
+        path.
+
+        Parameters
+        ----------
+        ref : the label of a fit; else a model or fit type, whose last fit is written; else the
+            beginning of a handle; None is the last fit
+        model, fit_type : the last fit of this model and type, in place of `ref`
+        filepath : a folder, in which ``files/<file>/<model>/<handle>`` is made (default:
+            ``fit_results/<project>`` in the project's folder), or a file ending in .csv or .json
+            for the parameters alone
+        overwrite : whether to replace what is there
+        pictures : whether to draw the fit too
+
+        Every folder holds ``params.csv``, ``metrics.csv``, ``correl.csv`` and ``fit_info.csv``. The
+        last says what was fitted, whether the fit converged, and what it found. Beside them stand:
+
+        - of one spectrum: ``fit_1d.csv`` with data, fit, residual and components
+        - of a time series: ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv``, ``time.csv``
+        - of free spectra or traces: ``amplitudes.csv``, with errors; ``basis.csv``, the populations
+          or laws that multiply them, unless these differ along the spectrum
+        - of a kinetic scheme: ``das.csv`` and ``eas.csv`` too
+        - of slices: ``fit_pars.csv``; ``metrics_per_slice.csv`` with status and findings
+        """
+        if ref is not None and (model or fit_type):
+            raise CallError("export_fit: give ref, or model and fit_type, not both")
+        fit = self.get_result(model=model, fit_type=fit_type)
+        fit = fit if ref is None else find_named(self.results, ref)
+        path = self.project.output(filepath, "")
+        if filepath is None or not path.suffix or path.is_dir():
+            return export_to(fit, self.project, filepath, overwrite, pictures, show_output)
+        if not isinstance(fit, SliceResults):
+            write_parameters(fit.table, path, overwrite=overwrite)
+        elif path.suffix.lower() not in (".csv", ".json"):
+            raise FitError(f"{path}: parameters are written as .csv or .json; choose one of them")
+        elif path.exists() and not overwrite:
+            raise DataError(f"{path}: exists already; choose another name or overwrite=True")
+        elif path.suffix.lower() == ".csv":
+            write_text(path, slices_csv(fit))
+        else:
+            write_text(path, json.dumps(fit.to_dict(), indent=2, allow_nan=False) + "\n")
+        if show_output:
+            say(f"fit written to {path}")
+        return path
+
+    @answered
+    def save_baseline_fit(self, save_path: str | Path) -> Path:
+        """Writes ``fit_1d.csv`` of the last baseline fit into a folder: every energy, the model
+        (`sum`) and its components. Returns its path."""
+        result = self.get_result(fit_type="baseline")
+        return save_spectrum(result, self.project.output(save_path, ""), self.project)
+
+    @answered
+    def save_spectrum_fit(self, save_path: str | Path) -> Path:
+        """Writes ``fit_1d.csv`` of the last fit of one spectrum into a folder; see
+        :meth:`save_baseline_fit`."""
+        result = self.get_result(fit_type="spectrum")
+        return save_spectrum(result, self.project.output(save_path, ""), self.project)
+
+
+def select_fits(
+    results: Sequence[Any],
+    model: str | Sequence[str] | None,
+    fit_type: str | Sequence[str] | None,
+    select: str,
+    by: str | None,
+) -> list[Any]:
+    """The fits of these models and types: "all", or of each pair the "latest" or the "best" (of
+    the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none, and for the best of
+    fits to different data."""
+    one_of("select", select, SELECTIONS, FitError)
+    models, types = (None if one is None else name_list(one) for one in (model, fit_type))
+    for one in types or ():
+        check_type(one)
+    chosen = matching(results, None, models, types)
+    if not chosen:
+        raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")
+    if select == "all":
+        return chosen
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for result in chosen:
+        groups.setdefault((result.model_name, result.fit_type), []).append(result)
+    if select == "latest":
+        return [group[-1] for group in groups.values()]
+    return [best_of(group, by or "aic") for group in groups.values()]

@@ -1,0 +1,190 @@
+"""The results of a project: archives and tables of the fits of all files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pyspec.calls import answered, meant, row_of, say
+from pyspec.calls.named import LISTED
+from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
+from pyspec.fit import JointResult
+from pyspec.fit.progress import Steps
+from pyspec.io import save_fit
+from pyspec.workflow.fitting.fits import FileFits
+from pyspec.workflow.results.export import export_to
+from pyspec.workflow.results.file_results import select_fits
+from pyspec.workflow.results.identity import SHORT, find_fit, find_named, handle_of, listed
+from pyspec.workflow.results.printed import printed
+from pyspec.workflow.results.results import FitResults
+from pyspec.workflow.workspace import Workspace
+
+AFile = TypeVar("AFile", bound=FileFits)
+
+
+def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
+    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that no file has, or
+    several, and IndexError for a number, which ends a loop over the files."""
+    if isinstance(key, (int, np.integer)):
+        if not -len(files) <= key < len(files):
+            named = ", ".join(file.name for file in files[:LISTED])
+            more = ", …" if len(files) > LISTED else ""
+            held = f"the files {named}{more}, counted from 0" if files else "no file yet"
+            raise IndexError(f"no file {key} in project {project!r}: it has {held}")
+        return files[key]
+    if not isinstance(key, str):
+        raise CallError(f"project[{shortened(key)}]: give the name of a file, or its number")
+    found = [k for k, file in enumerate(files) if file.name == key]
+    if len(found) == 1:
+        return files[found[0]]
+    if found:
+        raise NoSuchKeyError(
+            f"{len(found)} files of project {project!r} are called {key!r}; take one by its "
+            f"number, the last is project[{found[-1]}]; a cell that was run twice makes its file "
+            "twice: start with a new Project"
+        )
+    known = [file.name for file in files]
+    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, known)}")
+
+
+class ProjectResults(Workspace):
+    """The part of a Project that writes and reads the fits of its files."""
+
+    files: Sequence[FileFits]
+    joint_results: list[JointResult]
+
+    @answered
+    def save_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        file: int | str | FileFits | Sequence[int | str | FileFits] | None = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        select: str = "all",
+        by: str | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+    ) -> Path:
+        """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
+        wanted = self.files if file is None else [self._one(file) for file in listed(file)]
+        chosen: list[Any] = []
+        for one in wanted:
+            if one.results or file is not None:
+                chosen += select_fits(one.results, model, fit_type, select, by)
+        path = self.output(filepath, f"{self.name}_fits.h5")
+        save_fit(path, chosen, mode="replace" if overwrite else "append")
+        if show_output:
+            say(f"{len(chosen)} fits saved to {path}")
+        return path
+
+    @answered
+    def load_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        file: str | Sequence[str] | None = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        show_output: bool | int = False,
+    ) -> FitResults:
+        """The fits of an archive; each can be fitted again: ``fit.refit()``."""
+        path = self.output(filepath, f"{self.name}_fits.h5")
+        fits = FitResults.load(path, file=file, model=model, fit_type=fit_type)
+        fits.config = self.plot_config
+        if show_output:
+            say("\n".join(repr(fit) for fit in fits))
+        return fits
+
+    @answered
+    def export_fit(
+        self,
+        ref: str,
+        *,
+        filepath: str | Path | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> Path:
+        """Writes one fit as a folder of tables and pictures; a joint fit has a folder for each
+        file. `ref` is a label or handle of any file, or a model or fit type, of which the last is
+        taken. See :meth:`pyspec.File.export_fit`."""
+        fit = find_named([*self._all(), *self.joint_results], ref)
+        return export_to(fit, self, filepath, overwrite, pictures, show_output)
+
+    @answered
+    def export_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> list[Path]:
+        """:meth:`export_fit` of every fit of every file; equal fits are written once. Pictures take
+        most of the time: with ``pictures=False`` there are tables alone."""
+        fits = {handle_of(fit): fit for fit in self._all()}
+        is_shown = bool(self.show_output) and len(fits) > 1
+        label = "export with pictures" if pictures else "export"
+        steps, written = Steps(is_shown, label, "fits"), []
+        try:
+            for fit in fits.values():
+                written.append(export_to(fit, self, filepath, overwrite, pictures, show_output))
+                steps.update(len(written), len(fits))
+        finally:
+            steps.close()
+        return written
+
+    @answered
+    def drop_fits(self, ref: str, *, show_output: bool | int = False) -> None:
+        """Forgets the fit of a label or handle, and those equal to it; archives keep theirs. A
+        joint fit goes with its part of every file.
+
+        Raises :class:`FitError` for one file's part of a joint fit.
+        """
+        chosen = find_fit([*self._all(), *self.joint_results], ref)
+        if isinstance(chosen, JointResult):
+            gone = list(chosen)
+            self.joint_results.remove(chosen)
+        else:
+            handle = handle_of(chosen)
+            gone = [fit for fit in self._all() if handle_of(fit) == handle]
+            for whole in self.joint_results:
+                if any(part is fit for part in whole for fit in gone):
+                    name = handle_of(whole)[:SHORT]
+                    raise FitError(
+                        f"{ref!r} is one file's part of a joint fit, which goes as a whole: "
+                        f"drop_fits({name!r})"
+                    )
+        for file in self.files:
+            file.results[:] = [fit for fit in file.results if not any(fit is one for one in gone)]
+        if show_output:
+            say(f"{len(gone)} fits dropped")
+
+    def _all(self) -> list[Any]:
+        return [fit for file in self.files for fit in file.results]
+
+    @answered
+    def describe(self, detail: int = 0) -> str:
+        """Prints and returns a summary of the project and its files; with `detail` the models
+        and fits of each file too."""
+        backend = self.backend or "compiled"
+        lines = [f"project {self.name}: {len(self.files)} files, backend {backend}"]
+        for file in self.files:
+            lines.append(f"  {file}")
+            if detail:
+                lines += [f"    {model!r}" for model in file.models.values()]
+                lines += [f"    {result!r}" for result in file.results]
+        return printed("\n".join(lines))
+
+    def _one(self, given: int | str | FileFits) -> FileFits:
+        if isinstance(given, str):
+            return find_file(self.files, given, self.name)
+        if isinstance(given, FileFits):
+            return given
+        if not self.files:
+            raise DataError(f"project {self.name!r} has no files")
+        return self.files[row_of("file", given, len(self.files), "a file")]
