@@ -33,7 +33,8 @@ def answered(function: Function) -> Function:
         except TypeError as error:
             if sum(1 for _ in walk_tb(error.__traceback__)) > depth:
                 raise  # the function was entered
-            label = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
+            *_, owner, name = ("", *function.__qualname__.split("."))
+            label = owner if name == "__init__" else name
             text = explain(label, inspect.signature(function), args, kwargs)
         raise CallError(text)
 

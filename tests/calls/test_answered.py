@@ -68,7 +68,7 @@ def test_a_call_that_fits_is_the_call() -> None:
         (lambda: painted(1, save_path=2), "painted needs energy; it takes data, energy, time"),
         (lambda: painted(1, save_path=2, enrgy=3), "painted has no argument 'enrgy'; did you mean "
          "'energy'?"),
-        (lambda: Box(1).volume(2), "Box.volume: 1 value was given by position, it takes none; "
+        (lambda: Box(1).volume(2), "volume: 1 value was given by position, it takes none; "
          "leave others out"),
     ],
 )  # fmt: skip
