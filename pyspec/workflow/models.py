@@ -13,7 +13,7 @@ from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shorte
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.build.free import free_parameters, refuse_free
 from pyspec.model.build.inputs import own_inputs, refuse_misspelt
-from pyspec.workflow.data.data import FileData
+from pyspec.workflow.data.window import FileWindow
 from pyspec.workflow.results.identity import name_list, one_name
 from pyspec.workflow.results.printed import printed
 
@@ -34,7 +34,7 @@ class ModelsByName(Named[Model]):
         return super().__missing__(key)
 
 
-class FileModels(FileData):
+class FileModels(FileWindow):
     """The part of a File that holds its models, on the axes of its data."""
 
     def __init__(self, *given: Any, **options: Any) -> None:

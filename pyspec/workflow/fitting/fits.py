@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import Listed, answered, say
 from pyspec.errors import DataError, FitError
@@ -328,10 +328,6 @@ class FileFits(FileModels):
         self.results.append(result)
         if self.project.show_output:
             say(result)
-
-
-#: A file by its name, or given as the File.
-OneFile: TypeAlias = FileFits | str
 
 
 def refuse_twins(names: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, FitError, shortened, suggest
@@ -15,7 +15,7 @@ from pyspec.plot import plot_chain, plot_evolution, plot_fit
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.fitting.fits import OneFile
+from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.fitting.samples import samples_of
 from pyspec.workflow.results.identity import (
     check_type,
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
     from typing_extensions import Unpack
+
+#: A file by its name, or given as the File.
+OneFile: TypeAlias = FileFits | str
 
 #: Columns of a table of parameters.
 COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")

@@ -16,8 +16,7 @@ from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.fits import fits_of
 from pyspec.plot import PlotConfig, plot_residuals
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.fitting.fits import OneFile
-from pyspec.workflow.results.answers import Answers
+from pyspec.workflow.results.answers import Answers, OneFile
 from pyspec.workflow.results.compare import comparison, refuse_missing
 from pyspec.workflow.results.identity import (
     SELECTIONS,
