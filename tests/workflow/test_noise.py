@@ -315,4 +315,4 @@ def test_a_mean_has_no_value_where_no_point_counts_and_one_where_it_is_left_out(
     baseline = np.where(np.arange(energy.size) == 2, np.nan, GAUSSIAN.mean(axis=0))
     np.testing.assert_allclose(file.baseline, baseline)
     keep = ~np.isin(np.arange(energy.size), [2, 4, 5])
-    np.testing.assert_array_equal(file._data.mean((0, len(GAUSSIAN))).keep, keep)
+    np.testing.assert_array_equal(file._mean((0, len(GAUSSIAN))).keep, keep)
