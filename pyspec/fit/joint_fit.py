@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.executor.problem import in_steps_of_the_first
-from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
+from pyspec.fit.batch.from_starts import best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
@@ -20,8 +19,9 @@ from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.results.joint import JointResult
-from pyspec.fit.results.result import FitResult
+from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import checked_how
+from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import check_starts
 from pyspec.ir import GraphIR, model_of
 from pyspec.model import Measurement, Model
@@ -88,30 +88,17 @@ def fit_joint(
     copies = [
         (copy.deepcopy(model), on_workers(rows_on, model, measured)) for model, measured in pairs
     ]
-    fits = _Fits(how, copies, chosen)
-    problem = fits.problem
+    problem = FitProblem.of(copies, chosen)
 
     with Hold() as hold, shared(problem, rows_on, how.methods) as spent:
         if n_starts == 1:
-            joint = fits.fit(None, make_progress(progress, label))
+            joint = result_of(run_fit(problem, how, make_progress(progress, label)), JointResult)
         else:
             pool = make_pool(label, client, n_workers) if apart else None
-            joint = best_from_starts(fits, None, n_starts, seed, pool, hold, progress)
+            given: Any = {"pool": pool, "progress": progress, "kind": JointResult}
+            joint = best_from_starts(problem, how, None, n_starts, seed, hold, **given)
         assert isinstance(joint, JointResult)
         warn(joint.problem.label, joint._warned)
         joint._end(given_data, list(names) or [""] * len(pairs))
         joint.spent = spent
         return hold.mark(joint)
-
-
-@dataclass
-class _Fits(FromStarts):
-    """Fits of several files together."""
-
-    parts: list[tuple[Model, Measurement]]
-    backend: str
-
-    kind: ClassVar[type[FitResult]] = JointResult
-
-    def make_problem(self) -> FitProblem:
-        return FitProblem.of(self.parts, self.backend)

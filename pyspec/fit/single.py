@@ -4,7 +4,7 @@ axis, such as data of one channel or the trace of a parameter."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,12 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.backend import make_problem
-from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
+from pyspec.fit.batch.from_starts import best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.many.cases import Given
-from pyspec.fit.many.fit import ManyBatch
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, StagedOptions, need_pair
-from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
@@ -154,10 +151,9 @@ def fit_model(
             reporter = Silent() if progress is None else make_progress(progress, own.name)
             result = result_of(run_fit(problem, how, reporter, seeds))
         else:
-            fits = _Fits(how, compiled, measurement, backend, jacobian_without)
-            fits.problem = problem
             pool = make_pool(own.name, client, n_workers) if apart else None
-            result = best_from_starts(fits, seeds, n_starts, seed, pool, hold, progress)
+            drawn = seeds, n_starts, seed, hold
+            result = best_from_starts(problem, how, *drawn, pool=pool, progress=progress)
         if result._warned:
             warn(problem.label, result._warned)
         ended = result.problem
@@ -175,27 +171,6 @@ def fit_model(
                 result = whole()
         result.spent = spent
         return hold.mark(result)
-
-
-@dataclass
-class _Fits(FromStarts):
-    """Fits of one model to one measurement."""
-
-    compiled: CompiledModel
-    measurement: Measurement
-    backend: str | None
-    without: Collection[str]
-
-    def make_problem(self) -> FitProblem:
-        return make_problem(self.compiled, self.measurement, self.backend, self.without)
-
-    def batch(self, starts: Sequence[Mapping[str, float]]) -> ManyBatch | None:
-        if self.without:
-            return None
-        cases = Given([self.measurement], starts)
-        batch = ManyBatch(self.compiled.model, cases, self.problem.backend, self.how)
-        batch._compiled = self.compiled  # with its values of fixed parameters
-        return batch
 
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -187,9 +188,9 @@ def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
     return float(generator.uniform(low, high))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ended:
-    """A fit from one start, without its result.
+    """A fit from one start.
 
     Attributes
     ----------
@@ -198,6 +199,7 @@ class Ended:
     interrupted : whether Ctrl-C ended it
     nfev : its evaluations
     error : what it raised
+    result : of the best so far; others are not kept
     """
 
     start: Start
@@ -205,6 +207,14 @@ class Ended:
     interrupted: bool = False
     nfev: int = 0
     error: FitError | None = None
+    result: FitResult | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The problem of the result is where it goes."""
+        result = copy.copy(self.result)
+        if result is not None:
+            vars(result).update(_problem=None, _minimizer=None)
+        return {**self.__dict__, "result": result}
 
     @classmethod
     def of(cls, result: FitResult) -> Ended:

@@ -17,7 +17,7 @@ from pyspec import bootstrap, fit_many, fit_model, fit_slices, load_model
 from pyspec.errors import DataError, ModelWarning
 from pyspec.executor.normal import unpack
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.batch.fits import Made
+from pyspec.fit.batch.batch import Made
 from pyspec.model import Measurement, Model
 
 N = 7
@@ -278,9 +278,9 @@ def test_results_are_made_when_they_are_asked_for() -> None:
     assert len(slices.status) == len(slices.message) == len(slices.rows) == N
     assert columns(slices)
     assert np.isfinite(slices.fit).all()
-    assert not fits._kept
+    assert not fits._objects
     assert slices[2].result is slices[2].result
-    assert list(fits._kept) == [2]
+    assert list(fits._objects) == [2]
     again: SliceResults = pickle.loads(pickle.dumps(slices))
     assert columns(again) == columns(slices)
     assert again[3].result is not None
@@ -314,7 +314,7 @@ def test_memory_does_not_grow_with_the_series() -> None:
     columns = slices.values, slices.stderr
     read = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
-    solved = fits._solved
+    solved = fits.solved
     assert solved is not None
     arrays = (
         getattr(solved, name) for name in ("fitted", "numbers", "start", "fixed", "checksums")

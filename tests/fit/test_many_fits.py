@@ -22,8 +22,7 @@ from pyspec import (
     load_model,
 )
 from pyspec.errors import CallError, FitError, NoSuchKeyError, NoSuchNameError
-from pyspec.fit.batch.pools import ClusterPool
-from pyspec.fit.batch.run import LostError
+from pyspec.fit.batch.pools import ClusterPool, LostError
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
 
@@ -172,7 +171,7 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
         for k, (function, args) in enumerate(calls):
             yield (k, None, LostError("no")) if k == 1 else (k, function(*args), None)
 
-    monkeypatch.setattr("pyspec.fit.batch.run.run_tasks", lose)
+    monkeypatch.setattr("pyspec.fit.batch.batch.run_tasks", lose)
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
         assert list(fit_many(model, [measured] * 5, n_workers=2)) == list(fits)
     with pytest.warns(UserWarning, match="1 starts are fitted here; a script that starts workers"):

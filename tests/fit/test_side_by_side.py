@@ -13,7 +13,7 @@ from pyspec import fit_slices, load_model
 from pyspec._library import LIBRARY
 from pyspec.fit import SliceResults
 from pyspec.fit.batch import in_c
-from pyspec.fit.batch.fits import Made
+from pyspec.fit.batch.batch import Made
 from pyspec.fit.batch.solved import Solved
 from pyspec.model import Measurement, Model
 
@@ -86,8 +86,8 @@ class Alone:
 
 def solved(fits: SliceResults) -> Solved:
     assert isinstance(fits.fits, Made)
-    assert fits.fits._solved is not None
-    return fits.fits._solved
+    assert fits.fits.solved is not None
+    return fits.fits.solved
 
 
 def errors_of(found: Solved) -> Array:

@@ -10,10 +10,9 @@ import pytest
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model
 from pyspec.fit import FitResult, fit_slices
-from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
+from pyspec.fit.batch.from_starts import Starts, best_from_starts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.ended import Start
 from pyspec.fit.solve.methods import How
 from pyspec.fit.starts import Ended
@@ -233,28 +232,29 @@ def test_which_of_two_is_better() -> None:
 
 @pytest.mark.parametrize("agreeing", [True, False])
 @pytest.mark.parametrize("within", [True, False])
-def test_interrupted_starts_are_counted_among_those_asked_for(within: bool, agreeing: bool) -> None:
+def test_interrupted_starts_are_counted_among_those_asked_for(
+    within: bool, agreeing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It said "2 of 4 agree" of 6 that were asked for, the interrupted one among them."""
     narrow = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
     made = load_model(narrow, "m") if agreeing else model()
     made.set_axes(energy=X)
     measured, calls = Measurement(spectrum(), mask=X > 7.0 if agreeing else None), 0
 
-    class Fits(FromStarts):
-        def make_problem(self) -> FitProblem:
-            return fit_model(made, measured).problem
+    def fit(self: Starts, problem: object, start: Mapping[str, float]) -> FitResult:
+        nonlocal calls
+        calls += 1
+        if calls < 4:
+            return fit_model(made, measured, seeds=start)
+        if not within:
+            raise KeyboardInterrupt
+        return replace(fit_model(made, measured, seeds=start, max_nfev=2), interrupted=True)
 
-        def fit(self, start: Mapping[str, float] | None, reporter: object = None) -> FitResult:
-            nonlocal calls
-            calls += 1
-            if calls < 4:
-                return fit_model(made, measured, seeds=start)
-            if not within:
-                raise KeyboardInterrupt
-            return replace(fit_model(made, measured, seeds=start, max_nfev=2), interrupted=True)
-
+    monkeypatch.setattr(Starts, "_fit", fit)
+    monkeypatch.setattr(Starts, "template", lambda self: None)
+    problem = fit_model(made, measured).problem
     with Hold() as hold:
-        best = best_from_starts(Fits(How(("native",), {})), None, 6, 3, None, hold, None)
+        best = best_from_starts(problem, How(("native",), {}), None, 6, 3, hold)
     assert best.interrupted
     assert len(best.starts) == 4 if within else 3
     agree = sum(one.agrees for one in best.starts[:3])

@@ -27,6 +27,7 @@ from pyspec import (
 )
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
+from pyspec.fit.batch.batch import Made
 from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
@@ -147,11 +148,10 @@ def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
 def without(slices: SliceResults, lost: Iterable[int]) -> SliceResults:
     """Slices some of which failed."""
     found = copy.copy(slices)
-    lost = {*lost}
-    found.fits = tuple(
-        SliceFit(one.index, one.row, "failed", "", None) if one.index in lost else one
-        for one in slices
-    )
+    assert isinstance(slices.fits, Made)
+    found.fits = fits = Made(slices.fits.batch, len(slices))
+    fits.others = {one.index: one for one in slices}
+    fits.others |= {k: SliceFit(k, slices[k].row, "failed", "", None) for k in lost}
     return found
 
 

@@ -1,337 +1,384 @@
-"""What many fits of one model share, and one of them."""
+"""Many fits that have a model in common, and differ in their data, starts, or fixed values."""
 
 from __future__ import annotations
 
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import stack_outside
-from pyspec.errors import PyspecError
-from pyspec.executor import Executor
-from pyspec.executor.compiled import CompiledExecutor
-from pyspec.fit.batch.cases import Cases
-from pyspec.fit.batch.fits import Fit, FitMaker, Kept, Made
-from pyspec.fit.batch.from_starts import FromStarts, best_from_starts
-from pyspec.fit.batch.in_c import InC, with_arrays
-from pyspec.fit.batch.pools import make_pool
-from pyspec.fit.batch.run import fit_cases
+from pyspec.fit.batch.cases import Bools, Cases
+from pyspec.fit.batch.fits import Fit, Table
+from pyspec.fit.batch.in_c import InC
+from pyspec.fit.batch.pools import GoneError, LostError, Pool, run_tasks
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Ending, bounds_said
-from pyspec.fit.interrupts import Hold, current_hold
-from pyspec.fit.problem import FitProblem, problem_of
-from pyspec.fit.progress import Silent, Steps
-from pyspec.fit.results.ended import state_of
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
-from pyspec.fit.solve.methods import NATIVE, How, check_linear
-from pyspec.fit.solve.native import NativeSolver, native_options
+from pyspec.fit.solve.methods import How
+from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.stages import run_fit
-from pyspec.formula import op_of
-from pyspec.model import Measurement, Model
-from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan import CompiledModel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+#: Fits of a part: about 50 ms of work.
+CHUNK = 32
 
-class _Stop(Silent):
-    """Ends a fit in a thread when the others are to end."""
-
-    def __init__(self, event: threading.Event | None) -> None:
-        self.event = event
-
-    def update(self, nfev: int, chisqr: float, best: float) -> None:
-        if self.event is not None and self.event.is_set():
-            raise KeyboardInterrupt
+#: Fits whose numbers are read at a time: what is in between stays small beside the numbers.
+AT_A_TIME = 1 << 12
 
 
-#: What a batch makes for itself, in each process.
-_MADE_AGAIN = ("_compiled",)
+@dataclass(kw_only=True)
+class Batch(ABC, Generic[Fit]):
+    """Fits that are known by their numbers.
 
+    Attributes
+    ----------
+    cases, how : what they are of, and how each runs
+    first : the number of the first; a part of a batch begins with another than 0
+    start_seeds : of the random starts of each fit, where it has several: the same ones wherever it
+        is fitted
+    stop : an event that ends what runs in threads
+    """
 
-@dataclass
-class Batch(FitMaker[Fit]):
-    """What all fits share: the model, and how each runs. Fits are known by their numbers; a part of
-    a batch begins with the number `first`."""
-
-    model: Model
     cases: Cases
-    backend: str
     how: How
-    n_starts: int = 1
-    #: Of the random starts of each fit: the same ones wherever it is fitted.
-    start_seeds: Sequence[int] = ()
     first: int = 0
+    start_seeds: Sequence[int] = ()
     stop: Any = field(default=None, repr=False)
 
-    #: What results are called, and many of them.
-    fit_type: ClassVar[str]
-    plural: ClassVar[str]
+    # of each kind of batch
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What messages call the model."""
+
+    @property
+    @abstractmethod
+    def plural(self) -> str:
+        """What messages call several of the fits."""
+
+    @property
+    def n_first(self) -> int:
+        """How many of the first cases C does not fit."""
+        return 0
+
+    @abstractmethod
+    def template(self) -> tuple[CompiledModel, str] | None:
+        """The model and the backend of all fits, where C may make them."""
+
+    @abstractmethod
+    def case(self, number: int, checksum: int | None = None) -> tuple[FitProblem, Any]:
+        """The problem of one fit, whose data have that checksum if it is known, and its start."""
+
+    @abstractmethod
+    def fit(self, number: int) -> Fit:
+        """Makes one fit; a failure becomes its status."""
+
+    @abstractmethod
+    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Fit:
+        """What is kept of a fit."""
+
+    def made(self, number: int, solved: Solved, place: int) -> Fit:
+        """The same of a fit that C made, the one at that place of `solved`."""
+        result = self.result_of(number, solved, place)
+        status = "undetermined" if solved.is_lost[place] else "converged"
+        return self.kept(number, status, result.message, result)
+
+    # one fit
+
+    def result_of(self, number: int, solved: Solved, place: int) -> FitResult:
+        """The result of a fit that C made. What asks for its data refuses them where they were
+        changed since then."""
+        checksum = int(solved.checksums[place])
+        problem, start = self.case(number, checksum or None)
+        result = self._fit(problem, start, solved.solver(place))
+        result.seconds = solved.seconds / len(solved)
+        return result
+
+    def _fit(
+        self, problem: FitProblem, start: Mapping[str, float], ended: NativeSolver | None = None
+    ) -> FitResult:
+        return result_of(run_fit(problem, self.how, self.stopper, start, ended))
+
+    @property
+    def stopper(self) -> Silent:
+        """Ends a fit where the others are to end."""
+        return Silent() if self.stop is None else _Stop(self.stop)
+
+    # all of them
+
+    def part(self, numbers: range) -> Self:
+        """The batch of fits that follow each other, with their cases alone."""
+        own = slice(numbers[0] - self.first, numbers[-1] + 1 - self.first)
+        seeds = self.start_seeds[own]
+        return replace(self, first=numbers[0], cases=self.cases.part(own), start_seeds=seeds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "stop": None}
+
+    def begin_part(self) -> None:
+        """Raises what keeps a worker from fitting any."""
+
+    def is_empty(self, fits: Made[Fit]) -> bool:
+        """Whether none of the fits is worth to be kept."""
+        return fits.n_done == 0
+
+    def make_all(
+        self,
+        fits: Made[Fit],
+        pool: Pool | None,
+        hold: Hold,
+        tell: Callable[[range], object],
+        each: bool = False,
+    ) -> tuple[bool, str]:
+        """Makes all fits: in turn here, or in parts by the workers of a pool. `tell` is told which
+        numbers have ended; without a pool and with `each`, before the next one begins.
+
+        Returns whether a signal ended them, and why the cluster is gone, "" where it is not. Raises
+        KeyboardInterrupt where a signal came before anything was kept, or a second one.
+        """
+        interrupted, gone = False, ""
+        try:
+            if pool is None:
+                for numbers in self.in_turn(fits, hold.check, each, None):
+                    tell(numbers)
+            else:
+                self._share(fits, pool, hold, tell)
+        except KeyboardInterrupt:
+            interrupted = True
+        except GoneError as error:
+            if self.is_empty(fits):
+                raise
+            gone = str(error)
+        interrupted |= any(fit.interrupted for fit in fits.others.values())
+        if hold.insists or (interrupted and self.is_empty(fits)):
+            raise KeyboardInterrupt
+        return interrupted, gone
+
+    def in_turn(
+        self, fits: Made[Fit], check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[range]:
+        """Makes all fits, those that C can make by C, and yields the numbers of those that have
+        ended, with `each` one before the next one begins. `check` raises KeyboardInterrupt where
+        they are to end."""
+        done = self.first
+        for begin, made in self._blocks(fits, check, each, n_threads):
+            for number in (self.first + begin + np.flatnonzero(~made)).tolist():
+                if number > done:
+                    yield range(done, number)
+                check()
+                fit = fits.others[number] = self.fit(number)
+                if fit.interrupted:
+                    return
+                yield range(number, number + 1)
+                done = number + 1
+            end = self.first + begin + len(made)
+            if end > done:
+                yield range(done, end)
+            done = end
+
+    def _blocks(
+        self, fits: Made[Fit], check: Callable[[], None], each: bool, n_threads: int | None
+    ) -> Iterator[tuple[int, Bools]]:
+        """(place of the first, which of them C made) for consecutive cases, as they end."""
+        n_first, n = min(self.n_first, len(self.cases)), len(self.cases)
+        yield 0, np.zeros(n_first, bool)
+        template = self.template() if n > n_first else None
+        in_c = None if template is None else InC.of(self.cases, self.how, *template)
+        if in_c is None:
+            yield n_first, np.zeros(n - n_first, bool)
+        else:
+            fits.solved = in_c.solved
+            yield from in_c.run(n_first, check, each, n_threads)
+
+    def _share(
+        self, fits: Made[Fit], pool: Pool, hold: Hold, tell: Callable[[range], object]
+    ) -> None:
+        """All fits by the workers of a pool; those of workers that were lost here."""
+        n = len(self.cases)
+        size = max(1, min(CHUNK, -(-n // (4 * pool.width))))
+        parts = [range(k, min(k + size, n)) for k in range(0, n, size)]
+        left: list[range] = []
+        calls = ((_run, (self.part(numbers),)) for numbers in parts)
+        for k, found, error in run_tasks(pool, calls, hold, self.stop):
+            if error is None:
+                fits.take(parts[k][0], *found)
+                tell(parts[k])
+            elif isinstance(error, LostError):
+                left.append(parts[k])
+            else:
+                raise error
+        if left:
+            warnings.warn(
+                f"{self.label}: worker processes ended early, {sum(map(len, left))} {self.plural} "
+                "are fitted here; a script that starts workers must do so under 'if __name__ == "
+                '"__main__":\'',
+                stacklevel=stack_outside(),
+            )
+        for numbers in left:
+            part = self.part(numbers)
+            own = Made(part, len(numbers), numbers[0])
+            try:
+                ended = [*part.in_turn(own, hold.check, False, None)]
+            finally:
+                fits.take(numbers[0], own.others, own.solved)
+            for new in ended:
+                tell(new)
+
+    # what C made
 
     def said(self, number: int, solved: Solved, place: int) -> str:
+        """The message of a fit that C made."""
         if solved.moved or solved.is_lost[place]:  # which of them, and to where
             return self.result_of(number, solved, place).message
         said = Ending.of(end=("converged", float(solved.fitted["reached"][place]))).text
         return f"{said}. {bounds_said(solved.sides(place))}".strip(". ") + "."
 
-    def numbers_of(
-        self, solved: Solved, place: int
-    ) -> tuple[dict[str, float], dict[str, float | None]]:
-        """Name → value, and standard error, of all parameters of a fit that C made."""
-        columns = (self.columns(what, solved, np.array([place])) for what in ("values", "stderr"))
-        values, errors = ({name: float(one[0]) for name, one in found.items()} for found in columns)
-        names = self._compiled.parameters
-        known = {name: error for name, error in errors.items() if not np.isnan(error)}
-        return {name: values[name] for name in names}, {name: known.get(name) for name in names}
-
     def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
-        if what == "stderr":
-            found = dict(zip(solved.names, solved.stderr(made).T, strict=True))
-            return found | self._errors_of_followers(solved, made)
-        free = solved.theta if what == "values" else solved.start
-        known: dict[str, Any] = dict(zip(solved.names, free[made].T, strict=True))
-        known |= zip(solved.fixed_names, solved.fixed[made].T, strict=True)
-        if what == "values":
-            with np.errstate(all="ignore"):
-                known |= self._compiled.followers.columns(known)
-        return known
+        """Name → "values", "stderr" or "start" of fits that C made, at these places."""
+        template = self.template()
+        assert template is not None
+        return solved.columns(what, made, template[0].followers)
 
-    def _errors_of_followers(self, solved: Solved, made: Ints) -> dict[str, Array]:
-        """As :meth:`Ending.followed`, of fits that C made: only parameters that a bound holds lack
-        an error there."""
-        found: dict[str, Array] = {}
-        if not self._compiled.followers.names:
-            return found
-        gradients = self._compiled.followers.gradients(self.columns("values", solved, made))
-        covariance = solved.covariance(made)
-        has_error = np.isfinite(np.einsum("kii->ki", covariance))
-        known = np.where(has_error[:, :, None] & has_error[:, None, :], covariance, 0.0)
-        for name, slopes in gradients.items():
-            own = [k for k, leaf in enumerate(solved.names) if leaf in slopes]
-            g = np.zeros(has_error.shape)
-            for k in own:
-                g[:, k] = slopes[solved.names[k]]
-            squares = np.einsum("ki,kij,kj->k", g, known, g)
-            none = ~has_error[:, own].any(axis=1)
-            found[name] = np.where(none, np.nan, np.sqrt(np.maximum(squares, 0.0)))
-        return found
 
-    def checksums(self, places: range) -> Sequence[int] | None:
-        """Of the data of cases that follow each other; None where results are not made of them when
-        they are asked for."""
-        return None
+class Made(Table[Fit]):
+    """The fits of a batch, which keeps them as they end: those that C made in arrays, others as
+    objects.
 
-    def seen(self, place: int) -> Measurement | None:
-        """The measurement at a place; None where it cannot be fitted."""
-        try:
-            return self.cases.case(place)[0]
-        except PyspecError:
-            return None
+    Attributes
+    ----------
+    batch : what makes objects
+    first : the number of the first
+    others : number → a fit that Python made
+    solved : those that C made; None where it made none
+    left : status and message of those that did not run
+    """
 
-    def part(self, numbers: Sequence[int]) -> Batch[Fit]:
-        """The batch of fits that follow each other, with their cases alone."""
-        own = slice(numbers[0] - self.first, numbers[-1] + 1 - self.first)
-        cases, seeds = self.cases.part(own), self.start_seeds[own]
-        return replace(self, first=numbers[0], cases=cases, start_seeds=seeds)
+    def __init__(self, batch: Batch[Fit], n: int, first: int = 0) -> None:
+        super().__init__(n)
+        self.batch, self.first = batch, first
+        self.others: dict[int, Fit] = {}
+        self.solved: Solved | None = None
+        self.left = "not run", ""
 
-    def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
-        return {**kept, "stop": None}
+    def take(self, first: int, others: Mapping[int, Fit], solved: Solved | None) -> None:
+        """Those of a worker, from that number on."""
+        self.others |= others
+        if solved is not None:
+            if self.solved is None:
+                self.solved = solved.empty(self.n)
+            self.solved.take(first - self.first, solved)
 
     @property
-    def label(self) -> str:
-        """What messages call the model."""
-        return self.model.name
+    def made(self) -> npt.NDArray[np.bool_]:
+        """(n,) which of them C made."""
+        return np.zeros(self.n, dtype=bool) if self.solved is None else self.solved.made
 
-    def sink(self) -> Kept[Fit]:
-        """Keeps these fits in memory."""
-        return Kept(len(self.cases), self.first)
+    @property
+    def n_done(self) -> int:
+        """How many have ended."""
+        return len(self.others) + int(np.count_nonzero(self.made))
 
-    def run(
-        self,
-        hold: Hold,
-        progress: bool | Callable[[int, int], object] | None,
-        client: Any,
-        n_workers: int | None,
-        workers: str = "processes",
-    ) -> tuple[Made[Fit], bool]:
-        """All fits in their order, and whether a signal ended them: then the status of those that
-        did not begin is "not run".
+    @property
+    def n_alone(self) -> int:  # type: ignore[override]
+        """How many of a batch that C made C left to the single fit."""
+        return 0 if self.solved is None else len(self.others)
 
-        Raises :class:`FitError` for options that no fit could have, KeyboardInterrupt where a
-        signal came before the first fit, or a second one.
-        """
-        methods, options = self.how.methods, self.how.options
-        check_linear(self.label, methods, options)
-        if methods[-1] == NATIVE:
-            native_options(self.label, options)
-        pool = make_pool(self.label, client, n_workers, workers)
-        if pool is not None and workers == "threads":
-            self.stop = threading.Event()
-        n, done = len(self.cases), 0
-        steps, kept = Steps(progress, f"{self.label}, {self.plural}"), self.sink()
+    @property
+    def evaluated_alone(self) -> float:
+        """The share of evaluations in C that were of one fit alone, not of several side by side."""
+        side, one = (0, 0) if self.solved is None else self.solved.evaluations.tolist()
+        return one / (side + one) if side + one else float("nan")
 
-        def tell(new: int) -> None:
-            nonlocal done
-            first = done + 1 if callable(progress) else done + new
-            done += new
-            for k in range(first, done + 1):
-                steps.update(k, n)
+    def _made(self, k: int) -> Fit:
+        if k in self.others:
+            return self.others[k]
+        if self.solved is not None and self.solved.made_of(slice(k, k + 1))[0]:
+            return self.batch.made(k, self.solved, k)
+        return self.batch.kept(k, *self.left, None)
 
-        try:
-            how = tell, callable(progress), self.stop
-            interrupted, gone = fit_cases(self, n, kept, pool, hold, *how)
-        finally:
-            self.stop = None
-            steps.close()
-        if gone:
-            told = f"{kept.n_done} of {n} {self.plural} are kept"
-            warnings.warn(f"{self.label}: {gone}; {told}", stacklevel=stack_outside())
-        return Made(self, kept, ("not run", gone or "interrupted before it ended")), interrupted
+    def _objects_of(self, made: npt.NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:
+        """The fits that are no rows of arrays."""
+        return ((k, self._at(k)) for k in np.flatnonzero(~made).tolist())
 
-    def in_turn(
-        self, kept: Kept[Fit], check: Callable[[], None], each: bool, n_threads: int | None
-    ) -> Iterator[int]:
-        """All fits, those that C can make by C: how many have ended since the last time, with
-        `each` 1, before the next one begins. `check` raises KeyboardInterrupt where they are to
-        end."""
-        in_c = self.in_c()
-        kept.solved = None if in_c is None else in_c.solved
-        none = iter([(0, np.zeros(len(self.cases), bool))])
-        for begin, made in none if in_c is None else in_c.run(check, each, n_threads):
-            done = 0
-            for place in np.flatnonzero(~made).tolist():
-                if place > done:
-                    yield place - done
-                check()
-                number = self.first + begin + place
-                fit = kept.others[number] = self.fit(number)
-                if fit.status == "interrupted":
-                    return
-                yield 1
-                done = place + 1
-            if len(made) > done:
-                yield len(made) - done
+    def texts(self, what: str) -> list[str]:
+        """As of :meth:`Table.texts`."""
+        made, found = self.made, ["converged"] * self.n
+        if self.solved is not None:
+            is_lost = self.solved.is_lost
+            for k in np.flatnonzero(made & is_lost if what == "status" else made).tolist():
+                found[k] = (
+                    "undetermined" if what == "status" else self.batch.said(k, self.solved, k)
+                )
+        for k, fit in self._objects_of(made):
+            found[k] = getattr(fit, what)
+        return found
 
-    def in_c(self) -> InC | None:
-        how = self.how
-        if (
-            how.methods != (NATIVE,)
-            or not how.options.keys() <= {"tolerance"}
-            or (how.max_seconds is not None or self.n_starts > 1 or self.backend != "compiled")
-        ):
-            return None
-        try:
-            like = next((one for one in map(self.seen, range(len(self.cases))) if one), None)
-            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
-                return None
-            stack, _ = self.cases.stack([0], like)
-            compiled = self._compiled
-            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
-                return None
-            problem = self._problem(with_arrays(like, stack.at(0)), None)
-            executor = problem.executor
-            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
-                return None
-            sizes = problem.start()[0].sizes_of(problem.names)
-            return InC(self.cases, how, like, problem, sizes, self.checksums)
-        except PyspecError:  # each fit says so
-            return None
+    def numbers(self, what: str) -> Array:
+        """As of :meth:`Table.numbers`."""
+        found, made = np.full(self.n, np.nan), self.made
+        if self.solved is not None:
+            found[made] = self.solved.numbers_of(what, made)
+        for k, fit in self._objects_of(made):
+            if fit.facts is not None:
+                found[k] = getattr(fit.facts, what)
+        return found
 
-    def begin_part(self) -> None:
-        """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
-        can run here."""
-        groups = [self.model.components]
-        for par in self.model.parameters.values():
-            groups += [one.components for one in (par.dynamics, par.profile) if one is not None]
-        for component in (one for group in groups for one in group):
-            op_of(component.function)
-
-    @cached_property
-    def _compiled(self) -> CompiledModel:
-        return compile_model(self.model)
-
-    def fit(self, number: int) -> Fit:
-        """What is kept of one fit; a failure becomes its status."""
-        try:
-            result = self.result(number)
-        except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
-            return self.kept(number, "failed", str(error), None)
-        said = state_of(result.success, result.without_effect)
-        status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
-        if result.interrupted:
-            status = "interrupted"
-        return self.kept(number, status, result.message, result)
-
-    def _described(
-        self, number: int
-    ) -> tuple[Measurement, dict[str, float] | None, dict[str, float]]:
-        """The measurement of one fit, values of fixed parameters, and where it starts."""
-        measurement, given = self.cases.case(number - self.first)
-        names = self._compiled.model.fixed_names if given else ()
-        fixed = {name: value for name, value in given.items() if name in names}
-        free = {name: value for name, value in given.items() if name not in fixed}
-        return measurement, fixed or None, free
-
-    def result_of(self, number: int, solved: Solved, place: int) -> FitResult:
-        """The result of one fit that C made. What asks for its data refuses them where they were
-        changed since then."""
-        measurement, fixed, free = self._described(number)
-        known = int(solved.checksums[place])
-        problem = problem_of(self._compiled, measurement, self.backend, None, fixed, checksum=known)
-        result = self._fit(problem, free, solved.solver(place))
-        result.seconds = solved.seconds / len(solved)
-        return result
-
-    def result(self, number: int) -> FitResult:
-        """The result of one fit."""
-        measurement, fixed, free = self._described(number)
-        problem = self._problem(measurement, fixed)
-        if self.n_starts == 1:
-            return self._fit(problem, free)
-        seed = self.start_seeds[number - self.first]
-        fits = _OfCase(self.how, self, problem, problem.executor)
-        return best_from_starts(fits, free, self.n_starts, seed, None, current_hold(), None)
-
-    def _problem(
-        self,
-        measurement: Measurement,
-        fixed: Mapping[str, float] | None,
-        executor: Executor | None = None,
-    ) -> FitProblem:
-        """The problem of one fit."""
-        return problem_of(self._compiled, measurement, self.backend, executor, fixed)
-
-    def _fit(
-        self,
-        problem: FitProblem,
-        start: Mapping[str, float] | None,
-        ended: NativeSolver | None = None,
-    ) -> FitResult:
-        result = result_of(run_fit(problem, self.how, _Stop(self.stop), start, ended))
-        result.fit_type = self.fit_type
-        problem.files[0].use(None)
-        return result
+    def columns(self, what: str, names: Sequence[str]) -> Array:
+        """As of :meth:`Table.columns`."""
+        table, made = np.full((len(names), self.n), np.nan), self.made
+        places, solved = np.flatnonzero(made), self.solved
+        for begin in range(0, len(places), AT_A_TIME):
+            own = places[begin : begin + AT_A_TIME]
+            known = self.batch.columns(what, solved, own)  # type: ignore[arg-type]
+            for name, row in zip(names, table, strict=True):
+                if name in known:
+                    row[own] = known[name]
+        for k, fit in self._objects_of(made):
+            if fit.facts is not None:
+                by_name: Mapping[str, Any] = getattr(fit.facts, what)
+                table[:, k] = np.array([*map(by_name.get, names)], np.float64)  # None is NaN
+        return table
 
 
-@dataclass
-class _OfCase(FromStarts):
-    """The fits of one case of a batch from several starts."""
+def _run(part: Batch[Any]) -> Any:
+    """Runs on a worker."""
+    part.begin_part()
+    fits, stop = Made(part, len(part.cases), part.first), part.stop
 
-    many: Batch[Any]
-    case: FitProblem
-    executor: Executor
+    def check() -> None:
+        if stop is not None and stop.is_set():
+            raise KeyboardInterrupt
 
-    def make_problem(self) -> FitProblem:
-        return self.case
+    with suppress(KeyboardInterrupt):  # before the first point of a fit
+        for _ in part.in_turn(fits, check, False, 1):
+            pass
+    return fits.others, fits.solved
 
-    def fit(self, start: Mapping[str, float] | None, reporter: Silent | None = None) -> FitResult:
-        self.case.files[0].use(self.executor)
-        return self.many._fit(self.case, start)
+
+class _Stop(Silent):
+    """Ends a fit in a thread when the others are to end."""
+
+    def __init__(self, event: threading.Event) -> None:
+        self.event = event
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        if self.event.is_set():
+            raise KeyboardInterrupt

@@ -1,57 +1,173 @@
-"""What the fits of a batch are of, one by one and side by side in arrays."""
+"""What the fits of a batch are of: measurements, and values in place of those of the model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import PyspecError
+from pyspec.executor.laid import Arrays
 from pyspec.model import Measurement
-
-#: A measurement, and values by name in place of those of the model.
-Case = tuple[Measurement, Mapping[str, float]]
+from pyspec.model.data.checksum import checksums
+from pyspec.model.data.measurement import row_of
 
 Bools = npt.NDArray[np.bool_]
 
 
-class Stack(NamedTuple):
-    """Data of cases (n, …), as numbers of 8 bytes; their weights and masks where they differ."""
-
-    data: npt.NDArray[np.float64]
-    weight: npt.NDArray[np.float64] | None = None
-    keep: Bools | None = None
-
-    def at(self, k: int) -> Stack:
-        """The arrays of one case."""
-        data, *beside = (None if one is None else one[k] for one in self)
-        return Stack(data, *beside)  # type: ignore[arg-type]
-
-
-class Cases(Protocol):
-    """What each fit of a batch is of."""
+class Measured(Protocol):
+    """Measurements by number."""
 
     def __len__(self) -> int: ...
-    def case(self, place: int) -> Case:
-        """The measurement at a place, which is looked at, and its values."""
+    @overload
+    def __getitem__(self, key: int) -> Measurement: ...
+    @overload
+    def __getitem__(self, key: slice) -> Measured: ...
+    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+        """The arrays of consecutive measurements, data as numbers of 8 bytes, weights and masks
+        where they differ; nobody has looked at their values. And which measurements differ from
+        `like` in these alone; others have any values. `n_threads` share what takes long."""
 
-    def given(self, place: int) -> Mapping[str, float]:
-        """These values alone."""
+    def checksums(self, places: range) -> Sequence[int] | None:
+        """Of the data, where results are made of them when they are asked for."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Measurements and start values; of one or the other there may be one for all."""
+
+    measured: Measured
+    values: Sequence[Mapping[str, float]] = ({},)
+
+    def __len__(self) -> int:
+        return max(len(self.measured), len(self.values))
+
+    def measurement(self, k: int) -> Measurement:
+        """The k-th, whose values are looked at."""
+        return self.measured[0 if len(self.measured) == 1 else k]
+
+    def seen(self, k: int) -> Measurement | None:
+        """The same; None where it cannot be fitted."""
+        try:
+            return self.measurement(k)
+        except PyspecError:
+            return None
+
+    def given(self, k: int) -> Mapping[str, float]:
+        """The k-th values in place of those of the model: starts, and those of fixed parameters."""
+        return self.values[0 if len(self.values) == 1 else k]
+
+    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+        """As of :meth:`Measured.arrays`."""
+        if len(self.measured) == len(self):
+            return self.measured.arrays(places, like, n_threads)
+        (one, able), n = self.measured.arrays(range(1), like, 1), len(places)
+        rows = (None if a is None else np.broadcast_to(a[0], (n, *a.shape[1:])) for a in one)
+        return Arrays(*rows), np.repeat(able, n)  # type: ignore[arg-type]
+
+    def part(self, own: slice) -> Cases:
+        """Those at some places."""
+        measured = self.measured if len(self.measured) == 1 else self.measured[own]
+        return Cases(measured, self.values if len(self.values) == 1 else self.values[own])
+
+
+class Listed(tuple[Measurement, ...]):
+    """Measurements that were made one by one."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return Listed(found) if isinstance(key, slice) else found
+
+    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+        """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
+        them in other ways if weights are constant along an axis."""
+        given = self[places.start : places.stop]
+        shaped = [one for one in given if _is_shaped(one, like)]
+        differ = [
+            name
+            for name in ("weight", "keep")
+            if any(getattr(one, name) is not getattr(like, name) for one in shaped)
+        ]
+        able = {id(one) for one in shaped if _have_arrays(one, like, differ)}
+        rows = [one if id(one) in able else like for one in given]
+        data = np.stack([as_doubles(np.asarray(one.data)) for one in rows])
+        differ = differ if able else []
+        beside = {name: _spread([getattr(one, name) for one in rows], data) for name in differ}
+        return Arrays(data, **beside), np.array([id(one) in able for one in given])
+
+    def checksums(self, places: range) -> None:
+        """No data are asked for again."""
+
+
+def _is_shaped(one: Measurement, like: Measurement) -> bool:
+    """Whether two differ in nothing but their arrays, and the data have one shape."""
+    same = all(
+        getattr(one, name) == getattr(like, name)
+        for name in ("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
+    )
+    assert like.data is not None
+    return same and type(one.data) is np.ndarray and one.data.shape == like.data.shape
+
+
+def _have_arrays(one: Measurement, like: Measurement, names: Sequence[str]) -> bool:
+    """Whether these of two measurements differ only in their values."""
+    assert like.data is not None
+    pairs = [(getattr(one, name), getattr(like, name)) for name in names]
+    return not pairs or (
+        like.data.ndim == 1
+        and all(type(a) is type(b) is np.ndarray and a.shape == b.shape for a, b in pairs)
+    )
+
+
+def _spread(arrays: Sequence[Any], data: npt.NDArray[Any]) -> Any:
+    """Weights or masks of spectra, for each point of their data (n, …)."""
+    return np.broadcast_to(np.stack(arrays).reshape(len(data), -1), data.shape)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The spectra of the window of a series."""
+
+    series: Measurement
 
     @property
-    def begin_alike(self) -> bool:
-        """Whether all have the values of the model."""
+    def _data(self) -> Any:
+        assert self.series.data is not None
+        return self.series.data
 
-    def part(self, places: slice) -> Cases:
-        """Those at some places."""
+    @property
+    def numbers(self) -> range:
+        """Of the rows in the data."""
+        return range(*(self.series.rows or (0, len(self._data))))
 
-    def stack(
-        self, places: Sequence[int], like: Measurement, n_threads: int = 1
-    ) -> tuple[Stack, Bools]:
-        """The arrays of cases that follow each other; nobody has looked at their values. And which
-        cases differ from a measurement in these alone; others have any values. What takes long is
-        shared by so many threads."""
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, slice):
+            return row_of(self.series, self.numbers[key])
+        data, weight, keep = self._cut(self.numbers[key])
+        return Rows(replace(self.series, data=data, rows=None, weight=weight, keep=keep))
+
+    def _cut(self, own: range) -> tuple[Any, ...]:
+        """Rows of data, weights and mask."""
+        series, weight = self.series, self.series.weight
+        if weight is not None:
+            weight = np.broadcast_to(weight, self._data.shape)
+        arrays = self._data, weight, series.keep
+        return tuple(None if one is None else one[own.start : own.stop] for one in arrays)
+
+    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+        """As of :meth:`Measured.arrays`."""
+        data, *beside = self._cut(self.numbers[places.start : places.stop])
+        return Arrays(as_doubles(np.asarray(data)), *beside), np.ones(len(places), bool)
+
+    def checksums(self, places: range) -> Sequence[int]:
+        """Of these rows."""
+        return checksums(np.asarray(self._cut(self.numbers[places.start : places.stop])[0]))
 
 
 def as_doubles(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

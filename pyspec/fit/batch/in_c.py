@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -20,11 +20,11 @@ from pyspec.errors import PyspecError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.laid import Arrays, FitLayout, Laid
 from pyspec.executor.team import Team, at_work, threads_for
-from pyspec.fit.batch.cases import Bools, Cases, Stack
+from pyspec.fit.batch.cases import Bools, Cases
 from pyspec.fit.batch.solved import Solved
-from pyspec.fit.problem import FitProblem
+from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.solve.conclude import NEAR
-from pyspec.fit.solve.methods import How
+from pyspec.fit.solve.methods import NATIVE, How
 from pyspec.fit.solve.native import (
     MOST_EVALUATIONS,
     PATIENCE,
@@ -35,6 +35,7 @@ from pyspec.fit.solve.native import (
 from pyspec.fit.solve.search import memory_of
 from pyspec.model import Measurement
 from pyspec.model.data.measurement import square_of
+from pyspec.plan import CompiledModel
 from pyspec.plan.start import start_parameters
 
 Array = npt.NDArray[np.float64]
@@ -46,48 +47,66 @@ _AGAIN, _LANES = CONSTANTS["FIT_AGAIN"], CONSTANTS["LANES"]
 
 
 class InC:
-    """The fits of a batch that C can make."""
+    """The fits of a batch that C can make. `problem` is the template: that of a measurement which
+    differs from `like` in its values alone."""
 
-    def __init__(
-        self,
-        cases: Cases,
-        how: How,
-        like: Measurement,
-        problem: FitProblem,
-        sizes: list[float],
-        checksums: Callable[[range], Sequence[int] | None],
-    ) -> None:
+    def __init__(self, cases: Cases, how: How, like: Measurement, problem: FitProblem) -> None:
         executor = problem.executor
         assert isinstance(executor, CompiledExecutor)
         executor.return_frame(executor.take_frame(slopes=True))  # which checks the plan
-        self.cases, self.how, self.checksums = cases, how, checksums
-        self.like, self.executor = like, executor
+        self.cases, self.how, self.like, self.executor = cases, how, like, executor
         self.layout = FitLayout(executor)
         self.compiled = compiled = problem.compiled
-        start = compiled.start or start_parameters(compiled.model, compiled.parameters)
+        self.start = compiled.start or start_parameters(compiled.model, compiled.parameters)
         #: Whether the data have a part in where the fits begin.
-        self.starts_by_data = bool(start.moved) and compiled.start is None
-        self.start = start
+        self.starts_by_data = bool(self.start.moved) and compiled.start is None
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
-        tolerance, _ = native_options(compiled.model.name, how.options)
-        limits = [start.limits[name] for name in problem.names]
-        bounds = np.array([one.low for one in limits]), np.array([one.high for one in limits])
-        scaled = how.scale_covar
-        names = problem.names, executor.fixed_names
-        n = len(cases)
-        is_scaled = True if scaled is None else bool(scaled)
-        self.solved = Solved(n, *names, bounds, is_scaled, max(NEAR, tolerance))
-        self.solved.moved, self.tolerance = start.moved, tolerance
+        self.tolerance, _ = native_options(compiled.model.name, how.options)
+        low, high, _ = np.array([self.start.limits[name] for name in problem.names]).T
+        self.solved = Solved(
+            len(cases),
+            problem.names,
+            executor.fixed_names,
+            (low, high),
+            how.scale_covar is None or bool(how.scale_covar),
+            max(NEAR, self.tolerance),
+            self.start.moved,
+        )
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [problem.names.index(name) for name in problem.linear_names]
-        self.sizes = np.array(sizes, dtype=np.float64)
+        self.sizes = np.array(problem.start()[0].sizes_of(problem.names), dtype=np.float64)
+
+    @classmethod
+    def of(cls, cases: Cases, how: How, compiled: CompiledModel, backend: str) -> InC | None:
+        """Those of a model; None where Python takes part in each of them."""
+        if (
+            how.methods != (NATIVE,)
+            or how.max_seconds is not None
+            or not how.options.keys() <= {"tolerance"}
+            or backend != "compiled"
+        ):
+            return None
+        try:
+            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
+                return None
+            like = next((one for one in map(cases.seen, range(len(cases))) if one), None)
+            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
+                return None
+            arrays, _ = cases.arrays(range(1), like, 1)
+            problem = problem_of(compiled, with_arrays(like, arrays, 0), backend)
+            executor = problem.executor
+            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
+                return None
+            return cls(cases, how, like, problem)
+        except PyspecError:  # each fit says so
+            return None
 
     def run(
-        self, check: Callable[[], None], each: bool, n_threads: int | None
+        self, first: int, check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[tuple[int, Bools]]:
-        """(place of the first, which of them C made) for consecutive cases, as they end. With
-        `each`, a case begins only after the previous one was reported."""
+        """(place of the first, which of them C made) for consecutive cases from `first` on, as they
+        end. With `each`, a case begins only after the previous one was reported."""
         n = len(self.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))
@@ -101,7 +120,7 @@ class InC:
                 team = Team(n_threads, 0, 2, 1)
                 stack.enter_context(at_work(team))
             slots = _Slots(self, n_threads)
-            for begin in range(0, n, most):
+            for begin in range(first, n, most):
                 places = range(begin, min(begin + most, n))
                 yield from self._block(places, slots, team, check, each)
 
@@ -110,11 +129,11 @@ class InC:
     ) -> Iterator[tuple[int, Bools]]:
         solved, begin = self.solved, places[0]
         own = slice(begin, begin + len(places))
-        stack, alike = self.cases.stack(places, self.like, slots.n_threads)
-        able = alike & self._starts(places) & self._is_read(stack)
-        if (found := self.checksums(places)) is not None:
+        arrays, alike = self.cases.arrays(places, self.like, slots.n_threads)
+        able = alike & self._starts(places) & self._is_read(arrays)
+        if (found := self.cases.measured.checksums(places)) is not None:
             solved.checksums[own] = found
-        many = self._many(stack, places, slots)
+        many = self._many(arrays, places, slots)
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
         while done < len(places):
             if not able[done]:
@@ -141,11 +160,11 @@ class InC:
                 yield now, solved.made_of(slice(now, now + new))
                 done += new
 
-    def _is_read(self, stack: Stack) -> bool:
+    def _is_read(self, arrays: Arrays) -> bool:
         """Whether C reads the arrays of each case as it does those of the first."""
         problem, is_trace = self.executor.problem, self.executor.window.is_trace
         for name in Arrays._fields:
-            array, steps = getattr(stack, name), [f"{name}_row", f"{name}_x"]
+            array, steps = getattr(arrays, name), [f"{name}_row", f"{name}_x"]
             if array is not None:
                 own = steps[:1] if is_trace else steps[-array.ndim + 1 :]
                 if array.strides[1:] != tuple(int(problem[step][0]) for step in own):
@@ -158,12 +177,12 @@ class InC:
         others = np.flatnonzero(~able[begin:])
         return int(begin + others[0]) if others.size else len(able)
 
-    def _many(self, stack: Stack, places: range, slots: _Slots) -> npt.NDArray[np.void]:
+    def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.executor.problem
         given: dict[str, Any] = slots.given
         for name in Arrays._fields:
-            array = getattr(stack, name)
+            array = getattr(arrays, name)
             given[name] = int(problem[name][0])
             if array is not None:
                 given |= {name: address(array), f"{name}_case": array.strides[0]}
@@ -176,7 +195,7 @@ class InC:
         self._square: Array | None = None
         if problem["data_type"][0] != CONSTANTS["TYPE_F64"] or problem["data_x"][0] != 8:
             self._square = np.array(
-                [square_of(with_arrays(self.like, stack.at(k))) for k in range(len(places))]
+                [square_of(with_arrays(self.like, arrays, k)) for k in range(len(places))]
             )
             given["square"] = address(self._square)
         return record("pyspec_many", given)
@@ -188,7 +207,7 @@ class InC:
         solved.start[own] = [start.values[name] for name in solved.names]
         solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
         able = np.ones(len(places), bool)
-        if cases.begin_alike and not self.starts_by_data:
+        if not (self.starts_by_data or any(cases.values)):
             return able
         columns = {
             name: (solved.start, k, start.limits[name][:2]) for k, name in enumerate(solved.names)
@@ -214,7 +233,7 @@ class InC:
         """The same of one case whose data have a part in it."""
         solved = self.solved
         try:
-            glimpse = self.cases.case(place)[0].glimpse
+            glimpse = self.cases.measurement(place).glimpse
             known = self.compiled.model, self.compiled.parameters
             start = start_parameters(*known, given, glimpse)
         except PyspecError:
@@ -261,11 +280,10 @@ class _Slots:
         return found
 
 
-def with_arrays(like: Measurement, stack: Stack) -> Measurement:
-    """A measurement with other arrays, which nobody looks at."""
+def with_arrays(like: Measurement, arrays: Arrays, k: int) -> Measurement:
+    """A measurement with the k-th of other arrays, which nobody looks at."""
     one = copy.copy(like)
-    for name in Arrays._fields:
-        array = getattr(stack, name)
+    for name, array in zip(Arrays._fields, arrays, strict=True):
         if array is not None:
-            object.__setattr__(one, name, array)
+            object.__setattr__(one, name, array[k])
     return one

@@ -1,11 +1,13 @@
-"""Where parts of many fits run: threads or processes of this machine, or a cluster."""
+"""Where parts of many fits run, threads or processes of this machine or a cluster, and how."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -18,9 +20,9 @@ from typing import Any, Protocol, TypeVar
 
 from pyspec._library.threads import Threads, refuse_many
 from pyspec.calls import is_whole
-from pyspec.errors import ClusterError, FitError, shortened
+from pyspec.errors import ClusterError, FitError, PyspecError, one_line, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
-from pyspec.fit.interrupts import begin_worker
+from pyspec.fit.interrupts import Hold, begin_worker
 
 Found = TypeVar("Found")
 
@@ -40,6 +42,17 @@ LARGE = "distributed.admin.large-graph-warning-threshold"
 
 class GoneError(ClusterError):
     """A cluster that is gone, with all that its workers did and had not told yet."""
+
+
+#: A function and its arguments.
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+#: The number of a call, what it returned, and why it failed.
+Outcome = tuple[int, Any, Exception | None]
+
+
+class LostError(PyspecError):
+    """A task whose worker was lost, or for which none could be started."""
 
 
 class Pool(Protocol):
@@ -185,3 +198,71 @@ def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> F
     """Runs a function on a worker of a cluster, if that has the library and build of `terms`."""
     refuse_other(terms)
     return function(*args)
+
+
+def run_tasks(
+    pool: Pool, calls: Iterable[Call], hold: Hold, stop: Any = None, n_tries: int = 1
+) -> Iterator[Outcome]:
+    """Runs calls by the workers of a pool; each begins when there is room for it. Yields its
+    number, what it returned, and None. A call that failed `n_tries` times has the reason instead,
+    :class:`LostError` if its worker was lost.
+
+    Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal, which sets
+    `stop`. Calls that had ended by then are handed over first.
+    """
+    new = ((k, call, 1) for k, call in enumerate(calls))
+    again: list[tuple[int, Call, int]] = []
+    pending: dict[Any, tuple[int, Call, int]] = {}
+    refused = ""  # why no more processes or threads start: none is asked for after the first
+    try:
+        while True:
+            while len(pending) < pool.room:
+                task = again.pop() if again else next(new, None)
+                if task is None:
+                    break
+                hold.check()
+                if not refused:
+                    try:
+                        pending[pool.start(task[1][0], *task[1][1])] = task
+                        continue
+                    except PyspecError:
+                        raise
+                    except (OSError, RuntimeError) as error:
+                        refused = one_line(error)
+                yield task[0], None, LostError(refused)
+            if not pending:
+                return
+            hold.check()
+            for future in pool.wait(list(pending)):
+                k, call, n = pending.pop(future)
+                why, found = _outcome(future)
+                if why is None:
+                    yield k, found, None
+                elif not isinstance(why, Exception):
+                    raise why
+                elif n < n_tries:
+                    again.append((k, call, n + 1))
+                else:
+                    yield k, None, LostError(one_line(why)) if pool.is_lost(why) else why
+    except KeyboardInterrupt:
+        if stop is not None:
+            stop.set()
+        pool.close()
+        for future, (k, _, _) in pending.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield k, future.result(), None
+        raise
+    finally:
+        pool.close()
+
+
+def _outcome(future: Any) -> tuple[BaseException | None, Any]:
+    """What a call that has ended raised, or else returned.
+
+    Raises :class:`GoneError` where that was lost with its cluster, which cancels all calls.
+    """
+    try:
+        error = future.exception()
+        return error, None if error is not None else future.result()
+    except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
+        raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES
 from pyspec.executor.normal import triangle_size
-from pyspec.fit.ending import Ending
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.settled import Ended, Settled
+from pyspec.plan.following import Following
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -35,6 +36,7 @@ class Solved:
     lower, upper : (n_free,) bounds
     is_scaled : whether the variance of a point is chi² over the degrees of freedom
     needed : how near the optimum a success must be, in standard errors
+    moved : parameters that start on a bound, from which the fits begin a little inside
     fitted : (n,) structs ``pyspec_fitted``
     numbers : (n, …) what C says of each ending
     start, fixed : (n, n_free) where they began, and (n, n_fixed) the values of fixed parameters
@@ -51,10 +53,11 @@ class Solved:
         bounds: tuple[Array, Array],
         is_scaled: bool,
         needed: float,
+        moved: tuple[str, ...],
     ) -> None:
         self.names, self.fixed_names = tuple(names), tuple(fixed_names)
         self.lower, self.upper = bounds
-        self.is_scaled, self.needed = is_scaled, needed
+        self.is_scaled, self.needed, self.moved = is_scaled, needed, moved
         self.fitted = np.zeros(n, DTYPES["pyspec_fitted"])
         n_free = len(self.names)
         self.numbers: Array = np.empty((n, n_free * (3 + n_free) + triangle_size(n_free + 1)))
@@ -63,18 +66,15 @@ class Solved:
         self.checksums: Ints = np.zeros(n, np.int64)
         self.evaluations: Ints = np.zeros(2, np.int64)
         self.seconds = 0.0
-        #: Parameters that start on a bound, from which the fits begin a little inside.
-        self.moved: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.fitted)
 
     def empty(self, n: int) -> Solved:
         """The same of so many fits, none of which is made."""
-        given = self.names, self.fixed_names, (self.lower, self.upper), self.is_scaled, self.needed
-        found = Solved(n, *given)
-        found.moved = self.moved
-        return found
+        bounds = self.lower, self.upper
+        given = self.names, self.fixed_names, bounds, self.is_scaled, self.needed, self.moved
+        return Solved(n, *given)
 
     def take(self, begin: int, part: Solved) -> None:
         """Those of a part of the batch, from there on."""
@@ -102,10 +102,6 @@ class Solved:
         """(n,) in which of them parameters have no effect."""
         return np.asarray(self.fitted["flags"] & _LOST != 0)
 
-    def status(self, k: int) -> str:
-        """How one of them ended, one of :data:`pyspec.fit.batch.fits.STATUS`."""
-        return "undetermined" if self.is_lost[k] else "converged"
-
     def n_ended(self, begin: int, end: int) -> int:
         """How many of these have ended before the first that has not."""
         running = np.flatnonzero(self.fitted["end"][begin:end] == _RUNNING)
@@ -128,10 +124,45 @@ class Solved:
             found = np.where(wide[:, :, None] | wide[:, None, :], np.nan, found)
         return found
 
-    def stderr(self, places: Ints) -> Array:
-        """(k, n_free) standard errors of some of them, NaN where there is none."""
+    def numbers_of(self, what: str, made: Bools) -> Array:
+        """(k,) "chisqr", "redchi" or "nfev" of some of them."""
+        if what == "redchi":
+            return np.asarray(self.fitted["chisqr"][made] / self.n_free[made])
+        return np.asarray(self.fitted[what][made], np.float64)
+
+    def columns(self, what: str, places: Ints, followers: Following) -> dict[str, Any]:
+        """Name → (k,) "values", "stderr" or "start" of some of them. Errors are NaN where there is
+        none."""
+        if what == "stderr":
+            return self._errors(places, followers)
+        free = self.theta if what == "values" else self.start
+        found: dict[str, Any] = dict(zip(self.names, free[places].T, strict=True))
+        found |= zip(self.fixed_names, self.fixed[places].T, strict=True)
+        if what == "values":
+            with np.errstate(all="ignore"):
+                found |= followers.columns(found)
+        return found
+
+    def _errors(self, places: Ints, followers: Following) -> dict[str, Any]:
+        """Standard errors; of followers as of :meth:`Ending.followed`."""
+        covariance = self.covariance(places)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(np.einsum("kjj->kj", self.covariance(places))))
+            errors = np.sqrt(np.einsum("kjj->kj", covariance))
+        found: dict[str, Any] = dict(zip(self.names, errors.T, strict=True))
+        if not followers.names:
+            return found
+        gradients = followers.gradients(self.columns("values", places, followers))
+        has_error = np.isfinite(errors)
+        known = np.where(has_error[:, :, None] & has_error[:, None, :], covariance, 0.0)
+        for name, slopes in gradients.items():
+            own = [k for k, leaf in enumerate(self.names) if leaf in slopes]
+            g = np.zeros(has_error.shape)
+            for k in own:
+                g[:, k] = slopes[self.names[k]]
+            squares = np.einsum("ki,kij,kj->k", g, known, g)
+            none = ~has_error[:, own].any(axis=1)
+            found[name] = np.where(none, np.nan, np.sqrt(np.maximum(squares, 0.0)))
+        return found
 
     @property
     def n_free(self) -> Ints:
@@ -144,19 +175,6 @@ class Solved:
         side = self.numbers[k, n : 2 * n].view(np.int64).tolist()
         pairs = zip(self.names, side, strict=True)
         return {name: "min" if one < 0 else "max" for name, one in pairs if one}
-
-    def ending(self, k: int) -> Ending:
-        """How one of them ended, without what says more of it than its numbers."""
-        n, found = len(self.names), self.fitted[k]
-        return Ending.of(
-            theta=self.theta[k],
-            covariance=self.covariance(slice(k, k + 1))[0],
-            side=self.numbers[k, n : 2 * n].view(np.int64),
-            chisqr=float(found["chisqr"]),
-            n_points=int(found["n_points"]),
-            n_amplitudes=0,
-            end=("converged", float(found["reached"])),
-        )
 
     def solver(self, k: int) -> NativeSolver:
         """The solver that made one of them, as far as it is known."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, whole
 from pyspec.errors import CallError, FitError
-from pyspec.executor import Executor, backend_name, make_executor
-from pyspec.fit.batch.batch import Batch
-from pyspec.fit.batch.solved import Solved
+from pyspec.executor import backend_name, make_executor
+from pyspec.fit.batch.cases import Cases, Listed
+from pyspec.fit.batch.of_model import ModelBatch
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.many.cases import Drawn, Given
+from pyspec.fit.many.drawn import Drawn
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, need_pair
-from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.ended import not_converged
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.methods import How, checked_how
@@ -34,35 +32,6 @@ Array = npt.NDArray[np.float64]
 
 #: What :func:`bootstrap` may draw.
 KINDS = ("noise", "residuals")
-
-
-@dataclass
-class ManyBatch(Batch[OneFit]):
-    """Fits of which no results are kept, but their numbers."""
-
-    fit_type: ClassVar[str] = "many"
-    plural: ClassVar[str] = "fits"
-
-    #: The other optima of the original fit, when data are drawn again; None if they are not known.
-    rivals: list[Array] | None = None
-
-    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> OneFit:
-        return OneFit.of(number, status, message, result)
-
-    def made(self, number: int, solved: Solved, place: int) -> OneFit:
-        said, found = self.said(number, solved, place), solved.ending(place)
-        values, errors = self.numbers_of(solved, place)
-        numbers = found.chisqr, found.redchi, int(solved.fitted["nfev"][place])
-        return OneFit(number, solved.status(place), said, values, errors, *numbers)
-
-    def _problem(
-        self,
-        measurement: Measurement,
-        fixed: Mapping[str, float] | None,
-        executor: Executor | None = None,
-    ) -> FitProblem:
-        problem = super()._problem(measurement, fixed, executor)
-        return problem if self.rivals is None else problem.beside(self.rivals)
 
 
 @answered
@@ -128,10 +97,17 @@ def fit_many(
     how = checked_how(model.name, in_turn, options, *limits, given)
     n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
-    cases = Given(given, starts)
-    start_seeds = range(seed, seed + len(cases))
-    batch = ManyBatch(model.copy(), cases, chosen, how, n_starts, start_seeds)
-    return _run(batch, len(cases), given[0], progress, client, n_workers)
+    cases = Cases(Listed(given), starts)
+    batch = ModelBatch(
+        cases=cases,
+        how=how,
+        model=model.copy(),
+        backend=chosen,
+        kind=OneFit,
+        n_starts=n_starts,
+        start_seeds=range(seed, seed + len(cases)),
+    )
+    return _run(batch, given[0], progress, client, n_workers)
 
 
 @answered
@@ -222,16 +198,23 @@ def bootstrap(
         expected,
         None if problem.is_poisson else sigma,
         residuals,
-        {**(problem.fixed or {}), **dict(zip(problem.names, result.theta.tolist(), strict=True))},
         int(seed),
         range(int(n)),
     )
+    best = {**(problem.fixed or {}), **dict(zip(problem.names, result.theta.tolist(), strict=True))}
     alone = {"seed", "n_starts"}  # each fit starts once, from the best values
     settings = {key: value for key, value in result.settings.items() if key not in alone}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
     how = How(methods, settings, scale_covar=covar)
-    batch = ManyBatch(problem.model, drawn, problem.backend, how, rivals=result._rivals)
-    return _run(batch, int(n), measurement, progress, client, n_workers)
+    batch = ModelBatch(
+        cases=Cases(drawn, [best]),
+        how=how,
+        model=problem.model,
+        backend=problem.backend,
+        kind=OneFit,
+        rivals=result._rivals,
+    )
+    return _run(batch, measurement, progress, client, n_workers)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -246,9 +229,13 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 
 
 def _run(
-    batch: ManyBatch, n: int, first: Measurement, progress: Any, client: Any, n_workers: int | None
+    batch: ModelBatch[OneFit],
+    first: Measurement,
+    progress: Any,
+    client: Any,
+    n_workers: int | None,
 ) -> ManyFits:
-    """All `n` fits, in their order; `first` is the measurement of one of them."""
+    """All fits, in their order; `first` is the measurement of one of them."""
     label = batch.model.name
     if source_of(first.data) is not None:
         raise FitError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
-from pyspec.fit.batch.batch import Batch
-from pyspec.fit.batch.fits import Fits
+from pyspec.fit.batch.batch import Made
+from pyspec.fit.batch.fits import Fits, Status
+from pyspec.fit.batch.of_model import ModelBatch
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
@@ -24,7 +25,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class OneFit:
+class OneFit(Status):
     """One of many fits.
 
     Attributes
@@ -45,18 +46,14 @@ class OneFit:
     redchi: float = np.nan
     nfev: int = 0
 
-    @classmethod
-    def of(cls, index: int, status: str, message: str, one: FitResult | None) -> OneFit:
-        """What is kept of a fit."""
-        if one is None:
-            return cls(index, status, message, {}, {})
-        facts = dict(one.values), dict(one.stderr), one.chisqr, one.redchi, one.nfev
-        return cls(index, status, message, *facts)
+    plural, fit_type = "fits", "many"
 
-    @property
-    def success(self) -> bool:
-        """Whether it converged."""
-        return self.status == "converged"
+    @classmethod
+    def of(cls, index: int, row: int, status: str, message: str, result: Any) -> OneFit:
+        if result is None:
+            return cls(index, status, message, {}, {})
+        facts = dict(result.values), dict(result.stderr), result.chisqr, result.redchi, result.nfev
+        return cls(index, status, message, *facts)
 
 
 class ManyFits(Fits[OneFit]):
@@ -72,7 +69,7 @@ class ManyFits(Fits[OneFit]):
     """
 
     def __init__(
-        self, fits: Sequence[OneFit], batch: Batch[OneFit], seconds: float, interrupted: bool
+        self, fits: Made[OneFit], batch: ModelBatch[OneFit], seconds: float, interrupted: bool
     ) -> None:
         self.fits = fits
         self._batch = batch
@@ -94,7 +91,7 @@ class ManyFits(Fits[OneFit]):
     @property
     def nfev(self) -> npt.NDArray[np.int64]:
         """(n,) residual evaluations."""
-        return np.asarray(self._numbers("nfev"), dtype=np.int64)
+        return self.fits.numbers("nfev").astype(np.int64)
 
     def of_converged(self, name: str) -> Array:
         """Values of one parameter in the fits that converged.

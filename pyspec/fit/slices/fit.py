@@ -13,11 +13,12 @@ import numpy.typing as npt
 from pyspec.calls import answered, one_of, real
 from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
+from pyspec.fit.batch.cases import Cases, Rows
+from pyspec.fit.batch.of_model import ModelBatch
 from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
-from pyspec.fit.slices.cases import SliceBatch, Slices
-from pyspec.fit.slices.results import SliceResults
+from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
@@ -110,8 +111,16 @@ def fit_slices(
     first = make_problem(compile_model(model), row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
-    cases = Slices(series, [dict(one) for one in starts])
-    batch = SliceBatch(model, cases, first.backend, how, n_starts, start_seeds, rows=rows)
+    batch = ModelBatch(
+        cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
+        how=how,
+        model=model,
+        backend=first.backend,
+        kind=SliceFit,
+        n_starts=n_starts,
+        start_seeds=start_seeds,
+        row=rows[0],
+    )
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:

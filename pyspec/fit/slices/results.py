@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.fit.batch.fits import Fits, Made
+from pyspec.fit.batch.fits import Fits, Status, Table
 from pyspec.fit.findings.counted import (
     Counted,
     Told,
@@ -48,7 +48,7 @@ MOST_ROWS = 20
 
 
 @dataclass(frozen=True)
-class SliceFit:
+class SliceFit(Status):
     """One slice: its place in the window and in the data, how it ended, its result.
 
     `status` is "converged"; "undetermined" (at an optimum, but the data leave parameters open);
@@ -62,10 +62,15 @@ class SliceFit:
     message: str
     result: FitResult | None
 
+    plural, fit_type = "slices", "slice"
+
+    @classmethod
+    def of(cls, index: int, row: int, status: str, message: str, result: Any) -> SliceFit:
+        return cls(index, row, status, message, result)
+
     @property
-    def success(self) -> bool:
-        """Whether the fit of this slice converged."""
-        return self.status == "converged"
+    def facts(self) -> FitResult | None:
+        return self.result
 
     def __str__(self) -> str:
         if self.result is None:
@@ -95,7 +100,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
 
     def __init__(
         self,
-        fits: Sequence[SliceFit],
+        fits: Table[SliceFit],
         model: Model,
         series: Measurement | Callable[[Any], Measurement],
         time: Array,
@@ -149,22 +154,17 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     @property
     def rows(self) -> npt.NDArray[np.int64]:
         """(n,) rows of the data."""
-        if isinstance(self.fits, Made):
-            return np.arange(*(self.series.rows or (0, len(self.fits))), dtype=np.int64)
-        return np.array([fit.row for fit in self.fits], dtype=np.int64)
+        return np.arange(*(self.series.rows or (0, len(self.fits))), dtype=np.int64)
 
     @property
     def start(self) -> dict[str, Array]:
         """Name → (n,) values that the fits started from."""
         return self._columns("start")
 
-    def _facts_of(self, fit: SliceFit) -> FitResult | None:
-        return fit.result
-
     @property
     def nfev(self) -> Array:
         """(n,) residual evaluations."""
-        return self._numbers("nfev")
+        return self.fits.numbers("nfev")
 
     @property
     def findings(self) -> tuple[Counted, ...]:
@@ -190,8 +190,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         def other(one: SliceFit) -> SliceFit:
             return one if one.result is None else replace(one, result=change(one.result))
 
-        found, fits = copy.copy(self), self.fits
-        found.fits = fits.changed(other) if isinstance(fits, Made) else tuple(map(other, fits))
+        found = copy.copy(self)
+        found.fits = self.fits.changed(other)
         return found
 
     @property

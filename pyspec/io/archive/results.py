@@ -4,7 +4,7 @@ made when they are asked for, see :mod:`pyspec.io.archive.problems`."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from pyspec.fit import (
     SliceResults,
     Start,
 )
-from pyspec.fit.batch.fits import Made
+from pyspec.fit.batch.fits import Table
 from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.parameters import FitParameters
@@ -138,15 +138,13 @@ def _slices_of(kept: Recorded) -> SliceResults:
     return found
 
 
-class RecordedSlices(Made[SliceFit]):
+class RecordedSlices(Table[SliceFit]):
     """The slices of an archive, each of which is made when it is asked for."""
 
-    def __init__(
-        self, kept: Recorded, change: Callable[[SliceFit], SliceFit] | None = None
-    ) -> None:
+    def __init__(self, kept: Recorded) -> None:
         record = kept.record
-        self._whole, self._change = kept, change
-        self._n, self._kept = len(record["status"]), {}
+        super().__init__(len(record["status"]))
+        self._whole = kept
         self._table = table_of(record["parameters"])
         names = self._table["name"]
         self._columns = {
@@ -154,36 +152,15 @@ class RecordedSlices(Made[SliceFit]):
             for what in BY_NAME
         }
 
-    def changed(self, change: Callable[[SliceFit], SliceFit]) -> RecordedSlices:
-        before = self._change
-        both = change if before is None else lambda one: change(before(one))
-        return RecordedSlices(self._whole, both)
-
-    @property
-    def evaluated_alone(self) -> float:
-        return float("nan")
-
-    @property
-    def n_alone(self) -> int:
-        return 0
-
-    @property
-    def made(self) -> npt.NDArray[np.bool_]:
-        return np.array([one == "converged" for one in self._whole.record["status"]], dtype=bool)
-
-    def undetermined(self) -> npt.NDArray[np.intp]:
-        return np.zeros(0, np.intp)
-
-    def messages(self) -> Iterator[tuple[int, str]]:
-        texts = self._whole.record["message"]
-        return ((k, texts[k]) for k in np.flatnonzero(self.made).tolist())
+    def texts(self, what: str) -> list[str]:
+        return list(map(str, self._whole.record[what]))
 
     def numbers(self, what: str) -> Array:
-        return np.where(self.made, self._whole.record[what], np.nan)
+        return np.array(self._whole.record[what], np.float64)
 
     def columns(self, what: str, names: Sequence[str]) -> Array:
         own = self._columns[what]
-        return np.where(self.made, [own[name] for name in names], np.nan)
+        return np.array([own[name] for name in names])
 
     def _made(self, k: int) -> SliceFit:
         record, whole = self._whole.record, self._whole

@@ -15,8 +15,7 @@ from pyspec.calls import answered, whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
-from pyspec.fit.batch.pools import LocalPool, Pool, check_workers
-from pyspec.fit.batch.run import LostError, run_tasks
+from pyspec.fit.batch.pools import LocalPool, LostError, Pool, check_workers, run_tasks
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
