@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import ALIGNED, address, record
+from pyspec._library.memory import ALIGNED, address, record, view
 from pyspec.errors import PyspecError
-from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.laid import Arrays, FitLayout, Laid
+from pyspec.executor.laid import Arrays, FitLayout, Laid, layout_of
 from pyspec.executor.team import Team, at_work, threads_for
 from pyspec.fit.batch.cases import Bools, Cases
 from pyspec.fit.batch.solved import Solved
@@ -35,7 +34,7 @@ from pyspec.fit.solve.native import (
 from pyspec.fit.solve.search import memory_of
 from pyspec.model import Measurement
 from pyspec.model.data.measurement import square_of
-from pyspec.plan import CompiledModel
+from pyspec.plan import CompiledModel, check
 from pyspec.plan.start import start_parameters
 
 Array = npt.NDArray[np.float64]
@@ -47,16 +46,29 @@ _AGAIN, _LANES = CONSTANTS["FIT_AGAIN"], CONSTANTS["LANES"]
 
 
 class InC:
-    """The fits of a batch that C can make. `problem` is the template: that of a measurement which
-    differs from `like` in its values alone."""
+    """The fits of a batch that C can make.
 
-    def __init__(self, cases: Cases, how: How, like: Measurement, problem: FitProblem) -> None:
-        executor = problem.executor
-        assert isinstance(executor, CompiledExecutor)
-        executor.return_frame(executor.take_frame(slopes=True))  # which checks the plan
-        self.cases, self.how, self.like, self.executor = cases, how, like, executor
-        self.layout = FitLayout(executor)
+    Parameters
+    ----------
+    like : a measurement from which those of the others differ in their values alone
+    problem : that of its arrays as C reads them
+    laid : how its structures are laid out, and these arrays
+    """
+
+    def __init__(
+        self,
+        cases: Cases,
+        how: How,
+        like: Measurement,
+        problem: FitProblem,
+        laid: tuple[FitLayout, Arrays],
+    ) -> None:
+        self.cases, self.how, self.like = cases, how, like
+        self.layout, self.arrays = laid
         self.compiled = compiled = problem.compiled
+        #: The structure of the measurement, as C has it.
+        self.problem = view("pyspec_problem", self.layout.take(self.arrays).words)
+        check(compiled.packed, compiled.plan.name, address(self.problem))
         self.start = compiled.start or start_parameters(compiled.model, compiled.parameters)
         #: Whether the data have a part in where the fits begin.
         self.starts_by_data = bool(self.start.moved) and compiled.start is None
@@ -67,7 +79,7 @@ class InC:
         self.solved = Solved(
             len(cases),
             problem.names,
-            executor.fixed_names,
+            compiled.plan.fixed_names,
             (low, high),
             how.scale_covar is None or bool(how.scale_covar),
             max(NEAR, self.tolerance),
@@ -95,10 +107,8 @@ class InC:
                 return None
             arrays, _ = cases.arrays(range(1), like, 1)
             problem = problem_of(compiled, with_arrays(like, arrays, 0), backend)
-            executor = problem.executor
-            if type(executor) is not CompiledExecutor or not executor.capabilities.in_c:
-                return None
-            return cls(cases, how, like, problem)
+            laid = layout_of(compiled, problem.measurement)
+            return None if laid is None else cls(cases, how, like, problem, laid)
         except PyspecError:  # each fit says so
             return None
 
@@ -162,7 +172,7 @@ class InC:
 
     def _is_read(self, arrays: Arrays) -> bool:
         """Whether C reads the arrays of each case as it does those of the first."""
-        problem, is_trace = self.executor.problem, self.executor.window.is_trace
+        problem, is_trace = self.problem, self.compiled.plan.is_trace
         for name in Arrays._fields:
             array, steps = getattr(arrays, name), [f"{name}_row", f"{name}_x"]
             if array is not None:
@@ -179,7 +189,7 @@ class InC:
 
     def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
-        solved, begin, problem = self.solved, places[0], self.executor.problem
+        solved, begin, problem = self.solved, places[0], self.problem
         given: dict[str, Any] = slots.given
         for name in Arrays._fields:
             array = getattr(arrays, name)
@@ -248,11 +258,11 @@ class _Slots:
     thread has a group of them."""
 
     def __init__(self, job: InC, n: int) -> None:
-        solved, most, problem = job.solved, MOST_EVALUATIONS, job.executor.problem
+        solved, most = job.solved, MOST_EVALUATIONS
         self.n_threads = n
         if job.how.max_nfev is not None:
             most = min(most, job.how.max_nfev)
-        size = LIBRARY.pyspec_beside_size(job.executor.packed.address, address(problem))
+        size = LIBRARY.pyspec_beside_size(job.compiled.packed.address, address(job.problem))
         self.beside_size = ALIGNED * -(-size // ALIGNED)
         in_group = _LANES if size else 1
         self.structs = np.zeros(n * in_group, DTYPES["pyspec_slot"])
@@ -262,7 +272,7 @@ class _Slots:
         self._kept: list[tuple[Laid, NativeSolver, bytearray]] = []
         for k, slot in enumerate(self.structs):
             if k % in_group == 0:
-                laid = job.layout.take(Arrays(np.empty(0)))
+                laid = job.layout.take(job.arrays)
             bounds = solved.lower, solved.upper
             given = solved.start[0], *bounds, 0, 0.0, most, job.tolerance
             solver = NativeSolver(*given)

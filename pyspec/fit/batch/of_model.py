@@ -6,7 +6,6 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +26,7 @@ from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.formula import op_of
 from pyspec.model import Model
-from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan import CompiledModel
 
 Array = npt.NDArray[np.float64]
 
@@ -47,7 +46,7 @@ class ModelBatch(Batch[Kind]):
         known
     """
 
-    model: Model
+    compiled: CompiledModel
     backend: str
     kind: type[Kind]
     n_starts: int = 1
@@ -62,15 +61,13 @@ class ModelBatch(Batch[Kind]):
     def plural(self) -> str:
         return self.kind.plural
 
-    @cached_property
-    def _compiled(self) -> CompiledModel:
-        return compile_model(self.model)
+    @property
+    def model(self) -> Model:
+        """That which was compiled; nobody changes it."""
+        return self.compiled.model
 
     def template(self) -> tuple[CompiledModel, str] | None:
-        return None if self.n_starts > 1 else (self._compiled, self.backend)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: one for name, one in super().__getstate__().items() if name != "_compiled"}
+        return None if self.n_starts > 1 else (self.compiled, self.backend)
 
     def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
@@ -129,11 +126,11 @@ class ModelBatch(Batch[Kind]):
     ) -> tuple[FitProblem, Mapping[str, float]]:
         place = number - self.first
         measurement, given = self.cases.measurement(place), self.cases.given(place)
-        names = self._compiled.model.fixed_names if given else ()
+        names = self.compiled.model.fixed_names if given else ()
         fixed = {name: value for name, value in given.items() if name in names}
         free = {name: value for name, value in given.items() if name not in fixed}
         problem = problem_of(
-            self._compiled, measurement, self.backend, None, fixed or None, checksum=checksum
+            self.compiled, measurement, self.backend, None, fixed or None, checksum=checksum
         )
         return (problem if self.rivals is None else problem.beside(self.rivals)), free
 

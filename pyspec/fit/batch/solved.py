@@ -92,7 +92,7 @@ class Solved:
     def made_of(self, places: slice) -> Bools:
         """The same of some of them."""
         one = self.fitted[places]
-        found = np.isin(one["end"], (_CONVERGED, _DEGENERATE)) & (
+        found = ((one["end"] == _CONVERGED) | (one["end"] == _DEGENERATE)) & (
             one["flags"] & ~(_AT_BOUND | _WEAK | _WIDE | _LOST) == _CERTAIN
         )
         return np.asarray(found & (one["distance"] <= self.needed) & np.isfinite(one["chisqr"]))

@@ -24,6 +24,7 @@ from pyspec.fit.solve.methods import How, checked_how
 from pyspec.fit.starts import check_starts, listed_seeds
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
+from pyspec.plan import compile_model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -101,7 +102,7 @@ def fit_many(
     batch = ModelBatch(
         cases=cases,
         how=how,
-        model=model.copy(),
+        compiled=compile_model(model),
         backend=chosen,
         kind=OneFit,
         n_starts=n_starts,
@@ -209,7 +210,7 @@ def bootstrap(
     batch = ModelBatch(
         cases=Cases(drawn, [best]),
         how=how,
-        model=problem.model,
+        compiled=problem.compiled,
         backend=problem.backend,
         kind=OneFit,
         rivals=result._rivals,
@@ -242,7 +243,8 @@ def _run(
             f"{label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
         )
-    make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
+    if batch.backend != "compiled" or not batch.compiled.layouts:  # which has never run
+        make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     begin = time.perf_counter()
     with Hold() as hold:
         fits, interrupted = batch.run(hold, progress, client, n_workers)

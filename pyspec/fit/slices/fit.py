@@ -108,13 +108,14 @@ def fit_slices(
             "slice"
         )
     model = copy.deepcopy(model)
-    first = make_problem(compile_model(model), row_of(series, rows[0]), backend)
+    compiled = compile_model(model)
+    first = make_problem(compiled, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     batch = ModelBatch(
         cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
         how=how,
-        model=model,
+        compiled=compiled,
         backend=first.backend,
         kind=SliceFit,
         n_starts=n_starts,
