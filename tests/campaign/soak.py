@@ -1,7 +1,7 @@
 """Memory over a long session: ``python -m tests.campaign.soak``.
 
-A million evaluations, 10,000 fits and 10,000 Files, one after the other, in a process of its own
-for each kind. What the process holds is noted at 40 moments after a first part in which caches
+A million evaluations, 10,000 fits, a million fits in batches of 100 and 10,000 Files, one after the
+other, in a process of its own for each kind. What the process holds is noted at 40 moments after a first part in which caches
 fill; the last ten must not lie above the first ten by more than `FLAT` bytes.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec import File, Measurement, Project, fit_model, load_model
+from pyspec import File, Measurement, Project, fit_model, fit_slices, load_model
 from pyspec.executor import make_executor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ FLAT = 2 << 20
 #: Share of the turns in which caches fill, and how often memory is looked at afterwards.
 WARM, LOOKS = 0.1, 40
 
-TURNS = {"evaluations": 1_000_000, "fits": 10_000, "files": 10_000}
+TURNS = {"evaluations": 1_000_000, "fits": 10_000, "batches": 10_000, "files": 10_000}
 
 MODEL = """
 peak:
@@ -70,6 +70,16 @@ def fits() -> Callable[[int], object]:
     return lambda k: fit_model(model, Measurement(data=data(k % 50)))
 
 
+def batches() -> Callable[[int], object]:
+    model = peak()
+
+    def turn(k: int) -> None:
+        found = fit_slices(model, Measurement(data=data(k % 50, (100, 60))))
+        assert len(found.values) == len(found.stderr) == len(found.names)
+
+    return turn
+
+
 def files() -> Callable[[int], object]:
     folder = tempfile.TemporaryDirectory()
     (Path(folder.name) / "models.yaml").write_text(MODEL, encoding="utf-8")
@@ -88,7 +98,7 @@ def leak() -> Callable[[int], object]:
     return lambda k: kept.append(b"x" * 20_000)
 
 
-KINDS = {"evaluations": evaluations, "fits": fits, "files": files, "leak": leak}
+KINDS = {"evaluations": evaluations, "fits": fits, "batches": batches, "files": files, "leak": leak}
 
 
 def held() -> int:
