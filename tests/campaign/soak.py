@@ -1,8 +1,9 @@
 """Memory over a long session: ``python -m tests.campaign.soak``.
 
 A million evaluations, 10,000 fits, a million fits in batches of 100 and 10,000 Files, one after the
-other, in a process of its own for each kind. What the process holds is noted at 40 moments after a first part in which caches
-fill; the last ten must not lie above the first ten by more than `FLAT` bytes.
+other, in a process of its own for each kind. What the process holds is noted at 40 moments after a
+first part in which caches fill; the last ten must not lie above the first ten by more than `FLAT`
+bytes.
 """
 
 from __future__ import annotations
