@@ -19,7 +19,7 @@ LANES = 8
 
 
 class Probe:
-    """tests/c/probe.c, compiled with the flags of one instruction set."""
+    """tests/c/kernels/probe.c, compiled with the flags of one instruction set."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -81,6 +81,6 @@ def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             flags += more
     out = tmp_path_factory.mktemp("probe") / f"probe_{request.param}.so"
     command = [compiler, *flags, "-shared", "-fPIC", f"-I{ROOT / 'csrc'}"]
-    source = ROOT / "tests" / "c" / "probe.c"
+    source = ROOT / "tests" / "c" / "kernels" / "probe.c"
     subprocess.run([*command, str(source), "-o", str(out), "-lm"], check=True)
     return Probe(ctypes.CDLL(str(out)))

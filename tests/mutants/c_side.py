@@ -22,10 +22,14 @@ _NO_FINGERPRINT = "0" * 64
 _PLAIN = ("-O0", "-fPIC", "-fvisibility=default", "-w", f'-DPYSPEC_FINGERPRINT="{_NO_FINGERPRINT}"')
 _SANITIZED = (*_PLAIN, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _HELP = (
-    "plans.c", "sums.c", "models.c", "solve_problems.c", "naive.c", "random_plan.c",
-    "random_formula.c", "random_scheme.c",
-)  # fmt: skip
-_FUZZ = ("fuzz.c", "fuzz_sums.c", "random_problem.c", "guided.c", "verdicts.c")
+    *("support/plans.c", "support/sums.c", "support/models.c", "support/solve_problems.c"),
+    *("support/naive.c", "random/random_plan.c", "random/random_formula.c"),
+    "random/random_scheme.c",
+)
+_FUZZ = (
+    *("random/fuzz.c", "random/fuzz_sums.c", "random/fuzz_linear.c", "random/random_problem.c"),
+    *("random/guided.c", "support/verdicts.c"),
+)
 
 #: Seconds after which a mutant that does not end counts as noticed.
 LIMIT = 120.0
@@ -61,7 +65,7 @@ class Build:
         if self.sanitized:
             self._link("fuzz", [*objects, *(self._object(TESTS / name) for name in _FUZZ)])
             return
-        for path in sorted(one for name in self.tests for one in TESTS.glob(f"{name}*.c")):
+        for path in sorted(one for name in self.tests for one in TESTS.rglob(f"{name}*.c")):
             self._link(path.stem, [*objects, self._object(path)])
 
     def _object(self, path: Path) -> Path:
@@ -71,7 +75,7 @@ class Build:
             if Path(line.split()[0]).name == path.name
         ]
         target = self.folder / f"{path.stem}.o"
-        if not _is_newer(target, [path, *SOURCES.rglob("*.*"), *TESTS.glob("*.h")]):
+        if not _is_newer(target, [path, *SOURCES.rglob("*.*"), *TESTS.rglob("*.h")]):
             _run(
                 ["gcc", *self.flags, *(own[0] if own else []), *_INCLUDE, "-c", path, "-o", target]
             )

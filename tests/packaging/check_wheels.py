@@ -92,16 +92,17 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
         return 0
     folder = ROOT / "build" / "check_wheels" / name
     folder.mkdir(parents=True, exist_ok=True)
-    tests = {path.stem: Program((path.stem,)) for path in C_TESTS.glob("test_*.c")} | RANDOM
+    paths = {path.stem: path for path in C_TESTS.glob("*/*.c")}
+    tests = {name: Program((name,)) for name in paths if name.startswith("test_")} | RANDOM
     own = {source for program in tests.values() for source in program.sources}
-    shared = {path.stem for path in C_TESTS.glob("*.c")} - own - {"fuzz_formulas", "probe"}
+    shared = paths.keys() - own - {"fuzz_formulas", "probe"}
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[system.tag]]
     environment = {"WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
 
     def compiled(source: str) -> Path:
         made = folder / f"{source}.o"
         options = ["-O1", "-g0", "-Wno-unused-command-line-argument", "-Icsrc", "-Itests/c"]
-        command = [*zig, *FLAGS, *options, "-c", str(C_TESTS / f"{source}.c"), "-o", str(made)]
+        command = [*zig, *FLAGS, *options, "-c", str(paths[source]), "-o", str(made)]
         subprocess.run(command, cwd=ROOT, check=True)
         return made
 

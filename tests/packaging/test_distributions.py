@@ -99,7 +99,7 @@ def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
     assert {
         "csrc/pyspec.h",
         "csrc/tables/ops.def",
-        "tests/c/unit.h",
+        "tests/c/support/unit.h",
         "Makefile",
         ".ci/run",
     } <= names
