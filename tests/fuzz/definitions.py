@@ -4,7 +4,8 @@
 
 Each text is refused with one clear error, or defines a function: its program goes to
 tests/c/random/fuzz_formulas.c, built with the sanitizers, which runs it and changes of it. At least
-half of the texts must be accepted. Anything else is a defect; the command prints the text that shows it.
+half of the texts must be accepted. Anything else is a defect; the command prints the text that
+shows it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Random plans that learn, under the sanitizers: ``python -m tests.fuzz.plans --runs 1000000``.
 
 Builds tests/c/random/fuzz.c with the sanitizers where that is still to be done, begins with the
-plans of tests/fuzz/plans.xz and changes what reaches new branches. `--save` keeps what did, and what the
-check says of each plan and of changes of it, on either side of where it says something else.
+plans of tests/fuzz/plans.xz and changes what reaches new branches. `--save` keeps what did, and
+what the check says of each plan and of changes of it, on either side of where it says something
+else.
 """
 
 from __future__ import annotations
