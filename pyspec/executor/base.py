@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ import numpy.typing as npt
 from pyspec.executor.protocol import Array, Values
 from pyspec.model import Measurement
 from pyspec.plan import ScheduledPlan
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class PlanExecutor(ABC):
@@ -72,7 +74,7 @@ class Window:
             weight = np.asarray(measurement.weight, np.float64)
             self.weight = np.broadcast_to(weight, plan.shape)
 
-    def crop(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def crop(self, array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
         """The window of an array over the full axes."""
         if self.is_trace:
             return array[self.row_begin : self.row_end]

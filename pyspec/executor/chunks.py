@@ -9,10 +9,9 @@ from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
@@ -22,6 +21,7 @@ from pyspec.executor.compiled import CompiledExecutor, as_read
 from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums
+from pyspec.executor.protocol import Blocks, Stored
 from pyspec.executor.span import Reading
 from pyspec.executor.store import Job
 from pyspec.model.data.lazy_weights import Beside, rows_of
@@ -44,9 +44,9 @@ class Chunk:
     """
 
     first_row: int
-    data: npt.NDArray[Any]
-    weight: npt.NDArray[Any] | None = None
-    keep: npt.NDArray[Any] | None = None
+    data: Stored
+    weight: Stored | None = None
+    keep: Stored | None = None
 
 
 def chunk_nodes(
@@ -171,9 +171,7 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
                 yield one
 
 
-def in_strips(
-    blocks: Iterable[tuple[int, npt.NDArray[Any]]],
-) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+def in_strips(blocks: Blocks) -> Blocks:
     """The same rows in blocks that begin at multiples of :data:`STRIP`. Only the first block of a
     run of consecutive rows may begin elsewhere. Blocks are cut, and the rest of a block is put in
     front of the next one."""
@@ -199,15 +197,11 @@ def in_strips(
         yield first, left
 
 
-def weighed(
-    executor: CompiledExecutor,
-    blocks: Iterable[tuple[int, npt.NDArray[Any]]],
-    step: int | None = None,
-) -> Iterator[Chunk]:
+def weighed(executor: CompiledExecutor, blocks: Blocks, step: int | None = None) -> Iterator[Chunk]:
     """(first row, data) as chunks with the weights and the mask of the executor; `step` is that of
     the blocks, where weights or mask are read beside them, by a thread of their own."""
     window = executor.window
-    ahead: list[Any] = []
+    ahead: list[Blocks | None] = []
     for array in (executor.weight, executor.keep):
         beside = whole_of(array)
         ahead.append(
@@ -223,7 +217,7 @@ def weighed(
         yield Chunk(first, block, *own)
 
 
-def _describe(executor: CompiledExecutor, frame: Frame, chunk: Chunk) -> list[npt.NDArray[Any]]:
+def _describe(executor: CompiledExecutor, frame: Frame, chunk: Chunk) -> list[Stored]:
     """Points the problem of a frame to a chunk; returns the arrays that it then points to."""
     plan, problem = executor.plan, frame.problem
     n_rows, n_energy = len(chunk.data), plan.energy.size

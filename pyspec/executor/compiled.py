@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from pyspec.executor.normal import FORMS, OpenPart, Parts, Sums, fit_parts
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
+    Stored,
     SumsOfFit,
     SumsOfRows,
     Values,
@@ -38,6 +39,8 @@ from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
 from pyspec.plan.pinned import PinnedAxes, pin_axes, shares_of
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
 #: Types of data that C reads, by the letters that NumPy has for them.
 TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
 
@@ -47,14 +50,14 @@ _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
 _SUMS_ELSEWHERE = Capabilities(jacobian=True, in_c=True, in_parts=False)
 
 
-def as_read(data: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+def as_read(data: Stored) -> tuple[Stored, int]:
     """Data as C reads them, float64 where their type is none of its own, and which it is."""
     if data.dtype.char not in TYPES or not data.dtype.isnative:
         data = np.asarray(data, dtype=np.float64)
     return data, TYPES[data.dtype.char]
 
 
-def along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def along_one_axis(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
     such weights and masks apart (csrc/separable/separable.c)."""
     if array.ndim != 2 or 0 in array.strides:
@@ -88,7 +91,7 @@ class CompiledExecutor(PlanExecutor):
         super().__init__(plan, measurement)
         self.packed: PackedPlan = packed or pack(plan)
         self.pinned: PinnedAxes = pinned or pin_axes(plan)
-        self._keep_alive: list[npt.NDArray[Any]] = []
+        self._keep_alive: list[Stored] = []
         weight, keep = self.window.weight, self.measurement.keep
         self.weight = None if weight is None else along_one_axis(weight)
         self.keep = None if keep is None else along_one_axis(keep)
@@ -135,7 +138,7 @@ class CompiledExecutor(PlanExecutor):
             fields |= self._strided("keep", self.keep.view(np.uint8))
         return record("pyspec_problem", fields)
 
-    def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
+    def _strided(self, name: str, array: Stored) -> dict[str, int]:
         is_trace = self.window.is_trace
         row = array.strides[0] if array.ndim == 2 or is_trace else 0
         step = 0 if is_trace else array.strides[-1]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
 from pyspec._library.memory import ALIGNED, WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.normal import FORMS, triangle_size
-from pyspec.executor.protocol import Executor
+from pyspec.executor.protocol import Executor, Stored
 from pyspec.executor.team import Team, at_work
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel, ScheduledPlan
@@ -61,7 +61,7 @@ _CAPACITY = CONSTANTS["NORMAL_NODES"]
 class Arrays(NamedTuple):
     """What C reads of a measurement, weights and mask as of :func:`along_one_axis`."""
 
-    data: npt.NDArray[Any]
+    data: Stored
     weight: npt.NDArray[np.float64] | None = None
     keep: npt.NDArray[np.bool_] | None = None
 

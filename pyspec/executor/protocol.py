@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
+
+#: Measured values of any type.
+Stored: TypeAlias = npt.NDArray[np.generic]
+
+#: (first row, rows) of a measurement.
+Blocks: TypeAlias = Iterator[tuple[int, Stored]]
 
 #: Values of parameters: by name, in order, or None for those of the model.
 Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
-from pyspec.executor.protocol import Array, Capabilities, Values
+from pyspec.executor.protocol import Array, Blocks, Capabilities, Values
 from pyspec.executor.store import Job, RowSums
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
 from pyspec.model.data.lazy_weights import veiled
 from pyspec.model.data.source import source_of
 from pyspec.plan import PackedPlan, ScheduledPlan
-
-#: (first row, rows) of a measurement.
-Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
 
 #: Threads that sum blocks side by side, at most: each holds a block.
 THREADS = 16
@@ -65,21 +60,21 @@ class SourceExecutor(CompiledExecutor):
                 f"data have shape {source.shape}, the axes of {name} have {plan.shape} (times, "
                 "energies)"
             )
-        given: Any = measurement.weight, measurement.keep
-        for what, array in zip(("weight", "mask"), given, strict=True):
-            if source_of(array) is not None and array.shape != plan.shape:
+        for what, array in (("weight", measurement.weight), ("mask", measurement.keep)):
+            if (beside := source_of(array)) is not None and beside.shape != plan.shape:
                 raise DataError(
-                    f"{array.name}: the {what} has shape {array.shape}, the data {plan.shape}; "
+                    f"{beside.name}: the {what} has shape {beside.shape}, the data {plan.shape}; "
                     "give each point its own"
                 )
-        weight, keep = (None if source_of(array) is not None else array for array in given)
+        weight = None if source_of(measurement.weight) is not None else measurement.weight
+        keep = None if source_of(measurement.keep) is not None else measurement.keep
         own = replace(measurement, data=None, weight=weight, keep=keep)
         super().__init__(plan, own, packed=packed)
         self._given, self.seen = measurement, measurement.seen
-        self.weight, self.keep = (
-            array if source_of(array) is not None else line
-            for array, line in zip(given, (self.weight, self.keep), strict=True)
-        )
+        if weight is None:
+            self.weight = measurement.weight
+        if keep is None:
+            self.keep = measurement.keep
         self.source = veiled(source, self.keep)
         self.rows = RowSums(self, [(self, np.arange(len(self.opt_param_names)))])
 
@@ -98,11 +93,14 @@ class SourceExecutor(CompiledExecutor):
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """Loads the data. Raises :class:`DataError` where that is too large."""
-        arrays: dict[str, Any] = {"data": np.asarray(self._given.data)}
-        for what in ("weight", "keep"):
-            if source_of(getattr(self._given, what)) is not None:
-                arrays[what] = np.asarray(getattr(self._given, what))
-        whole = CompiledExecutor(self.plan, replace(self._given, **arrays), packed=self.packed)
+        given = self._given
+        loaded = replace(
+            given,
+            data=np.asarray(given.data),
+            weight=None if given.weight is None else np.asarray(given.weight),
+            keep=None if given.keep is None else np.asarray(given.keep),
+        )
+        whole = CompiledExecutor(self.plan, loaded, packed=self.packed)
         return whole.residual(theta, fixed, out)
 
     def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:

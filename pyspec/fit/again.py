@@ -40,7 +40,7 @@ MOVED = 0.01
 
 def settings_again(
     result: FitResult | SliceResults,
-    options: Mapping[str, Any] = MappingProxyType({}),
+    options: Mapping[str, object] = MappingProxyType({}),
     start: str = "best",
 ) -> dict[str, Any]:
     """The settings of a fit as arguments of another one, and `options` over them; random starts are
@@ -74,7 +74,7 @@ def refit(
     data: npt.ArrayLike | None,
     start: str,
     model: Model | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> FitResult:
     """See :meth:`pyspec.FitResult.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
@@ -91,7 +91,7 @@ def refit(
 
 
 def refit_slices(
-    slices: SliceResults, data: npt.ArrayLike | None, start: str, options: Mapping[str, Any]
+    slices: SliceResults, data: npt.ArrayLike | None, start: str, options: Mapping[str, object]
 ) -> SliceResults:
     """See :meth:`pyspec.SliceResults.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
@@ -150,26 +150,27 @@ def refit_joint(
     for fits of several joint fits without a last one, because their models or their files differ.
     """
     single = isinstance(fits, FitResult) and not isinstance(fits, JointResult)
-    parts: list[Any] = [fits] if single else list(fits)
-    if all(isinstance(one, (FitResult, SliceResults)) for one in parts):
-        joined = [one for one in parts if isinstance(one, FitResult) and one._is_joint_member]
-        parts = _last_joint(joined) or parts
-    other = next((one for one in parts if not isinstance(one, FitResult)), None)
+    given: list[Any] = [fits] if single else list(fits)
+    parts = [one for one in given if isinstance(one, FitResult)]
+    joined = _last_joint([one for one in parts if one._is_joint_member])
+    beside = (FitResult, SliceResults) if joined else FitResult
+    other = next((one for one in given if not isinstance(one, beside)), None)
     if other is not None:
         raise CallError(
             f"refit_joint takes the fits of load_fits(path), not {shortened(other)}; slices and "
             "paths have no part in a joint fit"
         )
+    parts = joined or parts
     if len(parts) < 2:
         raise DataError(
             f"refit_joint got {len(parts)} fit; give those of all files that were fitted together"
         )
-    given = settings_again(parts[0], options, start)
+    settings = settings_again(parts[0], options, start)
     names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
     joint = fit_joint(
         [(_model_at(one, start), _with_data(one.measurement, one.model_name)) for one in parts],
-        names=given.pop("names", names),
-        **given,
+        names=settings.pop("names", names),
+        **settings,
     )
     joint.started_from = STARTS[start]
     gone = {name for one, part in zip(parts, joint, strict=True) for name in _moved(one, part)}

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,7 @@ def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
         raise FitError(f"max_seconds must be a number above 0, not {max_seconds!r}; None: no limit")
 
 
-def _is_above_0(given: Any, kind: Any) -> bool:
+def _is_above_0(given: float, kind: type) -> bool:
     """Numbers of NumPy count; True, which Python takes for 1, does not."""
     is_flag = isinstance(given, (bool, np.bool_))
     return isinstance(given, kind) and not is_flag and bool(given > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,7 @@ class FollowersOfFiles:
     def values(self, known: Mapping[str, float]) -> dict[str, float]:
         return self._all(known, lambda own, values: own.values(values))
 
-    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
+    def columns(self, known: Mapping[str, float | Array]) -> dict[str, float | Array]:
         return self._all(known, lambda own, values: own.columns(values))
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -132,9 +132,11 @@ class FollowersOfFiles:
         return found
 
     def _all(
-        self, known: Mapping[str, Any], get: Callable[[Followers, Any], Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        self,
+        known: Mapping[str, Value],
+        get: Callable[[Followers, Mapping[str, Value]], Mapping[str, Value]],
+    ) -> dict[str, Value]:
+        found: dict[str, Value] = {}
         for file, full in self.files:
             found |= {full[name]: value for name, value in get(file, local(known, full)).items()}
         if self.spanning:

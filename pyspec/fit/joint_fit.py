@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
@@ -49,7 +49,7 @@ def fit_joint(
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int = 0,
-    client: Any = None,
+    client: object = None,
     n_workers: int | None = None,
     chunks: int | None = None,
     **options: Unpack[MethodOptions],

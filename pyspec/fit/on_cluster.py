@@ -27,25 +27,25 @@ from pyspec.model import Measurement, Model
 from pyspec.model.data.source import Held, source_of
 
 
-def on_workers(client: Any, model: Model, measurement: Measurement) -> Measurement:
+def on_workers(client: object, model: Model, measurement: Measurement) -> Measurement:
     """The measurement after the workers have surveyed its data by reference. A dask array of data
     is computed if its rows count, and its chunks stay on their workers."""
     source = source_of(measurement.data)
     shape = tuple(axis.size for axis in (model.time, model.energy) if axis is not None)
     if client is None or source is None or source.shape != shape:
         return measurement  # other shapes are refused when the executor is made
-    need_client(client)
+    engine = need_client(client)
     if source.collection is not None:
-        counts = rows_that_count(client, measurement)
-        kept: Any = Held(source, keep_on_workers(client, source.collection, source.name, counts))
+        counts = rows_that_count(engine, measurement)
+        kept: Any = Held(source, keep_on_workers(engine, source.collection, source.name, counts))
         measurement = replace(measurement, data=kept)
     if "survey" not in measurement.__dict__:
-        survey_on_workers(client, measurement)
+        survey_on_workers(engine, measurement)
     return measurement
 
 
 @contextmanager
-def shared(problem: FitProblem, client: Any, methods: Sequence[str]) -> Iterator[Spent | None]:
+def shared(problem: FitProblem, client: object, methods: Sequence[str]) -> Iterator[Spent | None]:
     """Inside of this block the workers of `client` sum; None: nothing is shared.
 
     Raises :class:`FitError` for what cannot be shared, :class:`pyspec.errors.ClusterError` where

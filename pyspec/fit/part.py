@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import Executor, Part, executor_of
 from pyspec.executor.laid import Arrays, FitLayout, lay_out, layout_of
+from pyspec.executor.protocol import Stored
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.refusals import check_registered
 from pyspec.model import Measurement, Par
@@ -226,7 +227,7 @@ class FitPart:
         return values[slice_of(given.columns if is_energy or self.is_trace else given.rows)]
 
     @property
-    def data(self) -> npt.NDArray[Any]:
+    def data(self) -> Stored:
         """Those of the window, as given."""
         assert self.measurement.data is not None
         return self.measurement.window(self.measurement.data)

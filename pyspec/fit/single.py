@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ def fit_model(
     jacobian_without: Collection[str] = (),
     n_starts: int = 1,
     seed: int = 0,
-    client: Any = None,
+    client: object = None,
     n_workers: int | None = None,
     chunks: int | None = None,
     **options: Unpack[MethodOptions],

@@ -116,7 +116,7 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         copied.add_many(*(copy.deepcopy(par) for par in self.values()))
         return copied
 
-    def dumps(self, **options: Any) -> str:
+    def dumps(self, **options: object) -> str:
         """JSON that any ``lmfit.Parameters`` loads; the units stay behind."""
         plain = lmfit.Parameters()
         for par in self.values():

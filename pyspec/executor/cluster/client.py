@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY, supported_isas
 from pyspec.errors import ClusterError
+from pyspec.executor.cluster.engine import Client
 
 #: What installs the engine.
 INSTALL = "pip install 'pyspec-fit[distributed]'"
@@ -51,30 +51,31 @@ def this_build() -> Build:
     return Build(LIBRARY.pyspec_fingerprint().decode(), platform.machine(), supported_isas(), ISA)
 
 
-def need_client(client: Any) -> Any:
+def need_client(client: object) -> Client:
     """The client, where work can be handed to it. Raises :class:`ClusterError`."""
     try:
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise ClusterError(
             f"client= needs dask and distributed, which are not here ({error}); {INSTALL}"
         ) from None
-    if not isinstance(client, Client):
+    if not isinstance(client, distributed.Client):
         raise ClusterError(
             f"client must be a dask.distributed.Client, not {type(client).__name__}; write "
             "client=Client('tcp://scheduler:8786'), or Client(n_workers=2) for this machine"
         )
-    if client.asynchronous:
+    found = cast(Client, client)
+    if found.asynchronous:
         raise ClusterError(
             "the client is asynchronous, a fit waits for its sums; give Client(...) without "
             "asynchronous=True"
         )
-    if client.status != "running":
-        raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
-    return client
+    if found.status != "running":
+        raise ClusterError(f"the client is {found.status}; connect again: Client(address)")
+    return found
 
 
-def agree(client: Any) -> Agreement:
+def agree(client: Client) -> Agreement:
     """The narrowest build that all workers and this process use.
 
     Raises :class:`ClusterError` where there is no worker, or one that has another library or
@@ -91,7 +92,7 @@ def agree(client: Any) -> Agreement:
     return Agreement(own.fingerprint, isa)
 
 
-def agree_on_fits(client: Any) -> Agreement:
+def agree_on_fits(client: Client) -> Agreement:
     """The library and the build of whole fits on workers, which are those of this process.
 
     Raises :class:`ClusterError` as of :func:`agree`, and where a worker uses another build: the
@@ -117,18 +118,19 @@ def refuse_other(terms: Agreement) -> None:
         )
 
 
-def _builds(client: Any) -> dict[str, Build]:
+def _builds(client: Client) -> dict[str, Build]:
     """Those of this process and of all workers, which have the same library."""
-    answers: Mapping[str, Build | Exception] = client.run(this_build, on_error="return")
+    answers = client.run(this_build, on_error="return")
     found = {}
     for address, answer in answers.items():
         if isinstance(answer, Build):
             found[address] = answer
         elif not isinstance(answer, OSError):  # one whose process has just ended: it is no worker
+            cause = answer if isinstance(answer, Exception) else None
             raise ClusterError(
                 f"a worker cannot load this pyspec ({answer}); install the same version on all of "
                 "them"
-            ) from answer
+            ) from cause
     if not found:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
     own = this_build()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
@@ -13,19 +13,27 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError
 from pyspec.executor.chunks import STRIP
+from pyspec.executor.cluster.engine import Chunked, Client, Future
 from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.protocol import Stored
 from pyspec.executor.source import SourceExecutor
 from pyspec.model import Measurement
 from pyspec.model.data.lazy_weights import Beside, Veiled
-from pyspec.model.data.source import Seen, source_of
+from pyspec.model.data.source import Seen, Source, source_of
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.
-Rows = dict[str, tuple[dict[int, FileShare], list[Any]]]
+Rows = dict[str, tuple[dict[int, FileShare], list[Future]]]
 
 
 def placed_rows(
-    client: Any, files: Sequence[FilePlan], executors: Sequence[CompiledExecutor], workers: Any
+    client: Client,
+    files: Sequence[FilePlan],
+    executors: Sequence[CompiledExecutor],
+    workers: Sequence[str],
 ) -> Rows:
     """Worker → what it sums. Rows in memory, and those that workers read from a store, are shared
     evenly; chunks of dask are summed where they are."""
@@ -43,11 +51,12 @@ def placed_rows(
         for address, piece, future in chunks_of_dask(client, executor, workers):
             futures = found.setdefault(address, ({}, []))[1]
             futures.append(future)
+            assert isinstance(piece.data, Computed)
             give(k, address, replace(piece, data=Place(len(futures) - 1, piece.data)))
     return {address: one for address, one in found.items() if one[0]}
 
 
-def collection_of(executor: CompiledExecutor) -> Any:
+def collection_of(executor: CompiledExecutor) -> Chunked | None:
     """The dask array that holds the data; None for other data."""
     return executor.source.collection if isinstance(executor, SourceExecutor) else None
 
@@ -68,7 +77,7 @@ def without_data(executor: CompiledExecutor) -> FilePlan:
     return FilePlan(executor.plan, executor.packed, measurement, *lines)
 
 
-def _line(array: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+def _line(array: npt.NDArray[Scalar] | None) -> npt.NDArray[Scalar] | None:
     """An array that is the same along an axis, once; None for others."""
     if array is None or source_of(array) is not None or 0 not in array.strides:
         return None
@@ -80,7 +89,7 @@ def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
     opens."""
     window, data = executor.window, executor.measurement.data
     for begin, end in ranges(window.row_begin, window.row_end, n):
-        held: Any
+        held: Stored | Source
         if isinstance(executor, SourceExecutor):
             source = executor.source
             held = source.given if isinstance(source, Veiled) else source
@@ -90,20 +99,29 @@ def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
         yield _piece(executor, begin, end, held)
 
 
-def _piece(executor: CompiledExecutor, begin: int, end: int, data: Any) -> Piece:
+def _piece(executor: CompiledExecutor, begin: int, end: int, data: Stored | Source) -> Piece:
     """Rows with the weights and the mask that differ from point to point."""
-    weight, keep = (_own_rows(one, begin, end) for one in (executor.weight, executor.keep))
+    weight = _own_rows(executor.weight, begin, end)
+    keep = _own_rows(executor.keep, begin, end)
     seen = executor.seen.within(begin, end) if isinstance(executor, SourceExecutor) else Seen()
     return Piece(begin, end, data, weight, keep, seen)
 
 
-def _own_rows(array: Any, begin: int, end: int) -> Any:
+def _own_rows(
+    array: npt.NDArray[Scalar] | None, begin: int, end: int
+) -> npt.NDArray[Scalar] | None:
     if array is None or _line(array) is not None:
         return None
-    return array.of_rows(begin, end) if isinstance(array, Beside) else array[begin:end]
+    beside = source_of(array)
+    own: npt.NDArray[Scalar] = (
+        beside.of_rows(begin, end) if isinstance(beside, Beside) else array[begin:end]
+    )
+    return own
 
 
-def keep_on_workers(client: Any, array: Any, name: str, counts: Any = None) -> Any:
+def keep_on_workers(
+    client: Client, array: Chunked, name: str, counts: Mask | None = None
+) -> Chunked:
     """A dask array whose chunks are computed and stay in the memory of the workers. Chunks without
     a row that `counts`, (n_rows,), are not computed, and are 0.
 
@@ -129,7 +147,7 @@ def keep_on_workers(client: Any, array: Any, name: str, counts: Any = None) -> A
     return kept
 
 
-def rows_that_count(client: Any, measurement: Measurement) -> npt.NDArray[np.bool_]:
+def rows_that_count(client: Client, measurement: Measurement) -> Mask:
     """(n_time,) rows of the window that are not masked as a whole. A mask by reference is read by
     the workers."""
     assert measurement.data is not None
@@ -141,21 +159,22 @@ def rows_that_count(client: Any, measurement: Measurement) -> npt.NDArray[np.boo
         return found
     places = ranges(begin, end, max(1, len(client.nthreads())))
     if source_of(keep) is None:
-        parts = [keep[low:high].any(axis=1) for low, high in places]
+        parts: list[Mask] = [np.any(keep[low:high], axis=1) for low, high in places]
     else:
         given = [_own_rows(keep, *place) for place in places]
-        parts = client.gather([client.submit(_any_of_each, one, pure=False) for one in given])
+        found_there = client.gather([client.submit(_any_of_each, one, pure=False) for one in given])
+        parts = [np.asarray(one, np.bool_) for one in found_there]
     found[begin:end] = np.concatenate(parts)
     return found
 
 
-def _any_of_each(keep: Any) -> npt.NDArray[np.bool_]:
+def _any_of_each(keep: Source) -> Mask:
     # By the thread of the task: arrays of dask that another one of a worker computes wait for it.
     places = pairwise([*range(0, len(keep), keep.step), len(keep)])
     return np.concatenate([keep.rows(*place).any(axis=1) for place in places])
 
 
-def _where_rows_count(array: Any, counts: npt.NDArray[np.bool_]) -> Any:
+def _where_rows_count(array: Any, counts: Mask) -> Chunked:
     """The array; chunks without a row that counts are 0, and take no memory."""
     import dask.array
     from dask.highlevelgraph import HighLevelGraph
@@ -163,21 +182,22 @@ def _where_rows_count(array: Any, counts: npt.NDArray[np.bool_]) -> Any:
     ends = np.cumsum(array.chunks[0])
     wanted = [bool(one.any()) for one in np.split(counts, ends[:-1])]
     if all(wanted):
-        return array
+        return cast(Chunked, array)
     name = f"counts-{uuid4().hex}"
-    graph: dict[Any, Any] = {}
+    graph: dict[Any, object] = {}
     for k, (key,) in enumerate(array.__dask_keys__()):
         shape = array.chunks[0][k], array.shape[1]
         graph[name, k, 0] = key if wanted[k] else (_zeros, shape, array.dtype)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[array])
-    return dask.array.Array(layers, name, array.chunks, meta=array._meta)
+    made: Any = dask.array.Array(layers, name, array.chunks, meta=array._meta)
+    return cast(Chunked, made)
 
 
-def _zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _zeros(shape: tuple[int, int], dtype: np.dtype[Scalar]) -> npt.NDArray[Scalar]:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def _chunk_name(array: Any, key: Any) -> str:
+def _chunk_name(array: Chunked, key: object) -> str:
     keys = [row[0] for row in array.__dask_keys__()]
     if key not in keys:
         return f"chunk {key}"
@@ -187,14 +207,15 @@ def _chunk_name(array: Any, key: Any) -> str:
 
 
 def chunks_of_dask(
-    client: Any, executor: CompiledExecutor, workers: Sequence[str]
-) -> Iterator[tuple[str, Piece, Any]]:
+    client: Client, executor: CompiledExecutor, workers: Sequence[str]
+) -> Iterator[tuple[str, Piece, Future]]:
     """(worker, piece, future of its rows) of the chunks of a dask array, which stay where they are.
     Where rows are summed in strips, those that two workers hold are put together."""
     from distributed import futures_of
 
     assert isinstance(executor, SourceExecutor)
     source, array, window = executor.source, collection_of(executor), executor.window
+    assert array is not None
     by_key = {future.key: future for future in futures_of(array)}
     where = client.who_has(list(by_key.values()))
     keys = [row[0] for row in array.__dask_keys__()]

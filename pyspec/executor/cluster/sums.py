@@ -6,10 +6,10 @@ import queue
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspec.errors import ClusterError, PyspecError
 from pyspec.executor.cluster.client import agree, need_client, of_engine
+from pyspec.executor.cluster.engine import Client, Future
 from pyspec.executor.cluster.rows import placed_rows, without_data
 from pyspec.executor.cluster.worker import Answer, Share, hold, sum_share
 from pyspec.executor.compiled import CompiledExecutor
@@ -63,9 +63,10 @@ class Spent:
 class Placed:
     """A share on its worker; `futures` are the chunks of dask that it holds."""
 
-    def __init__(self, client: Any, share: Share, futures: Sequence[Any]) -> None:
+    def __init__(self, client: Client, share: Share, futures: Sequence[Future]) -> None:
         self.client, self.share, self.futures = client, share, list(futures)
-        self.address, self.held = "", None
+        self.address = ""
+        self.held: Future | None = None
 
     def place(self, address: str) -> None:
         """Sends the share to a worker, which opens its files."""
@@ -73,7 +74,7 @@ class Placed:
         sent = self.client.scatter(self.share, workers=[address], hash=False)
         self.held = self.client.submit(hold, sent, *self.futures, workers=[address], pure=False)
 
-    def submit(self, jobs: Sequence[Job]) -> Any:
+    def submit(self, jobs: Sequence[Job]) -> Future:
         """A future of the sums."""
         own = self.share.jobs(jobs)
         return self.client.submit(sum_share, self.held, own, workers=[self.address], pure=False)
@@ -109,15 +110,16 @@ class ClusterSums:
         no client, no workers, or workers with another pyspec
     """
 
-    def __init__(self, client: Any, executors: Sequence[CompiledExecutor]) -> None:
+    def __init__(self, client: object, executors: Sequence[CompiledExecutor]) -> None:
         self.client = need_client(client)
-        self.terms = agree(client)
+        self.terms = agree(self.client)
         self._looked = 0.0
         workers = self._alive()
         self.placed: list[Placed] = []
-        rows = placed_rows(client, [without_data(one) for one in executors], executors, workers)
-        for address, (files, futures) in rows.items():
-            placed = Placed(client, Share(self.terms, files), futures)
+        files = [without_data(one) for one in executors]
+        rows = placed_rows(self.client, files, executors, workers)
+        for address, (shares, futures) in rows.items():
+            placed = Placed(self.client, Share(self.terms, shares), futures)
             placed.place(address)
             self.placed.append(placed)
         self.spent = Spent(len(self.placed), self.terms.isa)
@@ -147,14 +149,14 @@ class ClusterSums:
         return found
 
     def _answers(self, jobs: Sequence[Job]) -> list[Answer]:
-        done: queue.Queue[Any] = queue.Queue()
-        waiting: dict[Any, tuple[Any, Placed]] = {}
+        done: queue.Queue[Future] = queue.Queue()
+        waiting: dict[str, Placed] = {}
         losses: dict[int, int] = {}
         answers: list[Answer] = []
 
         def ask(placed: Placed) -> None:
             future = placed.submit(jobs)
-            waiting[future.key] = future, placed
+            waiting[future.key] = placed
             future.add_done_callback(done.put)
 
         def again(placed: Placed) -> None:
@@ -174,14 +176,14 @@ class ClusterSums:
                 future = done.get(timeout=PATIENCE)
             except queue.Empty:
                 alive = self._alive()
-                for key, (_, placed) in list(waiting.items()):
+                for key, placed in list(waiting.items()):
                     if placed.address not in alive:
                         del waiting[key]
                         again(placed)
                 continue
             if future.key not in waiting:
                 continue
-            _, placed = waiting.pop(future.key)
+            placed = waiting.pop(future.key)
             answer = self._result(future, placed)
             if answer is None:
                 again(placed)
@@ -189,10 +191,10 @@ class ClusterSums:
                 answers.append(answer)
         return answers
 
-    def _result(self, future: Any, placed: Placed) -> Answer | None:
+    def _result(self, future: Future, placed: Placed) -> Answer | None:
         """What a worker answered; None where it was lost."""
         try:
-            answer: Answer = future.result()
+            answer = future.result()
         except PyspecError:
             raise
         except Exception as error:
@@ -202,6 +204,7 @@ class ClusterSums:
                     f"worker {placed.address} cannot sum: {type(error).__name__}: {error}"
                 ) from error
             return None
+        assert isinstance(answer, Answer)
         if answer.terms != self.terms:
             raise ClusterError(
                 f"worker {placed.address} sums with another pyspec than the fit began with; such "

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pyspec.errors import ClusterError, PyspecError, one_line
 from pyspec.executor.cluster.client import need_client
+from pyspec.executor.cluster.engine import Client, Future
 from pyspec.executor.cluster.rows import ranges
 from pyspec.executor.cluster.worker import Computed
+from pyspec.executor.protocol import Stored
 from pyspec.model import Measurement
 from pyspec.model.data.lazy_weights import Beside
 from pyspec.model.data.source import Seen, Source, source_of, whole_of
 from pyspec.model.data.survey import Rules, Surveyed, joined, survey_rows
 
 
-def survey_on_workers(client: Any, measurement: Measurement) -> None:
+def survey_on_workers(client: object, measurement: Measurement) -> None:
     """Finds the survey of a measurement with data by reference. Workers read the rows that they are
     given; of a dask array they read the rows that they hold.
 
@@ -23,12 +24,13 @@ def survey_on_workers(client: Any, measurement: Measurement) -> None:
     """
     source = source_of(measurement.data)
     assert source is not None
-    need_client(client)
+    engine = need_client(client)
     rules = measurement.rules()
     made = _of_chunks if source.collection is not None else _of_store
-    futures = list(made(client, source, rules, measurement.seen))
+    futures = list(made(engine, source, rules, measurement.seen))
     try:
-        measurement.survey_of(joined(client.gather(futures)))
+        surveyed = [one for one in engine.gather(futures) if isinstance(one, Surveyed)]
+        measurement.survey_of(joined(surveyed))
     except PyspecError:
         raise
     except Exception as error:
@@ -37,7 +39,7 @@ def survey_on_workers(client: Any, measurement: Measurement) -> None:
         ) from error
 
 
-def _of_store(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator[Any]:
+def _of_store(client: Client, source: Source, rules: Rules, seen: Seen) -> Iterator[Future]:
     workers = sorted(client.nthreads())
     if not workers:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
@@ -66,7 +68,7 @@ def _refuse_held(rules: Rules) -> None:
             )
 
 
-def _of_chunks(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator[Any]:
+def _of_chunks(client: Client, source: Source, rules: Rules, seen: Seen) -> Iterator[Future]:
     from distributed import futures_of
 
     array = source.collection
@@ -81,7 +83,7 @@ def _of_chunks(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterato
             yield client.submit(_survey_chunk, chunk, by_key[row[0]], own, pure=False)
 
 
-def _survey_chunk(chunk: Computed, rows: Any, own: Rules) -> Surveyed:
+def _survey_chunk(chunk: Computed, rows: Stored, own: Rules) -> Surveyed:
     seen = Seen()
     beside, ready = own.beside(), own.at_hand()
     found = survey_rows(chunk.filled(rows), ready, seen)

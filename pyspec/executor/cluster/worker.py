@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,14 @@ from pyspec.executor.chunks import Chunk, chunk_nodes, in_strips, weighed
 from pyspec.executor.cluster.client import Agreement, this_build
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
+from pyspec.executor.protocol import Blocks, Stored
 from pyspec.executor.store import Job
 from pyspec.model import Measurement
 from pyspec.model.data.lazy_weights import seen_rows, veiled
 from pyspec.model.data.source import Seen, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
-#: (first row, rows) of a measurement.
-Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Computed(Source):
@@ -37,7 +37,7 @@ class Computed(Source):
     """
 
     def __init__(
-        self, source: Source, place_of_chunk: tuple[int, int, int], rows: Any = None
+        self, source: Source, place_of_chunk: tuple[int, int, int], rows: Stored | None = None
     ) -> None:
         self.name, self.shape, self.dtype = source.name, source.shape, source.dtype
         self.chunk, self._place, self._rows = 1, place_of_chunk, rows
@@ -45,11 +45,11 @@ class Computed(Source):
     def bounds(self, row: int) -> tuple[int, int, int] | None:
         return self._place
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Stored:
         first = self._place[1]
         return np.asarray(self._rows)[begin - first : end - first]
 
-    def filled(self, rows: Any) -> Computed:
+    def filled(self, rows: Stored) -> Computed:
         """The same with its rows."""
         return Computed(self, self._place, rows)
 
@@ -76,12 +76,12 @@ class Piece:
 
     begin: int
     end: int
-    data: Any
+    data: Stored | Source | Place
     weight: npt.NDArray[np.float64] | None = None
     keep: npt.NDArray[np.bool_] | None = None
     seen: Seen = field(default_factory=Seen)
 
-    def blocks(self, keep: Any = None) -> Blocks:
+    def blocks(self, keep: Mask | None = None) -> Blocks:
         """The rows as they are read; `keep` is the mask of these rows."""
         if isinstance(self.data, Source):
             data = veiled(self.data, keep, self.begin)
@@ -89,7 +89,7 @@ class Piece:
         else:
             yield self.begin, np.require(self.data, requirements="A")
 
-    def filled(self, chunks: Sequence[Any], keep: Any) -> Piece:
+    def filled(self, chunks: Sequence[Stored], keep: Mask | None) -> Piece:
         """The same with the rows of its chunk of dask; `keep` is the mask of these rows.
 
         Raises :class:`DataError` where they are not what they were.
@@ -114,11 +114,9 @@ class FilePlan:
 
     def executor(self) -> CompiledExecutor:
         """The executor that sums its rows."""
-        lines = self.weight, self.keep
-        full: list[Any] = [
-            None if a is None else np.broadcast_to(a, self.plan.shape) for a in lines
-        ]
-        weight, keep = full
+        shape = self.plan.shape
+        weight = None if self.weight is None else np.broadcast_to(self.weight, shape)
+        keep = None if self.keep is None else np.broadcast_to(self.keep, shape)
         measurement = replace(self.measurement, weight=weight, keep=keep)
         return CompiledExecutor(self.plan, measurement, packed=self.packed)
 
@@ -130,7 +128,7 @@ class FileShare:
     file: FilePlan
     pieces: list[Piece] = field(default_factory=list)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"file": self.file, "pieces": self.pieces}
 
     @cached_property
@@ -158,7 +156,7 @@ class FileShare:
     def _blocks(self, piece: Piece) -> Blocks:
         return piece.blocks(self._keep_of(piece))
 
-    def filled(self, chunks: Sequence[Any]) -> FileShare:
+    def filled(self, chunks: Sequence[Stored]) -> FileShare:
         """The same with the rows of chunks of dask."""
         found = FileShare(self.file)
         for piece in self.pieces:
@@ -166,7 +164,7 @@ class FileShare:
             found.pieces.append(piece.filled(chunks, found._keep_of(piece)) if held else piece)
         return found
 
-    def _keep_of(self, piece: Piece) -> Any:
+    def _keep_of(self, piece: Piece) -> Mask | None:
         """The mask of the rows of a piece."""
         if piece.keep is not None or self.executor.keep is None:
             return piece.keep
@@ -200,7 +198,7 @@ class Share:
         return found
 
 
-def hold(share: Share, *chunks: Any) -> Share:
+def hold(share: Share, *chunks: Stored) -> Share:
     """Takes the share and the chunks of dask that are its rows, on the worker.
 
     Raises :class:`ClusterError` where this worker cannot sum as the others do.

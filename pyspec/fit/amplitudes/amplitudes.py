@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from pyspec.fit.amplitudes.species import Associated, Kinetics
 from pyspec.fit.ending import Ending
 from pyspec.fit.results.table import need_xarray
 from pyspec.model.build.kinetics import scheme_name, schemes_in, state_name
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = npt.NDArray[np.float64]
 
@@ -146,11 +149,10 @@ class Amplitudes(Suggesting):
             )
         return self.kinetics[name or known[0]]
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.Dataset:
         """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). `basis` is
         what each amplitude is multiplied with, such as the populations of states convolved with the
         instrument response. Raises :class:`FitError` without xarray."""
-        xarray = need_xarray()
         dims = ("amplitude", self.axis)
         other = "time" if self.axis == "energy" else "energy"
         coords = {"amplitude": list(self.names), self.axis: self.along, other: self.x}
@@ -160,7 +162,8 @@ class Amplitudes(Suggesting):
             "value": (dims, np.array(list(self.known.values()))),
             "stderr": (dims, np.array(list(self.stderr.values()))),
         }
-        return xarray.Dataset(variables, coords=coords)
+        found: xarray.Dataset = need_xarray().Dataset(variables, coords=coords)
+        return found
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from pyspec.calls import Suggesting
 from pyspec.errors import FitError
 from pyspec.fit.results.table import need_xarray
 from pyspec.formula import Scheme
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = npt.NDArray[np.float64]
 
@@ -71,16 +74,18 @@ class Associated(Suggesting):
             raise FitError(f"there is no {name!r}; there are {', '.join(self.names)}")
         return np.asarray(self.values[self.names.index(name)])
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.Dataset:
         """An ``xarray.Dataset``: value and stderr along (spectrum, energy), and the rate of each
         decay. Raises :class:`FitError` without xarray."""
-        xarray = need_xarray()
         dims = ("spectrum", "energy")
         variables = {"value": (dims, self.known), "stderr": (dims, self.stderr)}
-        coords: dict[str, Any] = {"spectrum": list(self.names), "energy": self.along}
+        coords: dict[str, object] = {"spectrum": list(self.names), "energy": self.along}
         if np.all(np.isfinite(self.rates)):
             coords |= {"rate": ("spectrum", self.rates)}
-        return xarray.Dataset(variables, coords=coords, attrs={"kind": self.kind})
+        found: xarray.Dataset = need_xarray().Dataset(
+            variables, coords=coords, attrs={"kind": self.kind}
+        )
+        return found
 
     def __repr__(self) -> str:
         return f"<{self.kind} {', '.join(self.names)}: {self.along.size} values each>"
@@ -192,7 +197,7 @@ def sequence(rates: Array) -> Array:
     return found
 
 
-def _refuse_oscillations(roots: Any, kind: str) -> None:
+def _refuse_oscillations(roots: npt.NDArray[np.inexact], kind: str) -> None:
     """Of a circle two eigenvalues may be a complex pair: a damped oscillation."""
     turning = np.abs(roots.imag) > APART * np.abs(roots.real)
     if np.any(turning):

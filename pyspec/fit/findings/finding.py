@@ -44,7 +44,7 @@ class Finding:
     def __str__(self) -> str:
         return sentence(self.kind, self.numbers, self.places, self.part)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values that JSON can hold; `text` is what it says in words."""
         return {
             "kind": self.kind.name,

@@ -4,7 +4,6 @@ declared noise that is the root of the data, such as weights 1 / sqrt(counts).""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -141,6 +140,6 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
     return data.size, float(data.mean())
 
 
-def _whole(data: npt.NDArray[Any]) -> bool:
+def _whole(data: npt.NDArray[np.number]) -> bool:
     with np.errstate(invalid="ignore"):
         return bool(np.all(np.isfinite(data)) and np.all(data == np.round(data)))

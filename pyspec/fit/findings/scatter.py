@@ -18,7 +18,6 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import le
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,7 +101,7 @@ class Residual:
         self.n, self.square, self.largest, self.fourth, *rest = sums.tolist()
         self._below, self._pairs = rest[:2], (rest[2:5], rest[5:])
 
-    def finding(self, kind: Kind, **numbers: Any) -> Finding:
+    def finding(self, kind: Kind, **numbers: object) -> Finding:
         """One about this file."""
         return Finding(kind, (), numbers, self.part)
 

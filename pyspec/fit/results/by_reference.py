@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
+from pyspec.executor.protocol import Stored
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.model.data.source import LOADED, Derived, Source, source_of
@@ -63,9 +64,9 @@ def fit_of(problem: FitProblem | FitPart, theta: Array) -> Array:
     return cast(Array, ModelRows(executor, theta, problem.fixed))
 
 
-def residual_of(data: npt.NDArray[Any], fit: Array) -> npt.NDArray[np.float64]:
+def residual_of(data: Stored, fit: Array) -> npt.NDArray[np.float64]:
     """data - fit: an array, or by reference as the fit is."""
     source, model = source_of(data), source_of(fit)
     if source is not None and model is not None:
         return cast(Array, Residual(source, model))
-    return np.asarray(data - fit, dtype=np.float64)
+    return np.subtract(data, fit, dtype=np.float64)

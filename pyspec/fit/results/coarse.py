@@ -4,13 +4,13 @@ the range of the data, and how many points are masked."""
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
+from pyspec.executor.protocol import Stored
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
@@ -80,7 +80,7 @@ class CoarseFit(FitResult):
         return self._means
 
     @property
-    def data(self) -> npt.NDArray[Any]:
+    def data(self) -> Stored:
         assert self._means.data is not None
         return self._means.data
 

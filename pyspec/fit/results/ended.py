@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
+from pyspec.executor.protocol import Stored
 from pyspec.fit.ending import Ending, information_criteria
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.parameters import FitParameters
@@ -24,6 +25,10 @@ from pyspec.fit.results.same_data import data_of
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
+
+if TYPE_CHECKING:
+    from lmfit import Minimizer
+    from lmfit.minimizer import MinimizerResult
 
 Array = npt.NDArray[np.float64]
 
@@ -98,10 +103,10 @@ class EndedFit(Measured):
     spent: object = None
     _findings: tuple[Finding, ...] = ()
     _warned: tuple[Finding, ...] = ()
-    _minimizer: Any = None
+    _minimizer: Minimizer | None = None
     _rivals: list[Array] | None = None  # starts to optima nearly as good; None: not looked for
     _is_joint_member: bool = False
-    _outcome: Any = None  # what a method of lmfit returned
+    _outcome: MinimizerResult | None = None  # what a method of lmfit returned
     _statistics: Mapping[str, float] | None = None  # those of an archive, whose data may be gone
     _fit: Array | None = field(default=None, init=False)
     _raw: float | None = field(default=None, init=False)
@@ -205,7 +210,7 @@ class EndedFit(Measured):
         return time if self.is_trace and time is not None else self.energy
 
     @property
-    def data(self) -> npt.NDArray[Any]:
+    def data(self) -> Stored:
         """The data of the fit window, as given (not weighted): (n_rows, n_columns). Raises
         :class:`DataError` where the array was changed since it was fitted."""
         return data_of(self.problem)

@@ -6,13 +6,14 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, no_item
 from pyspec.errors import FitError, several, suggest
+from pyspec.executor.protocol import Stored
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Determined
 from pyspec.fit.findings.counted import together
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = npt.NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 #: So many files are named above the table of a joint fit.
@@ -170,11 +172,11 @@ class JointResult(FitResult, Sequence[FitResult]):
         said = together(self.findings, self.problem.full)
         return [(one.severity, text) for one, text in said]
 
-    def _of_files(self, arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def _of_files(self, arrays: Iterable[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
         return np.concatenate([np.ravel(array) for array in arrays])
 
     @property
-    def data(self) -> npt.NDArray[Any]:
+    def data(self) -> Stored:
         """(n,) the data of the fit windows of all files."""
         need_same(self.problem)
         return self._of_files(file.data for file in self.problem.files)

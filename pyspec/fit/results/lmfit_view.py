@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,10 @@ from pyspec.fit.objective import Objective
 from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import need_fitted
 from pyspec.fit.solve.stages import minimizer_of
+
+if TYPE_CHECKING:
+    from lmfit import Minimizer, Parameters
+    from lmfit.minimizer import MinimizerResult
 
 Array = npt.NDArray[np.float64]
 
@@ -28,7 +32,7 @@ class LmfitNames(EndedFit):
     are asked for: they take longer than the fit of one spectrum."""
 
     @property
-    def lmfit(self) -> Any:
+    def lmfit(self) -> MinimizerResult:
         """The fit as an ``lmfit.MinimizerResult``."""
         if self._outcome is None:
             from pyspec.fit.units import Found
@@ -37,7 +41,7 @@ class LmfitNames(EndedFit):
         return self._outcome
 
     @property
-    def params(self) -> Any:
+    def params(self) -> Parameters:
         """The ``lmfit.Parameters`` of the fit; changing them changes no other number of it. Free
         and fixed parameters, then the followers (expression parameters) with value and propagated
         standard error; ``expr`` and ``user_data`` have the text of an expression, which lmfit does
@@ -45,7 +49,7 @@ class LmfitNames(EndedFit):
         return self.lmfit.params
 
     @property
-    def minimizer(self) -> Any:
+    def minimizer(self) -> Minimizer | None:
         """The ``lmfit.Minimizer``, for ``lmfit.conf_interval(result.minimizer, result.lmfit)``;
         None for one file of a joint fit."""
         if self._minimizer is None and not self._is_joint_member:
@@ -92,7 +96,7 @@ class LmfitNames(EndedFit):
         places = [self.lmfit.var_names.index(name) for name in self.free_names]
         return np.asarray(chain)[..., places]
 
-    def fit_report(self, **options: Any) -> str:
+    def fit_report(self, **options: object) -> str:
         """The report of :func:`lmfit.fit_report`, with its `options`."""
         import lmfit
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Suggesting
+from pyspec.executor.protocol import Stored
 from pyspec.model import Measurement
 from pyspec.model.data.digest import digest
 
@@ -33,7 +33,7 @@ class Measured(Suggesting):
         raise NotImplementedError
 
     @property
-    def data(self) -> npt.NDArray[Any]:
+    def data(self) -> Stored:
         """The data of the fit window."""
         raise NotImplementedError
 

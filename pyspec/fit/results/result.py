@@ -37,7 +37,11 @@ from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
 
 if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
     from typing_extensions import Self
+
+    from pyspec.fit.results.joint import JointResult
 
 Array = npt.NDArray[np.float64]
 
@@ -58,7 +62,7 @@ class FitResult(LmfitNames, Told):
     mcmc: MCMCResult | None = None
     _of_levels: tuple[Finding, ...] = ()
     #: Of one file of a joint fit: that, and the number of the file in it.
-    _of: tuple[Any, int] | None = None
+    _of: tuple[JointResult, int] | None = None
 
     def __dir__(self) -> list[str]:
         """The names of pyspec; those of lmfit are known, too."""
@@ -270,7 +274,7 @@ class FitResult(LmfitNames, Told):
             "backend": self.backend,
         }
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.Dataset:
         """An ``xarray.Dataset``. It has data, fit and residual on the axes of the window, with
         labels and units if these are known. Value, stderr and init of the parameters lie along
         ``parameter``. Free spectra or traces lie along ``amplitude``. Facts of the fit and its
@@ -287,7 +291,9 @@ class FitResult(LmfitNames, Told):
         coords = {**axes, "parameter": list(self.table.names)}
         fit = open_fit(self, np.array(self.fit))
         arrays = {"data": np.array(self.data), "fit": fit, "residual": self.residual}
-        variables: dict[str, Any] = {name: (tuple(axes), array) for name, array in arrays.items()}
+        variables: dict[str, object] = {
+            name: (tuple(axes), array) for name, array in arrays.items()
+        }
         for name in ("value", "stderr", "init"):
             column = [np.nan if value is None else value for value in self.table[name]]
             variables[name] = (("parameter",), np.array(column, dtype=np.float64))
@@ -298,7 +304,7 @@ class FitResult(LmfitNames, Told):
         dataset = need_xarray().Dataset(variables, coords=coords, attrs=facts)
         return labelled(dataset, self.labels, self.units)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything but the arrays, as plain Python values that JSON can hold."""
         return {
             **self._facts(),
@@ -322,10 +328,11 @@ class FitResult(LmfitNames, Told):
             "correlations": {name: json_row(row) for name, row in self.correl.items()},
         }
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: object) -> Figure:
         """Data, fit and residual; returns the Figure. Options as of
         :func:`pyspec.plot.plot_fit`."""
-        return handed("plot_fit", "pyspec.plot")(self, **options)
+        figure: Figure = handed("plot_fit", "pyspec.plot")(self, **options)
+        return figure
 
     def _lines(self) -> list[str]:
         state = state_of(self.success, self.without_effect)

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.executor.protocol import Stored
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model.data.checksum import checksum
 from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart
+    from pyspec.fit.results.ended import EndedFit
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
 SAME, ROUNDING = 1e-6, 1e-12
@@ -64,7 +65,7 @@ def need_same(problem: Fitted) -> None:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
 
 
-def need_fitted(result: Any, found: float | None = None) -> None:
+def need_fitted(result: EndedFit, found: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
     unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
@@ -81,7 +82,7 @@ def need_fitted(result: Any, found: float | None = None) -> None:
         )
 
 
-def need_checksum(data: Any, then: int, name: str) -> None:
+def need_checksum(data: Stored | None, then: int, name: str) -> None:
     """The same of one array, by one pass over it at the speed of memory.
 
     Raises :class:`DataError` where there are none."""
@@ -93,7 +94,7 @@ def need_checksum(data: Any, then: int, name: str) -> None:
         raise changed(name)
 
 
-def data_of(problem: Fitted) -> npt.NDArray[Any]:
+def data_of(problem: Fitted) -> Stored:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
     return problem.files[0].data

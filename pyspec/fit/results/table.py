@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from importlib import import_module
 from math import isfinite, isinf
-from typing import Any, overload
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,10 @@ import numpy.typing as npt
 from pyspec.calls import meant
 from pyspec.errors import FitError, NoSuchKeyError, suggest
 from pyspec.model.show import html_table
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 
 @dataclass(frozen=True)
@@ -95,13 +100,14 @@ class ParameterTable(Sequence[ParameterRow]):
         """The names of the columns."""
         return COLUMNS
 
-    def to_dict(self) -> list[dict[str, Any]]:
+    def to_dict(self) -> list[dict[str, object]]:
         """One dict per row, of plain Python values."""
         return [dict(zip(COLUMNS, astuple(row), strict=True)) for row in self.rows]
 
-    def to_dataframe(self) -> Any:
+    def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame with the rows; raises :class:`FitError` without pandas."""
-        return need_pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
+        found: pandas.DataFrame = need_pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
+        return found
 
     def _cells(self) -> list[list[str]]:
         head = ["name", "value", "stderr", "", "min", "max", "expression"]
@@ -150,9 +156,12 @@ class CorrelationTable:
     def __len__(self) -> int:
         return len(self.names)
 
-    def to_dataframe(self) -> Any:
+    def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame, names on both sides; raises :class:`FitError` without pandas."""
-        return need_pandas().DataFrame(self.matrix, index=self.names, columns=self.names)
+        found: pandas.DataFrame = need_pandas().DataFrame(
+            self.matrix, index=self.names, columns=self.names
+        )
+        return found
 
     def _cells(self) -> list[list[str]]:
         short = [str(k + 1) for k in range(len(self.names))]
@@ -206,7 +215,7 @@ def columns_of(fits: Any, others: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def need_pandas() -> Any:
+def need_pandas() -> ModuleType:
     """The module pandas. Raises :class:`FitError` without it."""
     try:
         return import_module("pandas")
@@ -216,7 +225,7 @@ def need_pandas() -> Any:
         ) from None
 
 
-def need_xarray() -> Any:
+def need_xarray() -> ModuleType:
     """The module xarray. Raises :class:`FitError` without it."""
     try:
         return import_module("xarray")
@@ -239,10 +248,13 @@ _DURATIONS = {
 }
 
 
-def labelled(dataset: Any, labels: Mapping[str, str], units: Mapping[str, str]) -> Any:
+def labelled(
+    dataset: xarray.Dataset, labels: Mapping[str, str], units: Mapping[str, str]
+) -> xarray.Dataset:
     """A Dataset with `long_name` and `units` for its axes, data and parameters, if these are known
     by their names."""
     for name, array in dataset.variables.items():
+        name = str(name)
         what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
         unit = units.get(what, "")
         facts = {"long_name": labels.get(what, ""), "units": _DURATIONS.get(unit, unit)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ def fit_slices(
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int | Sequence[int] = 0,
-    client: Any = None,
+    client: object = None,
     **options: Unpack[MethodOptions],
 ) -> SliceResults:
     """Fits a model of one spectrum to every spectrum of the window of a series.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ WALKERS = 100
 
 
 def sample(
-    minimizer: lmfit.Minimizer, objective: Objective, options: dict[str, Any]
+    minimizer: lmfit.Minimizer, objective: Objective, options: Mapping[str, Any]
 ) -> tuple[MinimizerResult, list[Finding]]:
     """What lmfit's emcee returns, with a message and the covariance of the chain, and what there is
     to be careful of.
