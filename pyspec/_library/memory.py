@@ -18,7 +18,7 @@ _CODES = {"u8": "Q", "i8": "q", "f8": "d"}
 _first_byte: Any = c_char.from_buffer
 
 
-def address(array: npt.NDArray[Any]) -> int:
+def address(array: npt.NDArray[np.generic]) -> int:
     """Where the first value of an array lies; valid as long as the array lives. NumPy takes a
     microsecond to tell, and a fit asks some fifty times; this takes a fifth of that for contiguous
     arrays that may be written to."""
@@ -86,7 +86,7 @@ _LAYOUTS = {
 WORDS = {name: layout.size // 8 for name, (_, layout) in _LAYOUTS.items()}
 
 
-def record(name: str, fields: Mapping[str, Any]) -> npt.NDArray[np.void]:
+def record(name: str, fields: Mapping[str, float]) -> npt.NDArray[np.void]:
     """One structure of the library, (1,): these fields, and 0 in all others. Filling it field by
     field takes three times as long."""
     memory = bytearray(8 * WORDS[name])
@@ -94,13 +94,15 @@ def record(name: str, fields: Mapping[str, Any]) -> npt.NDArray[np.void]:
     return view(name, memory)
 
 
-def fill(name: str, fields: Mapping[str, Any], memory: Any, at: int = 0) -> None:
+def fill(name: str, fields: Mapping[str, float], memory: Any, at: int = 0) -> None:
     """The same in memory of the caller, from the word `at` on."""
     zeros, layout = _LAYOUTS[name]
     layout.pack_into(memory, 8 * at, *{**zeros, **fields}.values())
 
 
-def reading(name: str, fields: Sequence[str]) -> tuple[list[int], Callable[[Any], tuple[Any, ...]]]:
+def reading(
+    name: str, fields: Sequence[str]
+) -> tuple[list[int], Callable[[bytearray], tuple[Any, ...]]]:
     """What reads these fields of a structure that memory begins with, all at once; and where in
     what it gives each of them stands."""
     dtype = DTYPES[name]

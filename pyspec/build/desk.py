@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +68,7 @@ class _Drawn:
     version: int
     document: Document
     frame: Frame
-    components: list[dict[str, Any]]
+    components: Sequence[Mapping[str, object]]
     frames: dict[bool, Frames] = field(default_factory=dict)
 
 
@@ -89,10 +89,10 @@ class Desk:
         self.pages: set[Page] = set()
         self.live = False
         self.saved: str | None = None
-        self.yaml_error: dict[str, Any] | None = None
-        self.fit: dict[str, Any] = {"running": False, "live": False}
+        self.yaml_error: dict[str, object] | None = None
+        self.fit: dict[str, object] = {"running": False, "live": False}
         self._stop = threading.Event()
-        self._queue: list[tuple[Page, dict[str, Any]]] = []
+        self._queue: list[tuple[Page, dict[str, object]]] = []
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1, "pyspec-desk")
         self._fitter: threading.Thread | None = None
@@ -101,7 +101,7 @@ class Desk:
         self._files = [json.dumps(file_state(ground)) for ground in session.grounds]
         self._drawn: _Drawn | None = None
         #: The last fits of single spectra of each file.
-        self._slices: dict[int, dict[str, Any]] = {}
+        self._slices: dict[int, dict[str, object]] = {}
 
     # pages
 
@@ -179,7 +179,7 @@ class Desk:
         for answer in answers:
             self._answer(*answer)
 
-    def _run(self, page: Page, message: dict[str, Any]) -> Refusal | dict[str, Any]:
+    def _run(self, page: Page, message: dict[str, object]) -> Refusal | Mapping[str, object]:
         try:
             return self._done(page, command_of(message))
         except PyspecError as error:
@@ -187,7 +187,7 @@ class Desk:
         except Exception as error:  # a mistake of ours reaches the page in words, without a trace
             return Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
 
-    def _done(self, page: Page, command: Command) -> Refusal | dict[str, Any]:
+    def _done(self, page: Page, command: Command) -> Refusal | Mapping[str, object]:
         session, word = self.session, command.word
         if command.edits:
             found = session.edit(*command.edits, drag=command.drag)
@@ -250,7 +250,7 @@ class Desk:
     def _answer(
         self, page: Page, message: Mapping[str, Any], found: Refusal | Mapping[str, Any]
     ) -> None:
-        answer: dict[str, Any] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
+        answer: dict[str, object] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
         answer["version"] = self.session.version
         if isinstance(found, Refusal):
             answer["error"] = refused(found)
@@ -266,7 +266,7 @@ class Desk:
 
     # fits
 
-    def _begin_fit(self, what: str) -> Refusal | dict[str, Any]:
+    def _begin_fit(self, what: str) -> Refusal | Mapping[str, object]:
         if self.fit["running"]:
             return Refusal("a fit is running; stop it, or wait")
         if self.session.document.model is None:
@@ -308,7 +308,7 @@ class Desk:
 
     # what pages are told
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """All keys of the state that may change, as they are now."""
         drawn, session = self._now(), self.session
         document, offer = drawn.document, self.keeper.offer

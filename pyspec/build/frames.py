@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,11 @@ from pyspec.workflow.session.frame import Frame
 from pyspec.workflow.session.ground import Ground
 from pyspec.workflow.session.state import ONE
 
+#: Arrays of single precision by name.
+Single: TypeAlias = dict[str, npt.NDArray[np.float32]]
+
 #: Arrays by the view that they are for, and by name.
-Frames: TypeAlias = dict[str, dict[str, npt.NDArray[Any]]]
+Frames: TypeAlias = dict[str, Mapping[str, npt.NDArray[np.generic]]]
 
 #: The first array of a message begins at a multiple of so many bytes.
 ALIGNED = 8
@@ -42,13 +46,13 @@ def packed(version: int, state: str, frames: Frames) -> bytes:
     return b"".join([*parts, *(array.tobytes() for _, _, array in kept)])
 
 
-def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _plain(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     if array.dtype == np.float64 or array.dtype == np.float32:
         return np.ascontiguousarray(array)
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def narrow(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def narrow(array: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
     """The numbers as float32; beyond its range infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.ascontiguousarray(array, dtype=np.float32)
@@ -79,11 +83,11 @@ def drawn_frames(ground: Ground, document: Document, frame: Frame, *, with_map: 
     trace = {"data": data[:, column], "sum": narrow(frame.column)} | _named(frame.trace)
     spectrum |= _band(document.result, ground, row=row)
     trace |= _band(document.result, ground, column=column)
-    found = {"spectrum": spectrum, "trace": trace, "free": _free(document, frame)}
+    found: Frames = {"spectrum": spectrum, "trace": trace, "free": _free(document, frame)}
     return found | ({"map": {"fit": frame.model}} if with_map else {})
 
 
-def _free(document: Document, frame: Frame) -> dict[str, npt.NDArray[np.float32]]:
+def _free(document: Document, frame: Frame) -> Single:
     """Free amplitudes with their errors behind a fit, and what differs from energy to energy."""
     found = {f"{frame.axis}:{name}": narrow(one) for name, one in frame.free.items()}
     found |= {f"dispersed:{name}": narrow(one) for name, one in frame.dispersed.items()}
@@ -99,12 +103,12 @@ def _free(document: Document, frame: Frame) -> dict[str, npt.NDArray[np.float32]
     return found
 
 
-def _named(curves: dict[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
+def _named(curves: Mapping[str, npt.NDArray[np.generic]]) -> Single:
     return {f"component:{name}": narrow(curve) for name, curve in curves.items()}
 
 
 #: The bands of a result by where they are: they take longer than all else that is drawn.
-_BANDS: dict[tuple[int, int | None, int | None], tuple[FitResult, dict[str, Any]]] = {}
+_BANDS: dict[tuple[int, int | None, int | None], tuple[FitResult, Single]] = {}
 
 
 def _is_row(result: FitResult, ground: Ground, row: int | None) -> bool:
@@ -118,7 +122,7 @@ def _is_row(result: FitResult, ground: Ground, row: int | None) -> bool:
 
 def _band(
     result: FitResult | None, ground: Ground, row: int | None = None, column: int | None = None
-) -> dict[str, Any]:
+) -> Single:
     """One standard error below and above the fit; nothing where it has none."""
     if result is None or not result.success:
         return {}
@@ -133,7 +137,7 @@ def _band(
         axes["time"] = ground.time[row : row + 1]
     if column is not None and ground.energy is not None:
         axes["energy"] = ground.energy[column : column + 1]
-    found: dict[str, Any] = {}
+    found: Single = {}
     try:
         if result.fit_type != ONE or _is_row(result, ground, row):
             axes = {} if result.fit_type == ONE else axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ def locked(par: Par | None) -> bool:
 
 def line_handles(
     component: Component, curve: Array | None, total: Array, energy: Array
-) -> list[dict[str, Any]]:
+) -> Sequence[Mapping[str, object]]:
     """The handles of a component on the spectrum at the cursor: a peak at its top and at a flank, a
     background at its level or ends."""
     if curve is None or not np.isfinite(curve).all():
@@ -49,7 +49,7 @@ def line_handles(
 
 def _peak_handles(
     by_name: dict[str, Par], curve: Array, total: Array, energy: Array
-) -> list[dict[str, Any]]:
+) -> Sequence[Mapping[str, object]]:
     k = int(np.argmax(np.abs(curve)))
     place, height = _vertex(energy, curve, k)
     base = float(total[k] - curve[k])
@@ -66,7 +66,7 @@ def _peak_handles(
     return found
 
 
-def _slope_handles(by_name: dict[str, Par], energy: Array) -> list[dict[str, Any]]:
+def _slope_handles(by_name: dict[str, Par], energy: Array) -> Sequence[Mapping[str, object]]:
     slope, level = by_name["m"], by_name["b"]
     left, right = by_name["xStart"].value, by_name["xStop"].value
     if any(not np.isfinite(one.value) for one in (slope, level)):
@@ -111,7 +111,7 @@ def _half(energy: Array, curve: Array, k: int, level: float) -> float | None:
     return None
 
 
-def law_handles(component: Component) -> list[dict[str, Any]]:
+def law_handles(component: Component) -> Sequence[Mapping[str, object]]:
     """The handles of a law on the trace: its onset, time constant and width."""
     by_name = {par.argument: par for par in component.parameters}
     onset = by_name["t0"].value if "t0" in by_name else 0.0
@@ -128,7 +128,7 @@ def law_handles(component: Component) -> list[dict[str, Any]]:
 
 def _one(
     kind: str, pars: dict[str, Par], x: float, y: float | None, base: float | None, factor: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "type": kind,
         "parameters": {what: par.name for what, par in pars.items()},
@@ -140,7 +140,9 @@ def _one(
     }
 
 
-def components_of(ground: Ground, document: Document, frame: Frame) -> list[dict[str, Any]]:
+def components_of(
+    ground: Ground, document: Document, frame: Frame
+) -> Sequence[Mapping[str, object]]:
     """The components and laws of the model, with their handles at the cursor."""
     model = document.model
     if model is None:
@@ -148,7 +150,7 @@ def components_of(ground: Ground, document: Document, frame: Frame) -> list[dict
     found = []
     total = frame.row if np.isfinite(frame.row).any() else None
     for component in model.components:
-        handles = []
+        handles: Sequence[Mapping[str, object]] = []
         if ground.kind == "trace" or component.op.domain == "TIME":
             handles = law_handles(component)
         elif ground.energy is not None and total is not None:
@@ -175,8 +177,8 @@ def _laws(model: Model) -> list[tuple[str, Component]]:
 
 
 def _component(
-    one: Component, where: str, of: str | None, handles: list[dict[str, Any]]
-) -> dict[str, Any]:
+    one: Component, where: str, of: str | None, handles: Sequence[Mapping[str, object]]
+) -> dict[str, object]:
     return {
         "name": one.name,
         "function": one.op.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspec.build.pictures import picture
@@ -35,7 +36,7 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def file_state(ground: Ground) -> dict[str, Any]:
+def file_state(ground: Ground) -> dict[str, object]:
     """Name, shape, kind, units and labels of the data."""
     words = ("energy", "time", "data")
     units, labels = ground.whole.units, ground.whole.labels
@@ -48,7 +49,7 @@ def file_state(ground: Ground) -> dict[str, Any]:
     }
 
 
-def parameters_state(ground: Ground, document: Document) -> list[dict[str, Any]]:
+def parameters_state(ground: Ground, document: Document) -> Sequence[Mapping[str, object]]:
     """One row for each parameter of the model."""
     model = document.model
     if model is None:
@@ -93,7 +94,7 @@ def _axis_to_free(ground: Ground, model: Model, name: str) -> str:
     return ""
 
 
-def schemes_state(model: Model | None) -> list[dict[str, Any]]:
+def schemes_state(model: Model | None) -> Sequence[Mapping[str, object]]:
     """The kinetic schemes of the model: states with their populations at the onset, and steps with
     the parameters that are their rates."""
     found = []
@@ -136,7 +137,7 @@ def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
     return found
 
 
-def library_state(ground: Ground) -> list[dict[str, Any]]:
+def library_state(ground: Ground) -> Sequence[Mapping[str, object]]:
     """The functions that can be added, in groups."""
     known = [op for op in rows().values() if not op.derived and op.name not in _NOT_ADDED]
     if ground.energy is None:
@@ -162,7 +163,7 @@ def library_state(ground: Ground) -> list[dict[str, Any]]:
     return found
 
 
-def findings_state(result: FitResult | None) -> list[dict[str, Any]]:
+def findings_state(result: FitResult | None) -> Sequence[Mapping[str, object]]:
     """What a fit found out about itself at its end."""
     found = () if result is None else result.findings
     return [
@@ -176,14 +177,14 @@ def findings_state(result: FitResult | None) -> list[dict[str, Any]]:
     ]
 
 
-def models_state(session: Session) -> dict[str, Any]:
+def models_state(session: Session) -> dict[str, object]:
     """All models beside each other."""
     document, found = session.document, []
     for name in session.models:
         result = document.fits.get(name)
         if isinstance(result, FitResult) and result.joint is not None:
             result = result.joint  # of all files
-        row: dict[str, Any] = {"name": name, "redchi": None, "bic": None, "n_free": None}
+        row: dict[str, object] = {"name": name, "redchi": None, "bic": None, "n_free": None}
         row["findings"] = 0
         if result is not None:
             row |= {"redchi": number(result.redchi), "n_free": result.n_free}
@@ -193,20 +194,20 @@ def models_state(session: Session) -> dict[str, Any]:
     return {"all": found, "chosen": document.name}
 
 
-def files_state(session: Session) -> dict[str, Any]:
+def files_state(session: Session) -> dict[str, object]:
     """The files by name, and the number of the one that is shown."""
     names = [ground.file.name for ground in session.grounds]
     return {"all": names, "chosen": session.document.file}
 
 
-def history_state(session: Session, most: int = 500) -> dict[str, Any]:
+def history_state(session: Session, most: int = 500) -> dict[str, object]:
     """The steps of the history, the last `most` of them, and where it stands."""
     first = max(0, min(len(session.steps) - most, session.at))
     steps = [{"step": first + k, "label": one.label} for k, one in enumerate(session.steps[first:])]
     return {"steps": steps, "at": session.at}
 
 
-def document_state(session: Session) -> dict[str, Any]:
+def document_state(session: Session) -> dict[str, object]:
     """The parts of the document that are not drawn: window, cursor, excluded ranges."""
     document = session.document
     limits = document.energy_limits, document.time_limits
@@ -218,16 +219,16 @@ def document_state(session: Session) -> dict[str, Any]:
     }
 
 
-def refused(refusal: Refusal) -> dict[str, Any]:
+def refused(refusal: Refusal) -> dict[str, object]:
     """A refusal, without what it does not say."""
     words = ("message", "node", "field", "rule", "remedy", "line")
     found = {word: getattr(refusal, word) for word in words}
     return {word: one for word, one in found.items() if one not in ("", None)}
 
 
-def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
+def ended(what: str, found: Any, seconds: float) -> dict[str, object]:
     """How a fit ended, for the page."""
-    ended: dict[str, Any] = {"running": False, "what": what, "seconds": seconds}
+    ended: dict[str, object] = {"running": False, "what": what, "seconds": seconds}
     if isinstance(found, FitResult):
         numbers = {"chisqr": number(found.chisqr), "redchi": number(found.redchi)}
         return {**ended, **numbers, "nfev": found.nfev, "message": found.message,
@@ -239,7 +240,7 @@ def ended(what: str, found: Any, seconds: float) -> dict[str, Any]:
     return {**ended, "message": found.message, "success": False}
 
 
-def slices_of(found: SliceResults) -> dict[str, Any]:
+def slices_of(found: SliceResults) -> dict[str, object]:
     """The parameters of single spectra over time: {time, parameters: {name: {value, stderr}}}."""
     told = found.to_dict()
     columns = {

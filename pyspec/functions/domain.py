@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import Guard, OpDef
 
-_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+_HOLDS: dict[str, Callable[[Any, Any], npt.NDArray[np.bool_] | bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -19,7 +19,9 @@ _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def holds(guard: Guard, params: Sequence[npt.NDArray[np.float64] | float]) -> Any:
+def holds(
+    guard: Guard, params: Sequence[npt.NDArray[np.float64] | float]
+) -> npt.NDArray[np.bool_] | bool:
     """Whether one guard holds at `params`; never where a value it reads is NaN."""
     other = params[int(guard.other)] if guard.relative else guard.other
     return _HOLDS[guard.comparison](params[guard.param], other)

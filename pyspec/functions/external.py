@@ -104,13 +104,13 @@ def _of_numbers(name: str, function: Callable[..., Any]) -> Callable[..., npt.ND
     return the same array each time."""
 
     @functools.wraps(function)
-    def called(x: Any, /, *params: Any) -> npt.NDArray[np.float64]:
+    def called(x: npt.ArrayLike, /, *params: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return _numbers(name, function(x, *params))
 
     return called
 
 
-def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:
+def _numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """A float64 copy of real numbers of any type. Raises :class:`ModelError` for anything else."""
     values = np.asarray(given)
     if values.dtype.kind in "biuf":

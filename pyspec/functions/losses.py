@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,7 +12,7 @@ FLOOR = 1e-3
 NEAR, NONE = 0.1, 1e20
 
 
-def deviance(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
+def deviance(data: npt.ArrayLike, model: npt.ArrayLike, scale: float) -> npt.NDArray[np.float64]:
     """Signed root of the Poisson deviance,
     ``sign(d - m) sqrt(2 scale (d ln(d / m) - d + m))``.
 
@@ -45,7 +43,9 @@ def deviance(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
     return np.where(np.isnan(m), m, value)
 
 
-def deviance_slope(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
+def deviance_slope(
+    data: npt.ArrayLike, model: npt.ArrayLike, scale: float
+) -> npt.NDArray[np.float64]:
     """Derivative of :func:`deviance` by the model: ``scale (1 - d / m) / r``.
 
     With x = m / d - 1 that is ``-sqrt(scale / d) / (m / d sqrt(2 (x - ln(1 + x)) / x^2))``,

@@ -96,7 +96,7 @@ def populations(u: Array, s: Array, r: Array, K: Array, start: Array) -> Array:
     slope = np.append(np.diff(r) / np.diff(s), 0.0)
     first = np.append(r[:-1], 0.0)
 
-    def later(place: Any, since: Array, at: Array) -> Array:
+    def later(place: int | npt.NDArray[np.intp], since: Array, at: Array) -> Array:
         """The populations so long after the samples at `place`, from those there."""
         moved, level, rising, falling = brought_in(K, start, since)
         a, m = first[place][..., None], slope[place][..., None]

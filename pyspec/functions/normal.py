@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,12 @@ NOTHING = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
-def density(d: Any, SD: Any) -> Array:
+def density(d: Array, SD: float | Array) -> Array:
     """``exp(-(d / SD)^2 / 2) / (SD sqrt(2 pi))``."""
     return np.asarray(np.exp(-((d / SD) ** 2) / 2) / (SD * np.sqrt(2 * np.pi)))
 
 
-def cumulative(u: Any, SD: Any) -> Array:
+def cumulative(u: Array, SD: float | Array) -> Array:
     """Phi(u / SD), the integral of the density up to u."""
     return np.asarray(special.erfc(-u / (SD * np.sqrt(2))) / 2)
 

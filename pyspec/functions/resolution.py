@@ -10,7 +10,7 @@ integral is done in panels, `_smeared`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -93,10 +93,10 @@ def LinBack_resolution(
     """The line with rounded ends: ``b + m [r(x - xStart) - r(x - xStop)]`` with
     ``r(u) = u Phi(u / R) + R phi(u / R)``."""
 
-    def bend(u: Any) -> Any:  # r(u) less max(u, 0)
+    def bend(u: Array) -> Array:  # r(u) less max(u, 0)
         z = np.abs(u / R)
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        return R * (density - z * special.erfc(z / np.sqrt(2)) / 2)
+        return np.asarray(R * (density - z * special.erfc(z / np.sqrt(2)) / 2))
 
     line = energy.LinBack(x, m, b, xStart, xStop)
     return np.asarray(line + m * (bend(x - xStart) - bend(x - xStop)))
@@ -194,7 +194,7 @@ def AtanStep_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Ar
     return _smeared(lambda at: energy.AtanStep(at, A, 0.0, W), x - x0, R, 0.5 * W)
 
 
-def _smeared(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) -> Array:
+def _smeared(line: Callable[[Array], Array], away: Array, R: Value, scale: Value) -> Array:
     """The convolution of `line` with a Gaussian, at a distance `away` from its centre.
 
     The line has features of a size of `scale` at its centre, where it may have a kink, and is the
@@ -208,7 +208,7 @@ def _smeared(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) 
     return np.where(np.abs(away) > _FAR * R, far, _in_panels(line, away, R, scale))
 
 
-def _in_panels(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) -> Array:
+def _in_panels(line: Callable[[Array], Array], away: Array, R: Value, scale: Value) -> Array:
     """The range that the Gaussian reaches around each point is cut at every standard deviation, at
     the centre, and at distances from the centre that double."""
     away, R, scale = (np.asarray(value, float)[..., None] for value in (away, R, scale))
