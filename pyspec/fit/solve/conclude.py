@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -141,71 +142,42 @@ def _looked_at(
     intervals: Mapping[int, tuple[float, float]],
 ) -> tuple[Ending, Verdict]:
     """The same where C is not certain, and of fits that did not end there."""
-    problem, solver, outcome = run.problem, run.solver, run.outcome
-    objective = run.objective
-    names, (lower, upper) = problem.names, problem.bounds_of(run.params)
-    theta, side, factor, fisher = run.theta, _side(run, intervals), None, None
-    n = theta.size
-    if outcome is None:
-        chisqr = run.end[1]
-    else:
+    problem, theta, side = run.problem, run.theta, _side(run, intervals)
+    n, (lower, upper) = theta.size, problem.bounds_of(run.params)
+    chisqr = run.end[1]
+    if run.outcome is not None:
         with np.errstate(over="ignore"):
-            chisqr = float(np.einsum("i,i", outcome.residual, outcome.residual))
+            chisqr = float(np.einsum("i,i", run.outcome.residual, run.outcome.residual))
     n_free = max(run.n_points - n - n_amplitudes, 1)
     variance = chisqr / n_free if run.scale_covar else 1.0
-    is_exact = chisqr <= ROUNDING * problem.data_square
-    covariance, empty, verdict = np.full((n, n), np.nan), list[int](), Verdict(0.0)
-    downhill: Array | None = None
-    chain = getattr(outcome, "covar", None) if run.methods[-1] == SAMPLER else None
-    robust, at_end, judged = Robust.of(run.options), chisqr, problem.chisqr_at
+    is_sampled = run.methods[-1] == SAMPLER
+    chain = getattr(run.outcome, "covar", None) if is_sampled else None
+    slopes, verdict = None, Verdict(0.0)
     if not run.stopped and chain is None:
         at = np.where(side, np.where(side < 0, lower, upper), theta)
-        bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
-        if robust is not None:
-            local = robust.around(objective, at, bounds, run.n_points, n_amplitudes)
-            fisher, downhill, variance, at_end = local
-            judged = partial(robust.at, problem)
-        else:
-            if solver is None:
-                whole, fisher = objective.information(at, bounds)
-            else:
-                whole = solver.factor()
-                fisher = None
-                if problem.is_poisson:
-                    fisher = objective.slopes(at, bounds, list(range(n)))
-            factor, downhill = pack_triangle(whole), whole[:, :-1].T @ whole[:, -1]
-            factor.flags.writeable = False
-        run.nfev = max(run.nfev, objective.evaluations.count)
-        root = whole[:, :-1] if fisher is None else fisher
-        if math.isfinite(chisqr) and run.methods[-1] != SAMPLER:
-            least = ROUNDING * problem.data_square / max(run.n_points, 1)
-            if not np.isfinite(downhill).all():
-                objective.refuse(at)
-            sizes, least = np.array(objective.sizes, np.float64), max(variance, least)
-            point = Point(at, lower, upper, root, downhill, side, sizes, least, at_end)
-            verdict = judge(point, judged, tuple(intervals))
-            for k, to in verdict.next_to:
-                side[k] = to
-            if is_exact:
-                faint = without_trace(point, problem.data_square, tuple(intervals))
-                every = tuple(sorted({*verdict.lost, *faint}))
-                verdict = Verdict(0.0, every, verdict.combinations)
-        if is_saturated:
-            pass
-        elif known is not None and known.flags & _CERTAIN and not verdict.next_to:
-            covariance = known.covariance.copy()
-        else:
-            own = [k for k in range(n) if side[k] == 0 and k not in intervals]
-            inner, lacking = gauss_newton(root[:, own]) if own else (None, [])
-            empty = [own[k] for k in lacking]
-            if inner is not None:
-                with np.errstate(invalid="ignore", over="ignore"):
-                    covariance[np.ix_(own, own)] = inner * variance
-    elif not run.stopped and not is_saturated:
-        places = [outcome.var_names.index(name) for name in names]
+        slopes = _slopes_at(run, at, (variance, chisqr), n_amplitudes)
+        variance = slopes.variance
+        if math.isfinite(chisqr) and not is_sampled:
+            verdict = _judged(run, slopes, side, chisqr, tuple(intervals))
+    # What C said of the bounds holds where none was added.
+    said = known if known is not None and known.flags & _CERTAIN and not verdict.next_to else None
+    covariance, empty = np.full((n, n), np.nan), list[int]()
+    if is_saturated or run.stopped:
+        pass
+    elif slopes is None:
+        places = [run.outcome.var_names.index(name) for name in problem.names]
         covariance = np.array(chain, np.float64)[np.ix_(places, places)]
+    elif said is not None:
+        covariance = said.covariance.copy()
+    else:
+        own = [k for k in range(n) if side[k] == 0 and k not in intervals]
+        inner, lacking = gauss_newton(slopes.root[:, own]) if own else (None, [])
+        empty = [own[k] for k in lacking]
+        if inner is not None:
+            with np.errstate(invalid="ignore", over="ignore"):
+                covariance[np.ix_(own, own)] = inner * variance
     endless = np.flatnonzero(np.isinf(covariance.diagonal())).tolist()
-    lost = [*empty, *endless, *verdict.lost, *map(names.index, run.lost)]
+    lost = [*empty, *endless, *verdict.lost, *map(problem.names.index, run.lost)]
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(covariance.diagonal())
     found = np.flatnonzero(errors > upper - lower).tolist()
@@ -214,12 +186,6 @@ def _looked_at(
         covariance[k] = covariance[:, k] = np.nan
     for array in (covariance, side):
         array.flags.writeable = False
-    gains: Mapping[int, float] = {}
-    if known is not None and known.flags & _CERTAIN and not verdict.next_to:
-        gains = {k: gain for k, gain in enumerate(known.gain.tolist()) if gain > 0.0}
-    elif downhill is not None and side.any():
-        bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}
-        gains = gains_beyond(root, downhill, bound, [*bound, *intervals])
     ending = Ending(
         theta,
         covariance,
@@ -230,14 +196,109 @@ def _looked_at(
         verdict.distance,
         run.end[::2],
         side,
-        factor,
-        fisher,
+        None if slopes is None else slopes.factor,
+        None if slopes is None else slopes.fisher,
         intervals,
         tuple(dict.fromkeys(lost)),
-        gains,
+        _gains(said, slopes, side, intervals),
         wide,
     )
     return ending, verdict
+
+
+class _Slopes(NamedTuple):
+    """What is known of a fit around its end.
+
+    Attributes
+    ----------
+    at : (n,) the end; at a bound the bound itself
+    root : (m, n) any matrix whose Gram matrix is the information
+    downhill : (n,) the direction in which chi², or the loss, falls
+    variance, chisqr : of a point, and chi² or the loss there
+    chisqr_at : the same elsewhere
+    factor, fisher : as of :class:`pyspec.fit.ending.Ending`
+    """
+
+    at: Array
+    root: Array
+    downhill: Array
+    variance: float
+    chisqr: float
+    chisqr_at: Callable[[Array], float]
+    factor: Array | None = None
+    fisher: Array | None = None
+
+
+def _slopes_at(run: Run, at: Array, scale: tuple[float, float], n_amplitudes: int) -> _Slopes:
+    """The slopes of a fit at its end; `scale` are the variance of a point, and chi²."""
+    problem, solver, objective = run.problem, run.solver, run.objective
+    lower, upper = problem.bounds_of(run.params)
+    bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
+    robust = Robust.of(run.options)
+    if robust is not None:
+        local = robust.around(objective, at, bounds, run.n_points, n_amplitudes)
+        run.nfev = max(run.nfev, objective.evaluations.count)
+        return _Slopes(at, *local, partial(robust.at, problem), fisher=local.root)
+    fisher = None
+    if solver is None:
+        whole, fisher = objective.information(at, bounds)
+    else:
+        whole = solver.factor()
+        if problem.is_poisson:
+            fisher = objective.slopes(at, bounds, list(range(at.size)))
+    factor, root = pack_triangle(whole), whole[:, :-1]
+    factor.flags.writeable = False
+    run.nfev = max(run.nfev, objective.evaluations.count)
+    downhill, known = root.T @ whole[:, -1], root if fisher is None else fisher
+    return _Slopes(at, known, downhill, *scale, problem.chisqr_at, factor, fisher)
+
+
+def _judged(
+    run: Run,
+    slopes: _Slopes,
+    side: npt.NDArray[np.int64],
+    chisqr: float,
+    apart: tuple[int, ...],
+) -> Verdict:
+    """Whether the end of a fit is an optimum, and what the data determine there. Parameters next to
+    a bound get its `side`."""
+    problem, objective = run.problem, run.objective
+    if not np.isfinite(slopes.downhill).all():
+        objective.refuse(slopes.at)
+    least = ROUNDING * problem.data_square / max(run.n_points, 1)
+    point = Point(
+        slopes.at,
+        *problem.bounds_of(run.params),
+        slopes.root,
+        slopes.downhill,
+        side,
+        np.array(objective.sizes, np.float64),
+        max(slopes.variance, least),
+        slopes.chisqr,
+    )
+    verdict = judge(point, slopes.chisqr_at, apart)
+    for k, to in verdict.next_to:
+        side[k] = to
+    if chisqr > ROUNDING * problem.data_square:
+        return verdict
+    faint = without_trace(point, problem.data_square, apart)
+    every = tuple(sorted({*verdict.lost, *faint}))
+    return Verdict(0.0, every, verdict.combinations)
+
+
+def _gains(
+    said: Settled | None,
+    slopes: _Slopes | None,
+    side: npt.NDArray[np.int64],
+    intervals: Mapping[int, tuple[float, float]],
+) -> Mapping[int, float]:
+    """What chi² would fall by without the bounds that parameters ended at."""
+    if said is not None:
+        return {k: gain for k, gain in enumerate(said.gain.tolist()) if gain > 0.0}
+    if slopes is None or not side.any():
+        return {}
+    bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}
+    return gains_beyond(slopes.root, slopes.downhill, bound, [*bound, *intervals])
 
 
 def _side(run: Run, intervals: Mapping[int, tuple[float, float]]) -> npt.NDArray[np.int64]:
