@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.guess.grids import step_at, step_of
 from pyspec.model.guess.kinetic import coordinate
 from pyspec.model.guess.onset import Kinetics
-from pyspec.model.guess.texts import component, counted, fixed, free, listed, near, rounded, step_of
+from pyspec.model.guess.texts import component, counted, fixed, free, listed, near, rounded
+from pyspec.model.guess.traces import Onset
 
 Array = npt.NDArray[np.float64]
 
@@ -17,36 +19,15 @@ ZERO = ("onset", "chirp", "bend", "twist")
 
 def decays_text(name: str, laws: Kinetics, time: Array, energy: Array, is_wavelength: bool) -> str:
     """The model of this name with the quantities that it needs, as YAML."""
-    k = int(np.clip(np.searchsorted(time, laws.zero[0]), 1, time.size - 1))
-    step, span = float(np.diff(time)[max(0, k - 2) : k + 1].mean()), float(np.ptp(time))
-    spectrum = "{free: energy}"
-    head, zero = "", None
+    step, span = step_at(time, laws.zero[0]), float(np.ptp(time))
+    spectrum, head = "{free: energy}", ""
+    onset = Onset(laws.zero[0], laws.SD, step)
     if len(laws.zero) > 1:
-        head, zero = _dispersion(laws, energy, is_wavelength), '["zero"]'
+        head, onset.entry = _dispersion(laws, energy, is_wavelength), '["zero"]'
     text = f"{name}:\n"
-    pulses = ("gaussFun", "gaussD1Fun", "gaussD2Fun") if laws.has_artifact else ()
-    decays = [("expFun", tau) for tau in laws.taus]
-    owner = ""
-
-    def onset(law: str) -> str:
-        """The entry of t0: the first law has the parameter, the others follow it."""
-        nonlocal owner
-        if zero is not None:
-            return zero
-        if owner:
-            return f'["{owner}_t0"]'
-        owner = law
-        if laws.SD is None:
-            return fixed(near(laws.zero[0], step))
-        reach = 5 * (step + laws.SD)
-        return free(
-            near(laws.zero[0], step), near(laws.zero[0] - reach, step),
-            near(laws.zero[0] + reach, step),
-        )  # fmt: skip
-
-    for law in pulses:
+    for law in ("gaussFun", "gaussD1Fun", "gaussD2Fun") if laws.has_artifact else ():
         comment = "the artifact: a pulse as short as the instrument, and its derivatives"
-        entries = {"A": spectrum, "SD": '["gaussIRF_SD"]', "t0": onset(f"{law}_01")}
+        entries = {"A": spectrum, "SD": '["gaussIRF_SD"]', "t0": onset.t0(f"{law}_01")}
         text += component(law, entries, comment if law == "gaussFun" else "")
     if laws.has_constant:
         text += component("constFun", {"A": spectrum}, "what is there at all delays")
@@ -56,13 +37,13 @@ def decays_text(name: str, laws: Kinetics, time: Array, energy: Array, is_wavele
         )  # fmt: skip
         text += component("gaussIRF", {"SD": sd}, "the instrument: laws below it are behind it")
     if laws.has_step:
-        entries = {"A": spectrum, "t0": onset("stepFun_01")}
+        entries = {"A": spectrum, "t0": onset.t0("stepFun_01")}
         text += component("stepFun", entries, "what stays")
-    for number, (law, tau) in enumerate(decays, 1):
+    for number, tau in enumerate(laws.taus, 1):
         fastest = (1.5 if laws.has_artifact else 0.3) * (laws.SD or step / 4)
         bounds = rounded(min(tau / 2, fastest)), rounded(max(20 * span, 10 * tau))
         entries = {"A": spectrum, "tau": free(rounded(tau), *bounds)}
-        text += component(law, entries | {"t0": onset(f"{law}_{number:02}")})
+        text += component("expFun", entries | {"t0": onset.t0(f"expFun_{number:02}")})
     return head + text
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
+from pyspec.model.guess.grids import means, step_at
 from pyspec.model.guess.humps import noise_of
 from pyspec.model.guess.least import minimized
 from pyspec.model.guess.onset import (
@@ -25,7 +26,6 @@ from pyspec.model.guess.onset import (
     decay_times,
     guess_onset,
     pulses,
-    step_at,
 )
 
 Array = npt.NDArray[np.float64]
@@ -89,27 +89,30 @@ def _noise_of_columns(data: Array) -> Array:
 def _grouped(every: Scaled) -> Scaled:
     """Averages over neighbouring energies, in units of their noise."""
     size = max(1, math.ceil(every.x.size / GROUPS))
-    starts = np.arange(0, every.x.size, size)
-    count = np.diff([*starts, every.x.size])
-    data = np.add.reduceat(every.data, starts, axis=1) / np.sqrt(count)
-    return Scaled(every.time, data, np.add.reduceat(every.x, starts) / count)
+    count = np.diff([*range(0, every.x.size, size), every.x.size])
+    data = means(every.data, size, axis=1) * np.sqrt(count)
+    return Scaled(every.time, data, means(every.x, size))
 
 
 def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
     """The laws as they lie best, with as many decays as the data ask for."""
     n_free = data.data.shape[1]
     least = CERTAIN * math.sqrt(2 * (n_free + 1)) + n_free + 1
-    best, cost = _polished(
-        data, replace(start, has_constant=False, taus=(_first_tau(data, start),))
-    )
+    taus = decay_times(data.time, start.zero[0], STARTS).tolist()
+    tau = min(taus, key=lambda tau: _cost(data, replace(start, taus=(tau,))))
+    best, cost = _polished(data, replace(start, has_constant=False, taus=(tau,)))
     if start.SD is not None:
-        best, cost = _if_better(data, best, cost, replace(best, has_constant=True), n_free)
+        with_constant = _polished(data, replace(best, has_constant=True))
+        least_constant = n_free + CERTAIN * math.sqrt(2 * n_free)
+        if cost - with_constant[1] > least_constant * _variance(data, with_constant):
+            best, cost = with_constant
         least_zero = 5 * CERTAIN
         if 2 <= len(best.zero) < 4:
             longer = _polished(data, replace(best, zero=(*best.zero, 0.0)))
             if cost - longer[1] > least_zero * _variance(data, longer):
                 best, cost = longer
-    flexible = _worth(data, replace(best, taus=_any_taus(data, best)))
+    any_taus = decay_times(data.time, best.zero[0], FLEXIBLE)  # describe any sum of decays, nearly
+    flexible = _worth(data, replace(best, taus=tuple(any_taus.tolist())))
     while len(best.taus) < (n_decays or MAX_DECAYS):
         more = min(
             (_polished(data, one) for one in _with_one_more(data, best)), key=lambda one: one[1]
@@ -149,14 +152,6 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
     return replace(best, taus=tuple(sorted(best.taus)), is_sharp=sharp, whiteness=white)
 
 
-def _if_better(
-    data: Scaled, best: Kinetics, cost: float, other: Kinetics, n_free: int
-) -> tuple[Kinetics, float]:
-    found = _polished(data, other)
-    least = n_free + CERTAIN * math.sqrt(2 * n_free)
-    return found if cost - found[1] > least * _variance(data, found) else (best, cost)
-
-
 def _settled(data: Scaled, best: Kinetics, cost: float) -> tuple[Kinetics, float]:
     """With a step in place of a decay too slow to be seen."""
     span = float(np.ptp(data.time))
@@ -165,12 +160,6 @@ def _settled(data: Scaled, best: Kinetics, cost: float) -> tuple[Kinetics, float
         return best, cost
     taus = tuple(tau for tau in best.taus if tau not in slow)
     return _polished(data, replace(best, taus=taus, has_step=True))
-
-
-def _first_tau(data: Scaled, start: Kinetics) -> float:
-    taus = decay_times(data.time, start.zero[0], STARTS)
-    costs = [_cost(data, replace(start, taus=(float(tau),))) for tau in taus]
-    return float(taus[int(np.argmin(costs))])
 
 
 def _with_one_more(data: Scaled, best: Kinetics) -> list[Kinetics]:
@@ -233,18 +222,13 @@ def _cost(data: Scaled, laws: Kinetics) -> float:
     return float(np.sum(_project(data, _basis(data, laws))[2] ** 2))
 
 
-def _packed(laws: Kinetics) -> Array:
-    sd = [] if laws.SD is None else [math.log(laws.SD)]
-    zero = [] if laws.SD is None else list(laws.zero)
-    return np.array([*zero, *sd, *np.log(laws.taus)])
-
-
 def _unpacked(laws: Kinetics, theta: Array) -> Kinetics:
-    n = 0 if laws.SD is None else len(laws.zero)
     if laws.SD is None:
         return replace(laws, taus=tuple(np.exp(theta).tolist()))
-    taus = tuple(np.exp(theta[n + 1 :]).tolist())
-    return replace(laws, zero=tuple(theta[:n].tolist()), SD=math.exp(theta[n]), taus=taus)
+    zero, sd, taus = np.split(theta, [len(laws.zero), len(laws.zero) + 1])
+    return replace(
+        laws, zero=tuple(zero.tolist()), SD=math.exp(sd[0]), taus=tuple(np.exp(taus).tolist())
+    )
 
 
 def _fastest(laws: Kinetics, step: float) -> float:
@@ -268,8 +252,11 @@ def _polished(data: Scaled, laws: Kinetics) -> tuple[Kinetics, float]:
     low = np.append(low, [fastest] * len(laws.taus))
     high = np.append(high, [slowest] * len(laws.taus))
     moves = np.append(np.full(n, 2 * (laws.SD or step)), np.full(low.size - n, 1.0))
+    begin = [] if laws.SD is None else [*laws.zero, math.log(laws.SD)]
     theta = minimized(
-        lambda now: _slopes(data, _unpacked(laws, now)), _packed(laws), low, high, moves
+        lambda now: _slopes(data, _unpacked(laws, now)),
+        np.array([*begin, *np.log(laws.taus)]),
+        *(low, high, moves),
     )
     best = _unpacked(laws, theta)
     return best, _cost(data, best)
@@ -301,11 +288,6 @@ def _slopes(data: Scaled, laws: Kinetics) -> tuple[Array, Array]:
         moved = _basis(data, replace(bare, taus=(tau * (1 + 1e-5),)))
         add((moved - basis[..., at]) / 1e-5, at)
     return left.ravel(), np.stack(slopes, axis=1)
-
-
-def _any_taus(data: Scaled, laws: Kinetics) -> tuple[float, ...]:
-    """Decay times that describe any sum of decays, nearly."""
-    return tuple(decay_times(data.time, laws.zero[0], FLEXIBLE).tolist())
 
 
 def _worth(data: Scaled, laws: Kinetics) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
+from pyspec.model.guess.grids import means, step_at
 
 Array = npt.NDArray[np.float64]
 
@@ -100,7 +101,10 @@ def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
     t, y = np.asarray(time, np.float64), np.asarray(trace, np.float64)
     start = 0.0 if t[0] < 0.0 < t[-1] else float(t[0])  # a zero within the axis means something
     span, ground, size = float(np.ptp(t)), float(y[0]), float(np.ptp(y)) or 1.0
-    laws = _guessed((t - start) / span, (y - ground) / size)
+    laws, swing = _guessed((t - start) / span, (y - ground) / size), None
+    if laws.swing is not None:
+        height, f, phi, fade = laws.swing
+        swing = size * height, f / span, phi, span * fade
     return Laws(
         start + span * laws.t0,
         None if laws.SD is None else span * laws.SD,
@@ -109,22 +113,15 @@ def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
         None if laws.slope is None else size / span * laws.slope,
         None if laws.step is None else size * laws.step,
         tuple((size * height, span * tau) for height, tau in laws.decays),
-        None if laws.swing is None else _swing_of(laws.swing, span, size),
+        swing,
     )
-
-
-def _swing_of(
-    swing: tuple[float, float, float, float], span: float, size: float
-) -> tuple[float, float, float, float]:
-    height, f, phi, fade = swing
-    return size * height, f / span, phi, span * fade
 
 
 def _guessed(time: Array, trace: Array) -> Laws:
     """The laws of a trace whose span and range are 1, as minimizers take differences there."""
-    t, y = whole = _averaged(time, trace, MOST)
+    t, y = whole = [means(one, math.ceil(time.size / MOST)) for one in (time, trace)]
     if t.size > SOUGHT:
-        t, y = _averaged(t, y, SOUGHT)
+        t, y = (means(one, math.ceil(t.size / SOUGHT)) for one in whole)
     tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
     laws = [_polished(t, y, one) for one in _best_of_each(tried)]
     best = min(laws, key=_by_cost)
@@ -139,7 +136,7 @@ def _guessed(time: Array, trace: Array) -> Laws:
     return other if height > SMALLEST * float(np.ptp(y)) and f * fade >= LASTS else found
 
 
-def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
+def _finished(whole: Sequence[Array], best: _Tried) -> Laws:
     """The laws as they lie best in the whole trace, whose steps may be finer."""
     found = _polished(*whole, replace(best, cost=np.inf))
     if best.wave is not None:  # the other laws beside it: a long trace may have a sharper onset
@@ -160,14 +157,6 @@ def _best_of_each(tried: Iterable[_Tried]) -> list[_Tried]:
     return list(best.values())
 
 
-def _averaged(t: Array, y: Array, most: int) -> tuple[Array, Array]:
-    """Means of so many neighbours that at most so many are left."""
-    group = math.ceil(t.size / most)
-    starts = np.arange(0, t.size, group)
-    count = np.diff([*starts, t.size])
-    return np.add.reduceat(t, starts) / count, np.add.reduceat(y, starts) / count
-
-
 def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
     """n ln(rss / n), and what the parameters of these laws are worth."""
     floor = NOTHING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
@@ -184,16 +173,9 @@ def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
     return np.asarray(y.size * np.log(np.maximum(rss, floor) / y.size) + worth)
 
 
-def _steps_at(t: Array, t0: float) -> float:
-    """The step of the axis about a time."""
-    at = int(np.clip(np.searchsorted(t, t0), 1, t.size - 1))
-    near = np.diff(t)[max(0, at - 2) : at + 1]
-    return float(near.mean())
-
-
 def _decay_times(t: Array, t0: float) -> Array:
     span = float(t[-1] - t0)
-    return np.geomspace(min(_steps_at(t, t0), span / 4) / 2, 3.0 * span, DECAYS)
+    return np.geomspace(min(step_at(t, t0), span / 4) / 2, 3.0 * span, DECAYS)
 
 
 def _residual(columns: Sequence[Array], others: Array) -> Array:
@@ -245,7 +227,7 @@ def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
         t0 = float(inner[at])
         taus = _decay_times(t, t0)
         for width in WIDTHS:
-            sd = width * _steps_at(t, t0)
+            sd = width * step_at(t, t0)
             decays = expFun_gaussIRF(t[:, None], 1.0, taus, t0, sd)
             for has_slope, has_step in product((False, True), repeat=2):
                 base = _Tried(np.inf, t0, sd, has_slope, has_step)
@@ -279,7 +261,7 @@ def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _
         low.append(below)
         high.append(above)
 
-    step, span = _steps_at(t, one.t0), float(np.ptp(t))
+    step, span = step_at(t, one.t0), float(np.ptp(t))
     if has_onset and one.sd is not None:
         vary(
             one.t0,
@@ -311,7 +293,7 @@ def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
     onset = min((law for law in laws if law.sd is not None), key=_by_cost, default=None)
     found = [best, *(one for one in laws if len(one.taus) < 2)]
     for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
-        sharp = _Tried(np.inf, t0, SHARPEST * _steps_at(t, t0))
+        sharp = _Tried(np.inf, t0, SHARPEST * step_at(t, t0))
         for has_slope in {best.has_slope, False}:
             one = replace(sharp, has_slope=has_slope)
             found += [one, replace(one, has_step=True)]
@@ -388,6 +370,6 @@ def _solved(t: Array, y: Array, best: _Tried) -> Laws:
         swing = (math.hypot(sine, cosine), f, math.atan2(cosine, sine), fade)
     slope = heights.pop(0) if best.has_slope else None
     step = heights.pop(0) if best.has_step else None
-    is_sharp = best.sd is not None and best.sd < SHARP * _steps_at(t, best.t0)
+    is_sharp = best.sd is not None and best.sd < SHARP * step_at(t, best.t0)
     decays = tuple(zip(heights, best.taus, strict=True))
     return Laws(best.t0, best.sd, is_sharp, level, slope, step, decays, swing)

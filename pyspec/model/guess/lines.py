@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.model.build.load import load_model
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.guess.curves import lines_slopes
+from pyspec.model.guess.grids import step_of
 from pyspec.model.guess.humps import humps, noise_of
 from pyspec.model.guess.least import minimized
 from pyspec.model.guess.texts import (
@@ -21,7 +22,6 @@ from pyspec.model.guess.texts import (
     listed,
     on_axis,
     rounded,
-    step_of,
 )
 from pyspec.model.guess.values import MAX_PEAKS, guess_values, levels, peak_places
 
@@ -64,33 +64,36 @@ class Lines:
         self.signs = _signs(spectrum)
         self.notes: list[str] = {1: [], 0: [BOTH], -1: [DIPPED]}[self.signs]
         if n_peaks is None:
-            seen = _seen(_upright(spectrum, self.signs))
+            # Where the slope hides all peaks, those above the line between the ends are taken.
+            upright = _upright(spectrum, self.signs)
+            seen = peak_places(upright) or peak_places(upright - _line(upright))
             n_peaks = min(len(seen), MAX_PEAKS)
             while energy.size < least_points(n_peaks):
                 n_peaks -= 1
             self.notes = [*(self.notes if seen else [NONE_SEEN]), *_unread(energy[seen[n_peaks:]])]
-        self.has_loss = n_peaks > 0 and self.signs == 1 and _falls(spectrum)
-        order = losses_last(labels, energy)
-        self.has_loss &= order in ("", None)
-        self.names = [f"{{}}_{k:02}" for k in range(1, n_peaks + 1)]
-        self.function = "GLP"
-        self.start = _start(
-            [name.format("GLP") for name in self.names], energy, spectrum, self.signs, self.has_loss
-        )
-        if self.has_loss and order is None and not self._is_shirley():
-            self.has_loss = False
-            plain = [name.format("GLP") for name in self.names]
-            self.start = _start(plain, energy, spectrum, self.signs, False)
-        # A background in doubt would be taken for a flank.
         first, last = levels(spectrum)
-        is_level = abs(first - last) < LITTLE * float(np.ptp(spectrum))
-        self.skew = self._skew() if self.has_loss or is_level else 0.0
-        if self.skew:
-            self.function = "GLSAsym"
+        little, order = LITTLE * float(np.ptp(spectrum)), losses_last(labels, energy)
+        self.has_loss = n_peaks > 0 and self.signs == 1 and first - last > little
+        self.has_loss &= order in ("", None)
+        self.names = [f"GLP_{k:02}" for k in range(1, n_peaks + 1)]
+        self.skew = 0.0
+        self._read_off()
+        if self.has_loss and order is None:
+            # Nothing says what the energies are: along the axis losses stand in front of their
+            # lines, and a Shirley has to describe the background better than a straight line.
+            loss, self.has_loss = self._fitted()[0], False
+            line = self._fitted()[0]
+            noise = noise_of(spectrum) ** 2 * energy.size
+            self.has_loss = loss - noise < LOSSES * (line - noise)
+            if not self.has_loss:
+                self._read_off()
+        # A background in doubt would be taken for a flank.
+        if self.has_loss or abs(first - last) < little:
+            self.skew = self._skew()
 
     @property
     def places(self) -> list[float]:
-        return [self.start[f"{name.format('GLP')}_x0"] for name in self.names]
+        return [self.start[f"{name}_x0"] for name in self.names]
 
     def background(self) -> str:
         """The background in a word."""
@@ -101,39 +104,76 @@ class Lines:
     ) -> str:
         """The model of this name. Heights of a series are free at each time; `moved` has other
         entries of parameters."""
-        level = "{free: time}" if is_series and self.names else ""
-        positive = self.signs == 1 and bool(
-            self.spectrum.min() > -LITTLE * float(np.ptp(self.spectrum))
-        )
-        height = "{free: time, min: 0}" if positive else "{free: time}"
-        text = _text(
-            self.start,
-            len(self.names),
-            self.energy,
-            self.has_loss,
-            level,
-            height if level else "",
-            self.function,
-            self.skew,
-            moved or {},
-        )
-        return f"{name}:\n{text}"
+        level = height = ""
+        if is_series and self.names:
+            low = -LITTLE * float(np.ptp(self.spectrum))
+            positive = self.signs == 1 and bool(self.spectrum.min() > low)
+            level = "{free: time}"
+            height = "{free: time, min: 0}" if positive else level
+        return f"{name}:\n{self._ground_text(level)}{self._peaks_text(height, moved)}"
 
     def misfit(self) -> float:
         """The root mean square that these lines leave of the spectrum."""
         if not self.names or self.signs != 1:
             return float(np.std(self.spectrum))
-        return float(np.sqrt(self._fitted(0.0, False)[0] / self.energy.size))
+        return float(np.sqrt(self._fitted()[0] / self.energy.size))
 
-    def _is_shirley(self) -> bool:
-        """Whether losses describe the background better than a straight line, where nothing says
-        what the energies are: along the axis they stand in front of their lines."""
-        loss = self._fitted(0.0, False)[0]
-        self.has_loss = False
-        line = self._fitted(0.0, False)[0]
-        self.has_loss = True
-        noise = noise_of(self.spectrum) ** 2 * self.energy.size
-        return loss - noise < LOSSES * (line - noise)
+    def _read_off(self) -> None:
+        """Start values of the backgrounds and of the peaks."""
+        energy, signs = self.energy, self.signs
+        start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
+        self.start = start
+        if not self.names:
+            slope, value = np.polyfit(energy - energy.min(), self.spectrum, 1)
+            start |= {"LinBack_m": rounded(float(slope)), "LinBack_b": rounded(float(value))}
+            return
+        places = np.linspace(energy.min(), energy.max(), num=len(self.names) + 2)[1:-1]
+        width = float(np.clip(np.ptp(energy) / (4 * len(self.names)), *_widths(energy)))
+        for name, place in zip(self.names, places, strict=True):
+            start |= {f"{name}_A": 1.0, f"{name}_x0": float(place), f"{name}_F": width}
+        ground = self._ground_text() if signs else ""  # between peaks and dips it is 0
+        model = load_model(f"guess:\n{ground}{self._peaks_text()}", "guess")
+        model.set_axes(energy)
+        found = guess_values(model, _upright(self.spectrum, signs))
+        for name, value in found.items():
+            if name.endswith("_x0"):
+                start[name] = on_axis(energy, value)
+            elif name.endswith("_A"):
+                at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
+                start[name] = rounded(math.copysign(value, signs or self.spectrum[at]))
+            else:
+                start[name] = rounded(signs * value if name.startswith("LinBack") else value)
+
+    def _ground_text(self, level: str = "") -> str:
+        """The background; `level` is the entry of one that is free at each time."""
+        start, (low, high) = self.start, ends_of(self.energy)
+        if self.has_loss:
+            ground = component("Offset", {"y0": level or free(start["Offset_y0"])})
+            return ground + component("Shirley", {"pShirley": free(start["Shirley_pShirley"], 0)})
+        line = {"m": level or free(start["LinBack_m"]), "b": level or free(start["LinBack_b"])}
+        return component("LinBack", {**line, "xStart": fixed(low), "xStop": fixed(high)})
+
+    def _peaks_text(self, height: str = "", moved: Mapping[str, str] | None = None) -> str:
+        """The peaks; `height` is the entry of heights that are free at each time. Other heights
+        keep their sign: that of a line, or of a dip."""
+        low, high = ends_of(self.energy)
+        moved = moved or {}
+        function, text = "GLSAsym" if self.skew else "GLP", ""
+        for name in self.names:
+            top = self.start[f"{name}_A"]
+            entries = {
+                "A": height or (free(top, None, 0) if top < 0 else free(top, 0)),
+                "x0": free(self.start[f"{name}_x0"], low, high),
+                "F": free(self.start[f"{name}_F"], *_widths(self.energy)),
+                "m": free(0.3, 0, 1),
+            }
+            if self.skew:
+                is_first = name == self.names[0]
+                entries["a"] = free(self.skew) if is_first else f'["{function}_01_a"]'
+            own = [key for key in moved if key.startswith(f"{name}_")]
+            entries |= {key.removeprefix(f"{name}_"): moved[key] for key in own}
+            text += component(function, entries)
+        return text
 
     def _skew(self) -> float:
         """The asymmetry of all lines, per unit of energy; 0 where symmetric ones do."""
@@ -142,24 +182,24 @@ class Lines:
         noise = noise_of(self.spectrum) ** 2 * self.energy.size
         seen = (FAR * float(np.ptp(self.spectrum))) ** 2 * self.energy.size
         enough = max(ABOVE_NOISE * noise, seen)
-        plain, _ = self._fitted(0.0, False, enough)
+        plain, _ = self._fitted(enough=enough)
         if plain < enough:
             return 0.0
-        width = float(np.median([self.start[f"{name.format('GLP')}_F"] for name in self.names]))
-        tried = [self._fitted(sign * 0.3 / width, True) for sign in (1.0, -1.0)]
+        width = float(np.median([self.start[f"{name}_F"] for name in self.names]))
+        tried = [self._fitted(sign * 0.3 / width) for sign in (1.0, -1.0)]
         best, theta = min(tried, key=lambda one: one[0])
         found = float(theta[-1])
         is_skewed = best < FLANK * plain and 0.03 < abs(found) * width < 1.5
         return rounded(found) if is_skewed else 0.0
 
-    def _fitted(self, skew: float, is_skewed: bool, enough: float = 0.0) -> tuple[float, Array]:
+    def _fitted(self, skew: float | None = None, enough: float = 0.0) -> tuple[float, Array]:
         """The sum of squares of these lines at their best, or one that is `enough`, and the
-        parameters."""
+        parameters; all lines have an asymmetry where it starts at `skew`."""
         x, y = self.energy, self.spectrum
         start, low, high = list[float](), list[float](), list[float]()
         narrowest, widest = _widths(x)
         size = float(np.ptp(y)) or 1.0
-        for name in (one.format("GLP") for one in self.names):
+        for name in self.names:
             at, fwhm = self.start[f"{name}_x0"], self.start[f"{name}_F"]
             start += [self.start[f"{name}_A"] / size, at, fwhm, 0.3]
             low += [0.0, at - fwhm, narrowest, 0.0]
@@ -169,7 +209,7 @@ class Lines:
         start += [level / size, 0.0, self.start["Shirley_pShirley"] if self.has_loss else 0.0]
         ramp, loss = (1e-12, math.inf) if self.has_loss else (math.inf, 1e-12)
         low, high = [*low, -math.inf, -ramp, 0.0], [*high, math.inf, ramp, loss]
-        if is_skewed:
+        if skew is not None:
             limit = 3.0 / narrowest
             start, low, high = [*start, skew], [*low, -limit], [*high, limit]
         count, has_loss = len(self.names), self.has_loss
@@ -181,13 +221,6 @@ class Lines:
         ends = np.array(low), np.array(high)
         theta = minimized(slopes, np.array(start), *ends, moves, 1e-3, enough / size**2)
         return float(np.sum(slopes(theta)[0] ** 2)) * size**2, theta
-
-
-def _seen(upright: Array) -> list[int]:
-    """Indices of peaks, the strongest first. Where the slope of the spectrum hides all peaks, those
-    of the spectrum above the line between its ends."""
-    found = peak_places(upright)
-    return found if found else peak_places(upright - _line(upright))
 
 
 def _unread(places: Array) -> list[str]:
@@ -238,101 +271,6 @@ def _line(spectrum: Array) -> Array:
 def _upright(spectrum: Array, signs: int) -> Array:
     """The spectrum with all of its peaks above the background."""
     return signs * spectrum if signs else np.abs(spectrum)
-
-
-def _start(
-    names: Sequence[str], energy: Array, spectrum: Array, signs: int, has_loss: bool
-) -> dict[str, float]:
-    """Start values of the backgrounds and of the peaks of these names."""
-    start = {"Offset_y0": 0.0, "Shirley_pShirley": 0.0, "LinBack_m": 0.0, "LinBack_b": 0.0}
-    if not names:
-        slope, value = np.polyfit(energy - energy.min(), spectrum, 1)
-        return start | {"LinBack_m": rounded(float(slope)), "LinBack_b": rounded(float(value))}
-    places = np.linspace(energy.min(), energy.max(), num=len(names) + 2)[1:-1]
-    width = float(np.clip(np.ptp(energy) / (4 * len(names)), *_widths(energy)))
-    for name, place in zip(names, places, strict=True):
-        start |= {f"{name}_A": 1.0, f"{name}_x0": float(place), f"{name}_F": width}
-    text = _text(start, len(names), energy, has_loss)
-    model = load_model(f"guess:\n{text}", "guess")
-    model.set_axes(energy)
-    if not signs:  # between peaks and dips the background is 0
-        model = load_model(f"guess:\n{_peaks_text(start, len(names), energy)}", "guess")
-        model.set_axes(energy)
-    found = guess_values(model, _upright(spectrum, signs))
-    for name, value in found.items():
-        if name.endswith("_x0"):
-            start[name] = on_axis(energy, value)
-        elif name.endswith("_A"):
-            at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
-            start[name] = rounded(math.copysign(value, signs or spectrum[at]))
-        else:
-            start[name] = rounded(signs * value if name.startswith("LinBack") else value)
-    return start
-
-
-def _text(
-    start: Mapping[str, float],
-    n_peaks: int,
-    energy: Array,
-    has_loss: bool,
-    level: str = "",
-    height: str = "",
-    function: str = "GLP",
-    skew: float = 0.0,
-    moved: Mapping[str, str] | None = None,
-) -> str:
-    """Components of these start values. `level` and `height` are entries of backgrounds and peaks
-    that are free at each time."""
-    low, high = ends_of(energy)
-    if has_loss:
-        ground = component("Offset", {"y0": level or free(start["Offset_y0"])})
-        ground += component("Shirley", {"pShirley": free(start["Shirley_pShirley"], 0)})
-    else:
-        line = {"m": level or free(start["LinBack_m"]), "b": level or free(start["LinBack_b"])}
-        ground = component("LinBack", {**line, "xStart": fixed(low), "xStop": fixed(high)})
-    return ground + _peaks_text(start, n_peaks, energy, height, function, skew, moved)
-
-
-def _peaks_text(
-    start: Mapping[str, float],
-    n_peaks: int,
-    energy: Array,
-    height: str = "",
-    function: str = "GLP",
-    skew: float = 0.0,
-    moved: Mapping[str, str] | None = None,
-) -> str:
-    low, high = ends_of(energy)
-    narrowest, widest = _widths(energy)
-    text = ""
-    for k in range(1, n_peaks + 1):
-        name = f"GLP_{k:02}"
-        entries = {
-            "A": height or _one_sided(start[f"{name}_A"]),
-            "x0": free(start[f"{name}_x0"], low, high),
-            "F": free(start[f"{name}_F"], narrowest, widest),
-            "m": free(0.3, 0, 1),
-        }
-        if skew:
-            entries["a"] = free(skew) if k == 1 else f'["{function}_01_a"]'
-        entries |= {
-            key.removeprefix(f"{name}_"): text
-            for key, text in (moved or {}).items()
-            if key.startswith(f"{name}_")
-        }
-        text += component(function, entries)
-    return text
-
-
-def _one_sided(height: float) -> str:
-    """A height that keeps its sign: that of a line, or of a dip."""
-    return free(height, None, 0) if height < 0 else free(height, 0)
-
-
-def _falls(spectrum: Array) -> bool:
-    """Whether a spectrum ends lower than it begins, by more than little."""
-    first, last = levels(spectrum)
-    return first - last > LITTLE * float(np.ptp(spectrum))
 
 
 def _widths(energy: Array) -> tuple[float, float]:

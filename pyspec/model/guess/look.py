@@ -14,6 +14,7 @@ from pyspec.model.build.load import load_model, load_time_model
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.guess.decays import decays_seen, decays_text
 from pyspec.model.guess.edges import Edge, is_edge
+from pyspec.model.guess.grids import binned
 from pyspec.model.guess.humps import noise_of, resolved
 from pyspec.model.guess.kinetic import guess_kinetics
 from pyspec.model.guess.lines import BOTH, Lines
@@ -215,12 +216,12 @@ def _of_series(scan: Scan, energy: Array, time: Array, wanted: Wanted) -> First:
     order = np.argsort(t)
     data, t = data[order], t[order]
     if not np.isfinite(data).all():
-        data = np.where(np.isfinite(data), data, _filled(data))
+        known = np.isfinite(data)
+        sums = np.where(known, data, 0.0).sum(axis=0)
+        data = np.where(known, data, sums / np.maximum(known.sum(axis=0), 1))
     width = resolved(data) if t.size >= 12 and x.size >= 15 else 1
     if width > 1:  # their means are independent
-        size = x.size // width * width
-        x = x[:size].reshape(-1, width).mean(axis=1)
-        data = data[:, :size].reshape(t.size, -1, width).mean(axis=2)
+        x, data = binned(x, data, width)
     noise = float(np.median([noise_of(row) for row in data])) if x.size > 5 else 0.0
     wavelength = _is_wavelength(scan)
     kind, why = wanted.kind, ""
@@ -254,13 +255,6 @@ def _of_series(scan: Scan, energy: Array, time: Array, wanted: Wanted) -> First:
             unsure.append(Unsure("spectra are lines, not free ones that decay", "--kind decays"))
     return First("a series of lines whose heights move", "2d", PEAKS, text,
                  tuple(_lines_seen(lines)), tuple(unsure), tuple(lines.notes))  # fmt: skip
-
-
-def _filled(data: Array) -> Array:
-    """Means of the energy in place of values that are not known."""
-    known = np.isfinite(data)
-    sums = np.where(known, data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.broadcast_to(sums, data.shape)
 
 
 def _is_wavelength(scan: Scan) -> bool:

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.model.guess.curves import lines_slopes
+from pyspec.model.guess.grids import binned, means, step_of
 from pyspec.model.guess.laws import Laws, guess_laws
 from pyspec.model.guess.least import minimized
 from pyspec.model.guess.lines import Lines
-from pyspec.model.guess.texts import ends_of, free, on_axis, rounded, step_of
+from pyspec.model.guess.texts import ends_of, free, on_axis, rounded
 from pyspec.model.guess.traces import laws_text
 
 Array = npt.NDArray[np.float64]
@@ -31,8 +32,6 @@ MOST_ENERGIES, MOST_GROUPS = 250, 240
 #: of two lines that move alike. A fast motion within a group also changes the width, and heights of
 #: counts are noisier.
 MOVES, WIDENS, CHANGES, ALIKE = 1.5, 6.0, 3.0, 2.0
-
-ARGUMENTS = ("A", "x0", "F")
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,9 @@ def guess_motion(
         return None
     width = math.ceil(energy.size / MOST_ENERGIES)
     if width > 1:
-        narrowest = min(lines.start[f"{name.format('GLP')}_F"] for name in lines.names)
+        narrowest = min(lines.start[f"{name}_F"] for name in lines.names)
         width = max(1, min(width, int(narrowest / (4 * step_of(energy)))))
-    size = energy.size // width * width
-    places = energy[:size].reshape(-1, width).mean(axis=1)
-    data = data[:, :size].reshape(time.size, -1, width).mean(axis=2)
+    places, data = binned(energy, data, width)
     times, rows, spread = _groups(time, data, noise / math.sqrt(width), lines)
     traces, errors = _followed(lines, places, rows, spread)
     if not np.isfinite(traces).all():
@@ -68,28 +65,24 @@ def guess_motion(
     laws: dict[str, Laws] = {}
     moved: dict[str, str] = {}
     seen: list[str] = []
-    names = [name.format("GLP") for name in lines.names]
+    names = lines.names
     for j, argument in ((1, "x0"), (2, "F")):
         for k, name in enumerate(names):
             key = f"{name}_{argument}"
             trace, error = traces[:, k, j], errors[:, k, j]
             if not _moves(times, trace, error, WIDENS if argument == "F" else MOVES):
                 continue
-            tie = next(
-                (
-                    other
-                    for other in range(k)
-                    if f"{names[other]}_{argument}" in laws
-                    and _alike(trace, traces[:, other, j], error, errors[:, other, j])
-                ),
-                None,
-            )
-            if tie is not None:
+            followed = [other for other in range(k) if f"{names[other]}_{argument}" in laws]
+            tied = [o for o in followed if _alike(trace, traces[:, o, j], error, errors[:, o, j])]
+            if tied:
+                tie = tied[0]
                 apart = float(np.median(trace - traces[:, tie, j]))
                 moved[key] = f'["{names[tie]}_{argument} + {rounded(apart)}"]'
                 continue
             found = guess_laws(times, trace)
-            if _nothing(found):
+            if not (
+                found.decays or found.swing or found.step is not None or found.slope is not None
+            ):
                 continue
             laws[key] = found
             low, high = ends_of(energy)
@@ -127,10 +120,6 @@ def spoken(laws: Laws) -> str:
     return (" and ".join(words) or "nothing") + onset
 
 
-def _nothing(laws: Laws) -> bool:
-    return not laws.decays and laws.swing is None and laws.step is None and laws.slope is None
-
-
 def _moves(times: Array, trace: Array, error: Array, least: float = MOVES) -> bool:
     """Whether a trace is more than a constant with these errors."""
     weight = 1 / error**2
@@ -151,39 +140,25 @@ def _alike(first: Array, second: Array, error: Array, other: Array) -> bool:
 
 def _groups(time: Array, data: Array, noise: float, lines: Lines) -> tuple[Array, Array, float]:
     """Times, spectra, and their noise: averages of neighbours where lines are weak beside it."""
-    height = float(np.median([lines.start[f"{n.format('GLP')}_A"] for n in lines.names]))
+    height = float(np.median([lines.start[f"{name}_A"] for name in lines.names]))
     count = int(np.ceil((SEEN * noise / max(height, 1e-300)) ** 2))
     count = min(max(1, count), max(1, time.size // LEAST_GROUPS))
     count = max(count, math.ceil(time.size / MOST_GROUPS))
-    starts = np.arange(0, time.size, count)
-    sizes = np.diff([*starts, time.size])
-    rows = np.add.reduceat(data, starts, axis=0) / sizes[:, None]
-    return np.add.reduceat(time, starts) / sizes, rows, noise / np.sqrt(count)
+    return means(time, count), means(data, count), noise / math.sqrt(count)
 
 
 def _followed(lines: Lines, energy: Array, rows: Array, noise: float) -> tuple[Array, Array]:
     """Height, place and width of each line in each spectrum, (n_rows, n_lines, 3), and errors. A
     spectrum starts where the lines of the one before are."""
-    names, n = [one.format("GLP") for one in lines.names], len(lines.names)
+    names, n = lines.names, len(lines.names)
     size = float(np.ptp(rows)) or 1.0
     step = step_of(energy)
     span = float(np.ptp(energy))
-    theta = np.array(
-        [
-            *(
-                value
-                for name in names
-                for value in (
-                    lines.start[f"{name}_A"] / size,
-                    lines.start[f"{name}_x0"],
-                    lines.start[f"{name}_F"],
-                    0.3,
-                )
-            ),
-            0.0, 0.0, 0.0,
-        ]
-    )  # fmt: skip
-    theta[-3] = float(np.min(rows[0])) / size
+    begin = list[float]()
+    for name in names:
+        own = lines.start
+        begin += [own[f"{name}_A"] / size, own[f"{name}_x0"], own[f"{name}_F"], 0.3]
+    theta = np.array([*begin, float(np.min(rows[0])) / size, 0.0, 0.0])
     low = np.array([*[0.0, energy.min(), 0.5 * step, 0.0] * n, -np.inf, -np.inf, 0.0])
     high = np.array([*[np.inf, energy.max(), span, 1.0] * n, np.inf, np.inf, np.inf])
     if not lines.has_loss:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.functions.time import gaussD1Fun, gaussD2Fun, gaussFun
+from pyspec.model.guess.grids import step_at
 
 Array = npt.NDArray[np.float64]
 
@@ -109,12 +110,6 @@ def pulses(t: Array, at: float | Array, sd: float) -> list[Array]:
 def decay_times(t: Array, at: float, count: int) -> Array:
     span = float(t[-1]) - at
     return np.geomspace(min(2 * step_at(t, at), span / 10), 1.5 * span, count)
-
-
-def step_at(t: Array, at: float) -> float:
-    """The step of the delays about a time."""
-    k = int(np.clip(np.searchsorted(t, at), 1, t.size - 1))
-    return float(np.diff(t)[max(0, k - 2) : k + 1].mean())
 
 
 def _left(data: Scaled, columns: list[Array]) -> Array:

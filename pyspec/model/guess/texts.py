@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.guess.grids import step_of
+
 Array = npt.NDArray[np.float64]
 
 #: Digits of start values.
@@ -16,10 +18,6 @@ DIGITS = 4
 
 def ends_of(axis: Array) -> tuple[float, float]:
     return on_axis(axis, float(axis.min())), on_axis(axis, float(axis.max()))
-
-
-def step_of(axis: Array) -> float:
-    return float(np.median(np.abs(np.diff(axis))))
 
 
 def on_axis(axis: Array, value: float) -> float:

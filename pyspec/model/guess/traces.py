@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.guess.grids import step_at
 from pyspec.model.guess.laws import Laws, guess_laws
 from pyspec.model.guess.texts import component, fixed, free, near, rounded
 
@@ -58,12 +59,11 @@ def _has_instrument(laws: Laws) -> bool:
 
 def laws_text(name: str, laws: Laws, time: Array, *, is_motion: bool = False) -> str:
     """A model of these laws as YAML; of what `is_motion` the level is a parameter of its own."""
-    at = int(np.clip(np.searchsorted(time, laws.t0), 1, time.size - 1))
-    step, span = float(np.diff(time)[max(0, at - 2) : at + 1].mean()), float(np.ptp(time))
+    step, span = step_at(time, laws.t0), float(np.ptp(time))
     taus = [tau for _, tau in laws.decays]
     fastest = rounded(min([step / 10, *(tau / 2 for tau in taus)]))
     slowest = rounded(max([30 * span, *(2 * tau for tau in taus)]))
-    onset = _Onset(laws, step)
+    onset = Onset(laws.t0, laws.SD, step, f"  # {SAME_ONSET}")
     parts: list[tuple[str, Mapping[str, str], str]] = []
     if not is_motion:
         parts.append(("constFun", {"A": free(rounded(laws.level))}, ""))
@@ -94,23 +94,23 @@ def laws_text(name: str, laws: Laws, time: Array, *, is_motion: bool = False) ->
     return f"{name}:\n" + "".join(component(*part) for part in parts)
 
 
-class _Onset:
-    """The one time zero of all laws. The first law that asks has the parameter, the others follow
-    it."""
+class Onset:
+    """The one time zero of all laws, behind an instrument of this SD, None where none is seen. The
+    first law that asks has the parameter; the others have the `entry` that follows it."""
 
-    def __init__(self, laws: Laws, step: float) -> None:
-        self.laws, self.step = laws, step
-        self.owner: str | None = None
+    def __init__(self, place: float, sd: float | None, step: float, comment: str = "") -> None:
+        self.place, self.sd, self.step, self.comment = place, sd, step, comment
+        self.entry = ""
 
     def t0(self, name: str, is_free: bool = True) -> str:
         """The entry of t0 of the law `name`."""
-        if self.owner is not None:
-            return f'["{self.owner}_t0"]  # {SAME_ONSET}'
-        self.owner, place = name, self.laws.t0
+        if self.entry:
+            return self.entry
+        self.entry, place = f'["{name}_t0"]{self.comment}', self.place
         zero = near(place, self.step)
-        if self.laws.SD is None and zero > place:  # laws are 0 before it: the first value too
+        if self.sd is None and zero > place:  # laws are 0 before it: the first value too
             zero = near(place - 0.01 * self.step, self.step)
-        if self.laws.SD is None or not is_free:
+        if self.sd is None or not is_free:
             return fixed(zero)
-        reach = 5 * (self.step + self.laws.SD)
+        reach = 5 * (self.step + self.sd)
         return free(zero, near(place - reach, self.step), near(place + reach, self.step))
