@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from pyspec.errors import CallError, ModelError
 from pyspec.model.build.describe import Description, Value, build_described
-from pyspec.model.build.kinetics import KINETICS
-from pyspec.model.build.user_functions import FUNCTIONS, INCLUDE
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.resolved import check_resolution
 from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.yaml.reader import SECTIONS
 from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_text
-
-#: Sections of a model file that are no models.
-RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE, KINETICS)
 
 
 def parts_of(
@@ -23,7 +19,7 @@ def parts_of(
     quantities: Sequence[Par] | Mapping[str, Value],
 ) -> tuple[list[Component], list[Par]]:
     """The components and quantities of a model. Raises :class:`ModelError`."""
-    if not isinstance(name, str) or not name.strip() or name in RESERVED:
+    if not isinstance(name, str) or not name.strip() or name in SECTIONS:
         raise ModelError(f"{name!r} cannot name a model; choose another name")
     given: object = components
     if isinstance(given, (str, Description)):

@@ -17,7 +17,7 @@ import pyspec
 from pyspec import load_dynamics, load_model, load_models
 from pyspec._library import OPS, supported_isas
 from pyspec.model import load_profile
-from pyspec.model.parts import RESERVED
+from pyspec.model.yaml.reader import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -142,7 +142,7 @@ def test_models_of_the_pages_are_valid(page: Path) -> None:
         if language == "yaml":
             energy_models = load_models(text + BESIDE)
             for name in re.findall(r"^(\w+):", text, re.M):
-                if name not in RESERVED and name not in energy_models:
+                if name not in SECTIONS and name not in energy_models:
                     is_profile = re.search(rf"^{name}:\n  p[A-Z]", text, re.M)
                     load = load_profile if is_profile else load_dynamics
                     assert load(text, name, "GLP_01_x0").components

@@ -20,7 +20,7 @@ from pyspec.errors import ModelError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.ir import GraphIR, build_graph, diff, model_of, parse_graph
 from pyspec.model import Model, load_model, load_models, load_time_model
-from pyspec.model.parts import RESERVED
+from pyspec.model.yaml.reader import SECTIONS
 from pyspec.plan import schedule_1d, schedule_2d
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ def models_of(text: str) -> list[Model]:
     try:
         found = list(load_models(text).values())
     except ModelError:  # it has laws of time alone
-        names = [key for key in re.findall(r"^(\w+):", text, re.M) if key not in RESERVED]
+        names = [key for key in re.findall(r"^(\w+):", text, re.M) if key not in SECTIONS]
         found = [load_time_model(text, name) for name in names if not is_profile(text, name)]
     for model in found:
         give_axes(model)

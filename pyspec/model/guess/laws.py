@@ -119,7 +119,8 @@ def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
 
 def _guessed(time: Array, trace: Array) -> Laws:
     """The laws of a trace whose span and range are 1, as minimizers take differences there."""
-    t, y = whole = [means(one, math.ceil(time.size / MOST)) for one in (time, trace)]
+    group = math.ceil(time.size / MOST)
+    t, y = whole = means(time, group), means(trace, group)
     if t.size > SOUGHT:
         t, y = (means(one, math.ceil(t.size / SOUGHT)) for one in whole)
     tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
@@ -136,7 +137,7 @@ def _guessed(time: Array, trace: Array) -> Laws:
     return other if height > SMALLEST * float(np.ptp(y)) and f * fade >= LASTS else found
 
 
-def _finished(whole: Sequence[Array], best: _Tried) -> Laws:
+def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
     """The laws as they lie best in the whole trace, whose steps may be finer."""
     found = _polished(*whole, replace(best, cost=np.inf))
     if best.wave is not None:  # the other laws beside it: a long trace may have a sharper onset

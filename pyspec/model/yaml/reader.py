@@ -25,9 +25,23 @@ from pyspec.formula import Scheme
 #: A model file nests four levels; flow style may add some.
 MAX_DEPTH = 12
 
+#: The sections of a model file that are no models.
+SECTIONS = ("parameters", "functions", "include", "kinetics", "attached")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placed:
+    """What stands from `begin` to `end` of the text. `column` counts from 0; `flow` says whether it
+    is in brackets."""
+
+    begin: int = 0
+    end: int = 0
+    column: int = 0
+    flow: bool = False
+
 
 @dataclass(frozen=True)
-class Scalar:
+class Scalar(_Placed):
     """A word. `plain` is False where it is quoted."""
 
     text: str
@@ -36,7 +50,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Sequence(_Placed):
     """A list."""
 
     items: tuple[Node, ...]
@@ -44,7 +58,7 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Mapping(_Placed):
     """Pairs in file order; keys may repeat."""
 
     items: tuple[tuple[Scalar, Node], ...]
@@ -207,32 +221,51 @@ class _Builder:
             raise self.fail(
                 event, "nested too deeply; a model file has models, components, parameters, no more"
             )
+        begin, end = event.start_mark.index, event.end_mark.index
+        column = event.start_mark.column
         if isinstance(event, yaml.ScalarEvent):
-            return Scalar(event.value, not event.style, line)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self.sequence(line, depth)
-        return self.mapping(line, depth)
+            plain = not event.style
+            return Scalar(event.value, plain, line, begin=begin, end=end, column=column)
+        flow, values = bool(event.flow_style), list[Node]()
+        pairs: list[tuple[Scalar, Node]] = []
+        is_list = isinstance(event, yaml.SequenceStartEvent)
+        ends = yaml.SequenceEndEvent if is_list else yaml.MappingEndEvent
+        while not isinstance(event := next(self.events), ends):
+            key = None if is_list else self.key(event, depth)
+            values.append(self.node(event if key is None else next(self.events), depth + 1))
+            if key is not None:
+                pairs.append((key, values[-1]))
+        # In blocks the end of YAML lies behind the comments that follow.
+        mark: Any = event.end_mark
+        end = mark.index if flow or not values else values[-1].end
+        if is_list:
+            return Sequence(tuple(values), line, begin=begin, end=end, column=column, flow=flow)
+        return Mapping(tuple(pairs), line, begin=begin, end=end, column=column, flow=flow)
 
-    def sequence(self, line: int, depth: int) -> Sequence:
-        items: list[Node] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            items.append(self.node(event, depth + 1))
-        return Sequence(tuple(items), line)
+    def key(self, event: Any, depth: int) -> Scalar:
+        key = self.node(event, depth + 1)
+        if not isinstance(key, Scalar):
+            raise self.fail(event, "a key must be a word, not a list or a mapping; name it")
+        if key.text == "<<" and key.plain:
+            raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
+        if key.plain and key.text != key.text.strip():
+            unseen = unseen_in(key.text)
+            raise self.fail(event, f"{key.text!r} has {unseen}; write blanks in its place")
+        return key
 
-    def mapping(self, line: int, depth: int) -> Mapping:
-        items: list[tuple[Scalar, Node]] = []
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self.node(event, depth + 1)
-            if not isinstance(key, Scalar):
-                raise self.fail(event, "a key must be a word, not a list or a mapping; name it")
-            value = self.node(next(self.events), depth + 1)
-            if key.text == "<<" and key.plain:
-                raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
-            if key.plain and key.text != key.text.strip():
-                unseen = unseen_in(key.text)
-                raise self.fail(event, f"{key.text!r} has {unseen}; write blanks in its place")
-            items.append((key, value))
-        return Mapping(tuple(items), line)
+
+def body_of(node: Node | None, name: str) -> Node | None:
+    """The value of the first entry of a mapping with that key; None where there is none."""
+    pairs = node.items if isinstance(node, Mapping) else ()
+    return next((value for key, value in pairs if key.text == name), None)
+
+
+def walk(node: Node) -> Iterator[tuple[Scalar, Node]]:
+    """All entries of all mappings in it."""
+    for item in () if isinstance(node, Scalar) else node.items:
+        if isinstance(item, tuple):
+            yield item
+        yield from walk(item[1] if isinstance(item, tuple) else item)
 
 
 def end_line(body: Mapping) -> int:

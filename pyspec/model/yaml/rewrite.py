@@ -8,20 +8,20 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping as ByName
+from collections.abc import Sequence
 
 from pyspec.errors import ModelError
 from pyspec.model.model import Model
 from pyspec.model.model_tree import with_parts
 from pyspec.model.tree import Dynamics, Par
-from pyspec.model.yaml.positions import Change, Spot, changed, inserted, positions, removed
+from pyspec.model.yaml.positions import Change, changed, inserted, positions, removed
+from pyspec.model.yaml.reader import Mapping, Node, body_of, walk
+from pyspec.model.yaml.reader import Sequence as ListNode
+from pyspec.model.yaml.scalars import key_text, number_text, quoted
 from pyspec.model.yaml.sections import (
-    key_text,
-    laws_attached,
     laws_of,
     listed,
-    number_text,
-    quoted,
     section_copy,
     unused_name,
     with_attached,
@@ -41,7 +41,7 @@ FIELDS = ("value", "vary", "min", "max", "expr", "free")
 # values
 
 
-def with_fields(text: str, model: Model, edits: Mapping[str, Mapping[str, object]]) -> str:
+def with_fields(text: str, model: Model, edits: ByName[str, ByName[str, object]]) -> str:
     """The text after some fields of parameters have changed: name → field → value.
 
     Laws that move several parameters become one of each first, as far as they are changed. Raises
@@ -49,11 +49,11 @@ def with_fields(text: str, model: Model, edits: Mapping[str, Mapping[str, object
     others.
     """
     root, parameters = positions(text), _all(model)
-    places: dict[tuple[int, str], list[Spot]] = {}
-    for section, body in root.pairs:
-        if section.word != "attached" and body.kind == "map":
-            for key, value in body.walk() if section.word != "parameters" else body.pairs:
-                places.setdefault((key.line, key.word), []).append(value)
+    places: dict[tuple[int, str], list[Node]] = {}
+    for section, body in root.items:
+        if section.text != "attached" and isinstance(body, Mapping):
+            for key, value in walk(body) if section.text != "parameters" else body.items:
+                places.setdefault((key.line, key.text), []).append(value)
     changes: dict[int, Change] = {}
     for name, fields in edits.items():
         par = parameters[name]
@@ -76,9 +76,9 @@ def _line(where: str) -> int:
     return int(where.rpartition(":")[2] or 0)
 
 
-def _entry(text: str, par: Par, spot: Spot, fields: Mapping[str, object]) -> list[Change]:
+def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list[Change]:
     """What makes the entry say the new fields; words that stay are not touched."""
-    whole = Change(spot.begin, spot.end, "")
+    whole = Change(node.begin, node.end, "")
     expr, free = fields.get("expr"), fields.get("free")
     if free:
         return [Change(whole.begin, whole.end, f"{{free: {free}}}")]
@@ -97,17 +97,17 @@ def _entry(text: str, par: Par, spot: Spot, fields: Mapping[str, object]) -> lis
         if bounds != [None, None]:
             words += [_word(one, end) for one, end in zip(("min", "max"), bounds, strict=True)]
         return [Change(whole.begin, whole.end, f"[{', '.join(words)}]")]
-    if spot.kind != "list" or len(spot.items) not in (2, 4):
+    if not isinstance(node, ListNode) or len(node.items) not in (2, 4):
         raise ModelError(f"{par.place}: is no number; change it in the text of the model")
-    old = [text[item.begin : item.end] for item in spot.items]
+    old = [text[item.begin : item.end] for item in node.items]
     if len(old) == 2 and {"min", "max"} & set(fields):
         old += [number_text(par.min), number_text(par.max)]
     new = [
         _word(name, fields[name]) if name in fields else word
         for name, word in zip(("value", "vary", "min", "max"), old, strict=False)
     ]
-    if len(new) == len(spot.items):
-        pairs = zip(spot.items, old, new, strict=True)
+    if len(new) == len(node.items):
+        pairs = zip(node.items, old, new, strict=True)
         return [Change(item.begin, item.end, b) for item, a, b in pairs if a != b]
     return [Change(whole.begin, whole.end, f"[{', '.join(new)}]")]
 
@@ -130,13 +130,13 @@ def with_component(text: str, model: str, function: str, entries: Entries, *, ab
     others but below those of its function."""
     root = positions(text)
     lines, flow = _component_text(function, entries)
-    body = root.body(model)
-    if body is None or body.kind != "map":
+    body = body_of(root, model)
+    if not isinstance(body, Mapping):
         kept = text if not text or text.endswith("\n") else f"{text}\n"
         gap = "\n" if kept.strip() else ""
         return f"{kept}{gap}{key_text(model)}:\n" + "".join(f"  {line}\n" for line in lines)
-    same = [k for k, (key, _) in enumerate(body.pairs) if key.word == function]
-    place = (same[-1] + 1 if same else 0) if above else len(body.pairs)
+    same = [k for k, (key, _) in enumerate(body.items) if key.text == function]
+    place = (same[-1] + 1 if same else 0) if above else len(body.items)
     return changed(text, [inserted(text, body, place, function, lines, flow)])
 
 
@@ -160,15 +160,15 @@ def without_component(text: str, model: Model, name: str) -> str:
     own = {par.name for par in component.parameters if par.dynamics is not None}
     if len(names) == 1:
         return without_model(text, model.name)
-    body = positions(text).body(model.name)
-    assert body is not None
-    if len(body.pairs) != len(names):
+    body = body_of(positions(text), model.name)
+    assert isinstance(body, Mapping)
+    if len(body.items) != len(names):
         raise ModelError(f"{name}: belongs to a scheme; change it in the text of the model")
     _refuse_named(model, name)
     for par in sorted(own):
         text = without_law(text, model, par)
-    body = positions(text).body(model.name)
-    assert body is not None
+    body = body_of(positions(text), model.name)
+    assert isinstance(body, Mapping)
     text = changed(text, [removed(text, body, place)])
     kinds = [one.op for one in model.components]
     return _renamed(text, model, _new_names(kinds, names, place))
@@ -208,7 +208,7 @@ def _refuse_used(model: Model, inside: set[str], name: str) -> None:
             )
 
 
-def _renamed(text: str, model: Model, names: Mapping[str, str]) -> str:
+def _renamed(text: str, model: Model, names: ByName[str, str]) -> str:
     """The text with components, or laws, called by their new names in expressions and in what is
     attached."""
     if not names:
@@ -217,19 +217,19 @@ def _renamed(text: str, model: Model, names: Mapping[str, str]) -> str:
     pattern = re.compile(rf"(?<![A-Za-z0-9_])({known})(?=_)")
     root, changes = positions(text), []
     laws = {law for one in _dynamics(model) for law in one.name.split(", ")}
-    for section, body in root.pairs:
-        if section.word in (model.name, "parameters", *laws):
-            words = [item for item in words_in(body) if item.flow]
-        elif section.word == "attached":
-            own = body.body(model.name)
-            words = [] if own is None else [key for key, _ in own.pairs]
+    for section, body in root.items:
+        if section.text in (model.name, "parameters", *laws):
+            words = [item for item in words_in(body) if not item.plain]
+        elif section.text == "attached":
+            own = body_of(body, model.name)
+            words = [key for key, _ in own.items] if isinstance(own, Mapping) else []
         else:
             continue
-        for spot in words:
-            old = text[spot.begin : spot.end]
+        for word in words:
+            old = text[word.begin : word.end]
             new = pattern.sub(lambda found: names[found[1]], old)
             if new != old:
-                changes.append(Change(spot.begin, spot.end, new))
+                changes.append(Change(word.begin, word.end, new))
     return changed(text, changes)
 
 
@@ -244,22 +244,21 @@ def with_own_law(text: str, model: Model, target: str) -> str:
     """The text in which the law of a parameter moves no other one: a copy of it, where it did."""
     dynamics = _all(model)[target].dynamics
     root = positions(text)
-    attached = root.body("attached")
+    attached = body_of(root, "attached")
     if dynamics is None or attached is None:
         return text
     uses: Counter[str] = Counter()
-    for _, of_model in attached.pairs:
-        for _, entry in of_model.pairs:
-            uses.update({item.word for item in listed(entry.body("dynamics"))})
-    taken = {key.word for key, _ in root.pairs}
+    for _, entry in walk(attached):
+        uses.update({item.text for item in listed(body_of(entry, "dynamics"))})
+    taken = {key.text for key, _ in root.items}
     changes, copies, names = [], [], dict[str, str]()
     for item in laws_of(root, model.name, target):
-        if uses[item.word] > 1 and item.word not in names:
-            names[item.word] = new = unused_name(f"{target}_{item.word}", taken)
+        if uses[item.text] > 1 and item.text not in names:
+            names[item.text] = new = unused_name(f"{target}_{item.text}", taken)
             taken.add(new)
-            copies.append(section_copy(text, root, item.word, new))
-        if item.word in names:
-            changes.append(Change(item.begin, item.end, names[item.word]))
+            copies.append(section_copy(text, root, item.text, new))
+        if item.text in names:
+            changes.append(Change(item.begin, item.end, names[item.text]))
     return with_sections(changed(text, changes), copies)
 
 
@@ -273,14 +272,13 @@ def with_law(text: str, model: Model, target: str, function: str, entries: Entri
     if par.dynamics is not None:
         text = with_own_law(text, model, target)
         root = positions(text)
-        name = laws_attached(root, model.name, target)[0]
-        body = root.body(name)
-        assert body is not None
+        body = body_of(root, laws_of(root, model.name, target)[0].text)
+        assert isinstance(body, Mapping)
         is_first = function.endswith(("CONV", "IRF"))
-        place = 0 if is_first else len(body.pairs)
+        place = 0 if is_first else len(body.items)
         return changed(text, [inserted(text, body, place, function, lines, flow)])
     root = positions(text)
-    name = unused_name(f"{target}_dynamics", {key.word for key, _ in root.pairs})
+    name = unused_name(f"{target}_dynamics", {key.text for key, _ in root.items})
     text = with_sections(text, [f"{name}:\n" + "".join(f"  {line}\n" for line in lines)])
     return with_attached(text, model.name, target, f"{{dynamics: [{name}]}}")
 
@@ -302,8 +300,8 @@ def without_law(text: str, model: Model, target: str, law: str | None = None) ->
         _refuse_used(model, {one.name for one in gone.parameters}, gone.name)
         text = with_own_law(text, model, target)
         root = positions(text)
-        body = root.body(laws_attached(root, model.name, target)[0])
-        if body is None or len(body.pairs) != len(short):
+        body = body_of(root, laws_of(root, model.name, target)[0].text)
+        if not isinstance(body, Mapping) or len(body.items) != len(short):
             raise ModelError(f"{target}: its laws take turns; change them in the text of the model")
         text = changed(text, [removed(text, body, place)])
         names = _new_names([one.op for one in par.dynamics.components], short, place)
@@ -311,6 +309,5 @@ def without_law(text: str, model: Model, target: str, law: str | None = None) ->
         return _renamed(text, model, {**names, **whole})
     _refuse_used(model, {one.name for one in par.dynamics.parameters}, f"what moves {target}")
     root = positions(text)
-    names_of_laws = laws_attached(root, model.name, target)
-    text = without_attached(text, model.name, target)
-    return without_unused(text, names_of_laws)
+    names_of_laws = [law.text for law in laws_of(root, model.name, target)]
+    return without_unused(without_attached(text, model.name, target), names_of_laws)

@@ -1,7 +1,8 @@
-"""Scalars of a model file, read by the rules of YAML 1.2's core schema."""
+"""Scalars of a model file, read and written by the rules of YAML 1.2's core schema."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -12,6 +13,8 @@ _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)
 _BASED = {"0o": (re.compile(r"0o[0-7]+"), 8), "0x": (re.compile(r"0x[0-9a-fA-F]+"), 16)}
 _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
 _NULLS = ("", "~", "null", "Null", "NULL")
+#: Names that YAML may take for something else.
+_WORDS = ("true", "false", "null", "yes", "no", "on", "off")
 _TRUE, _FALSE = ("true", "True"), ("false", "False")
 
 #: Signs that stand for a minus in texts.
@@ -47,6 +50,24 @@ def given_number(given: object) -> float:
         return math.nan if isinstance(given, (bool, str, bytes)) else float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
+
+
+def number_text(value: float) -> str:
+    """A number as a model file writes it, to the last digit."""
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    return repr(float(value))
+
+
+def quoted(text: str) -> str:
+    """A text as a word in quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def key_text(name: str) -> str:
+    """A name as a key, in quotes where it needs them."""
+    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _WORDS
+    return name if is_plain else quoted(name)
 
 
 def value_of(node: Node, place: str) -> float:

@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from collections.abc import Sequence as Items
 
-from pyspec.model.yaml.positions import SECTIONS, Spot, changed, inserted, positions, removed
-
-
-def number_text(value: float) -> str:
-    """A number as a model file writes it, to the last digit."""
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    return repr(float(value))
-
-
-def quoted(text: str) -> str:
-    """An expression as a word in quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+from pyspec.model.yaml.positions import changed, inserted, positions, removed
+from pyspec.model.yaml.reader import SECTIONS, Mapping, Node, Scalar, Sequence, body_of
+from pyspec.model.yaml.scalars import key_text, quoted
 
 
 def model_names(text: str) -> list[str]:
     """The sections of a file that are models, laws included."""
-    return [key.word for key, _ in positions(text).pairs if key.word not in SECTIONS]
+    return [key.text for key, _ in positions(text).items if key.text not in SECTIONS]
 
 
 def with_copy(text: str, name: str, new: str) -> str:
     """The text with a copy of a model, and of what is attached to it, under a new name."""
     root = positions(text)
     text = with_sections(text, [section_copy(text, root, name, new)])
-    attached = root.body("attached")
-    own = attached.body(name) if attached is not None else None
-    for key, value in own.pairs if own is not None else ():
-        text = with_attached(text, new, key.word, flow_text(value))
+    own = body_of(body_of(root, "attached"), name)
+    for key, value in own.items if isinstance(own, Mapping) else ():
+        text = with_attached(text, new, key.text, flow_text(value))
     return text
 
 
 def without_model(text: str, name: str) -> str:
     """The text without a model, what is attached to it, and laws that nothing else uses."""
     root = positions(text)
-    attached = root.body("attached")
-    own = attached.body(name) if attached is not None else None
-    laws = [] if own is None else [item.word for item in words_in(own)]
+    own = body_of(body_of(root, "attached"), name)
+    laws = [] if own is None else [item.text for item in words_in(own)]
     text = without_section(without_attached(text, name, None), name)
     return without_unused(text, laws)
 
 
-def section_copy(text: str, root: Spot, name: str, new: str) -> str:
+def section_copy(text: str, root: Mapping, name: str, new: str) -> str:
     """A copy of a model of the file under another name."""
-    pair = root.find(name)
-    assert pair is not None
-    key, body = pair
+    key, body = next((key, body) for key, body in root.items if key.text == name)
     end = text.find("\n", body.end)
     return f"{key_text(new)}:{text[key.end + 1 : len(text) if end < 0 else end]}\n"
 
 
-def with_sections(text: str, sections: Sequence[str]) -> str:
+def with_sections(text: str, sections: Items[str]) -> str:
     """The text with further sections, before what is attached."""
     if not sections:
         return text
@@ -67,17 +52,17 @@ def with_sections(text: str, sections: Sequence[str]) -> str:
 def with_attached(text: str, model: str, target: str, value: str) -> str:
     """The text with one more entry of the section ``attached``."""
     root = positions(text)
-    attached = root.body("attached")
-    if attached is None or attached.kind != "map":
+    attached = body_of(root, "attached")
+    if not isinstance(attached, Mapping):
         kept = text if text.endswith("\n") else f"{text}\n"
         return f"{kept}\nattached:\n  {key_text(model)}:\n    {target}: {value}\n"
-    own = attached.body(model)
-    if own is None:
+    own = body_of(attached, model)
+    if not isinstance(own, Mapping):
         lines = [f"{key_text(model)}:", f"  {target}: {value}"]
         flow = f"{{{target}: {value}}}"
         return changed(text, [inserted(text, attached, 10**9, key_text(model), lines, flow)])
-    entry = own.body(target)
-    if entry is not None:  # a profile stands there
+    entry = body_of(own, target)
+    if isinstance(entry, Mapping):  # a profile stands there
         inner = value[1:-1].partition(": ")[2]
         line = [f"dynamics: {inner}"]
         return changed(text, [inserted(text, entry, 10**9, "dynamics", line, inner)])
@@ -88,17 +73,17 @@ def with_attached(text: str, model: str, target: str, value: str) -> str:
 def without_attached(text: str, model: str, target: str | None) -> str:
     """The text without what is attached to a parameter, or to a whole model."""
     root = positions(text)
-    attached = root.body("attached")
-    own = attached.body(model) if attached is not None else None
-    if attached is None or own is None:
+    attached = body_of(root, "attached")
+    own = body_of(attached, model)
+    if not isinstance(attached, Mapping) or not isinstance(own, Mapping):
         return text
-    outer = [key.word for key, _ in attached.pairs].index(model)
-    names = [key.word for key, _ in own.pairs]
+    outer = [key.text for key, _ in attached.items].index(model)
+    names = [key.text for key, _ in own.items]
     if target is not None and target in names and len(names) > 1:
         return changed(text, [removed(text, own, names.index(target))])
     if target is not None and target not in names:
         return text
-    if len(attached.pairs) > 1:
+    if len(attached.items) > 1:
         return changed(text, [removed(text, attached, outer)])
     return without_section(text, "attached")
 
@@ -106,7 +91,7 @@ def without_attached(text: str, model: str, target: str | None) -> str:
 def without_section(text: str, name: str) -> str:
     """The text without one section."""
     root = positions(text)
-    place = [key.word for key, _ in root.pairs].index(name)
+    place = [key.text for key, _ in root.items].index(name)
     return changed(text, [removed(text, root, place)])
 
 
@@ -114,9 +99,9 @@ def without_unused(text: str, laws: Iterable[str]) -> str:
     """The text without those of these laws that nothing uses any more."""
     for law in dict.fromkeys(laws):
         root = positions(text)
-        attached = root.body("attached")
-        used = {item.word for item in words_in(attached)} if attached is not None else set()
-        if law not in used and root.find(law) is not None:
+        attached = body_of(root, "attached")
+        used = {item.text for item in words_in(attached)} if attached is not None else set()
+        if law not in used and body_of(root, law) is not None:
             text = without_section(text, law)
     return text
 
@@ -130,47 +115,31 @@ def unused_name(name: str, taken: Iterable[str]) -> str:
     return new
 
 
-def key_text(name: str) -> str:
-    """A name as a key, in quotes where it needs them."""
-    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    words = ("true", "false", "null", "yes", "no", "on", "off")
-    return name if plain and name.lower() not in words else quoted(name)
-
-
-def flow_text(spot: Spot) -> str:
+def flow_text(node: Node) -> str:
     """A node in one line."""
-    if spot.kind == "word":
-        return quoted(spot.word) if spot.flow else spot.word
-    if spot.kind == "list":
-        return f"[{', '.join(map(flow_text, spot.items))}]"
-    return (
-        "{" + ", ".join(f"{flow_text(key)}: {flow_text(value)}" for key, value in spot.pairs) + "}"
-    )
+    if isinstance(node, Scalar):
+        return node.text if node.plain else quoted(node.text)
+    if isinstance(node, Sequence):
+        return f"[{', '.join(map(flow_text, node.items))}]"
+    return "{" + ", ".join(f"{flow_text(key)}: {flow_text(one)}" for key, one in node.items) + "}"
 
 
-def laws_of(root: Spot, model: str, target: str) -> list[Spot]:
+def laws_of(root: Node, model: str, target: str) -> list[Scalar]:
     """The names of the laws that a parameter moves by, where they are attached."""
-    attached = root.body("attached")
-    own = attached.body(model) if attached is not None else None
-    entry = own.body(target) if own is not None else None
-    return listed(entry.body("dynamics") if entry is not None else None)
+    entry = body_of(body_of(body_of(root, "attached"), model), target)
+    return listed(body_of(entry, "dynamics"))
 
 
-def laws_attached(root: Spot, model: str, target: str) -> list[str]:
-    """These names."""
-    return [item.word for item in laws_of(root, model, target)]
+def listed(node: Node | None) -> list[Scalar]:
+    """The words of a list, or the one word that stands for it."""
+    items = node.items if isinstance(node, Sequence) else (node,)
+    return [item for item in items if isinstance(item, Scalar)]
 
 
-def listed(spot: Spot | None) -> list[Spot]:
-    """The items of a list, or the one word that stands for it."""
-    if spot is None:
-        return []
-    return spot.items if spot.kind == "list" else [spot]
-
-
-def words_in(spot: Spot) -> Iterable[Spot]:
+def words_in(node: Node) -> Iterable[Scalar]:
     """All words in it but keys."""
-    for value in [*spot.items, *(value for _, value in spot.pairs)]:
-        if value.kind == "word":
+    for item in () if isinstance(node, Scalar) else node.items:
+        value = item[1] if isinstance(item, tuple) else item
+        if isinstance(value, Scalar):
             yield value
         yield from words_in(value)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,9 +14,7 @@ from pyspec.model.build.measured_irf import instrument_line
 from pyspec.model.build.user_functions import functions_text
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Dynamics, Par, Profile
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = ("true", "false", "null", "yes", "no", "on", "off")
+from pyspec.model.yaml.scalars import key_text, number_text, quoted
 
 
 def model_text(name: str, components: Sequence[Component], quantities: Sequence[Par]) -> str:
@@ -30,7 +26,7 @@ def model_text(name: str, components: Sequence[Component], quantities: Sequence[
 def _model_lines(name: str, components: Sequence[Component], quantities: Sequence[Par]) -> str:
     head = [f"  {par.name}: {_entry(par)}" for par in quantities]
     lines = ["parameters:", *head] if head else []
-    return _joined([*lines, f"{_key(name)}:", *_lines(components)])
+    return _joined([*lines, f"{key_text(name)}:", *_lines(components)])
 
 
 def dynamics_text(dynamics: Dynamics, names: Sequence[str]) -> str:
@@ -45,7 +41,7 @@ def _dynamics_lines(dynamics: Dynamics, names: Sequence[str]) -> str:
         if name in names[:index]:
             continue
         own = [component for component in dynamics.components if component.subcycle == index]
-        lines += [f"{_key(name)}:", *_lines(own)]
+        lines += [f"{key_text(name)}:", *_lines(own)]
     return _joined(lines)
 
 
@@ -55,7 +51,7 @@ def profile_text(profile: Profile, name: str) -> str:
 
 
 def _profile_lines(profile: Profile, name: str) -> str:
-    return _joined([f"{_key(name)}:", *_lines(profile.components)])
+    return _joined([f"{key_text(name)}:", *_lines(profile.components)])
 
 
 def dynamics_names(target: str, n_subcycles: int) -> list[str]:
@@ -98,11 +94,11 @@ def whole_text(model: ModelTree) -> str:
             texts.append(_dynamics_lines(par.dynamics, names))
             entries.append(f"dynamics: [{', '.join(names)}]")
             if par.dynamics.n_subcycles:
-                entries.append(f"frequency: {_number(par.dynamics.frequency)}")
+                entries.append(f"frequency: {number_text(par.dynamics.frequency)}")
         if entries:
             attached.append(f"    {par.name}: {{{', '.join(entries)}}}")
     if attached:
-        texts.append(_joined(["attached:", f"  {_key(model.name)}:", *attached]))
+        texts.append(_joined(["attached:", f"  {key_text(model.name)}:", *attached]))
     return functions_text(used) + "".join(texts)
 
 
@@ -144,23 +140,12 @@ def _entry(par: Par, low: float = -math.inf, high: float = math.inf) -> str:
     if par.free is not None:
         return free_text(par.free)
     if par.formula is not None:
-        return f"[{json.dumps(par.formula.text, ensure_ascii=False)}]"
+        return f"[{quoted(par.formula.text)}]"
     vary = {"file": "True", "static": "False"}.get(par.scope, par.scope)
-    parts = [_number(par.value), vary]
+    parts = [number_text(par.value), vary]
     if (par.min, par.max) != (low, high):
-        parts += [_number(par.min), _number(par.max)]
+        parts += [number_text(par.min), number_text(par.max)]
     return f"[{', '.join(parts)}]"
-
-
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    return repr(float(value))
-
-
-def _key(name: str) -> str:
-    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _WORDS
-    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 def _joined(lines: Iterable[str]) -> str:

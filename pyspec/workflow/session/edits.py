@@ -13,7 +13,7 @@ import numpy as np
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.formula import rows
 from pyspec.model import Model
-from pyspec.model.yaml.positions import SECTIONS
+from pyspec.model.yaml.reader import SECTIONS
 from pyspec.model.yaml.rewrite import (
     FIELDS,
     with_component,

@@ -14,8 +14,10 @@ import numpy as np
 from pyspec.errors import DataError, ModelError
 from pyspec.io.atomic import write_text
 from pyspec.model.yaml.positions import Change, changed, positions
+from pyspec.model.yaml.reader import walk
 from pyspec.model.yaml.rewrite import with_fields
-from pyspec.model.yaml.sections import quoted
+from pyspec.model.yaml.scalars import quoted
+from pyspec.model.yaml.sections import listed
 from pyspec.workflow.fitting.several import seen_from
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground
@@ -183,10 +185,10 @@ def _paths_from(folder: Path, home: Path, text: str) -> str:
     if home.resolve() == folder.resolve():
         return text
     changes = []
-    for key, value in positions(text).walk():
-        for spot in (value, *value.items) if key.word in ("include", "file") else ():
-            if spot.kind == "word" and not Path(spot.word).is_absolute():
-                path = os.path.relpath((home / spot.word).resolve(), folder.resolve())
+    for key, value in walk(positions(text)):
+        for spot in listed(value) if key.text in ("include", "file") else ():
+            if not Path(spot.text).is_absolute():
+                path = os.path.relpath((home / spot.text).resolve(), folder.resolve())
                 changes.append(Change(spot.begin, spot.end, quoted(Path(path).as_posix())))
     return changed(text, changes)
 

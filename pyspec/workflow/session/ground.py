@@ -17,9 +17,9 @@ from pyspec.model import Measurement, Model, load_models, load_time_model
 from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import excluded, index_range
-from pyspec.model.yaml.positions import Spot, positions
-from pyspec.model.yaml.reader import Source
-from pyspec.model.yaml.sections import model_names
+from pyspec.model.yaml.positions import positions
+from pyspec.model.yaml.reader import Scalar, Source, walk
+from pyspec.model.yaml.sections import listed, model_names
 from pyspec.workflow.project import File
 from pyspec.workflow.session.document import Document, Limits, Range
 
@@ -98,7 +98,7 @@ class Ground:
         for key, spot, path in self._named(text) if self.folders is not None else ():
             if not any(path.is_relative_to(one) for one in self.folders or ()):
                 raise ModelError(
-                    f"<text>:{spot.line}: {key}: {spot.word!r} lies outside of the folder "
+                    f"<text>:{spot.line}: {key}: {spot.text!r} lies outside of the folder "
                     "that was opened; copy it beside the model file"
                 )
 
@@ -108,12 +108,11 @@ class Ground:
         named = [path.parent for _, _, path in self._named(text)] if text.strip() else []
         self.folders = (folder.resolve(), *named)
 
-    def _named(self, text: str) -> Iterator[tuple[str, Spot, Path]]:
+    def _named(self, text: str) -> Iterator[tuple[str, Scalar, Path]]:
         """The files that a text names: the word before each, where it stands, and its path."""
-        for key, value in positions(text).walk():
-            for spot in (value, *value.items) if key.word in ("include", "file") else ():
-                if spot.kind == "word":
-                    yield key.word, spot, (self.folder / spot.word).resolve()
+        for key, value in walk(positions(text)):
+            for spot in listed(value) if key.text in ("include", "file") else ():
+                yield key.text, spot, (self.folder / spot.text).resolve()
 
     def models(self, text: str, *, some: bool = False) -> dict[str, Model]:
         """All models of a text that can be chosen. A text with laws for parameters alone has none,

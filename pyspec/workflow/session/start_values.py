@@ -11,7 +11,7 @@ import numpy as np
 from pyspec._library import OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.model import Model
-from pyspec.model.yaml.sections import number_text
+from pyspec.model.yaml.scalars import number_text
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground
 
