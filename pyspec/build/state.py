@@ -14,6 +14,7 @@ from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model
 from pyspec.model.build.free import AXES
 from pyspec.model.build.kinetics import schemes_in, state_name
+from pyspec.model.tree import walk
 from pyspec.model.units import parameter_units
 from pyspec.workflow.session.document import Document, Refusal
 from pyspec.workflow.session.ground import Ground
@@ -125,16 +126,11 @@ def _laws_of(name: str, par: Any) -> list[str]:
 
 def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
     """Parameter → (its component, the parameter that this one moves)."""
-    found: dict[str, tuple[str, str | None]] = {}
-    for component in model.components:
-        for par in component.parameters:
-            found[par.name] = component.name, None
-    for name, par in model.parameters.items():
-        for motion in (par.dynamics, par.profile):
-            for law in () if motion is None else motion.components:
-                for own in law.parameters:
-                    found[own.name] = law.name, name
-    return found
+    return {
+        par.name: (component.name, target and target.name)
+        for component, target, _ in walk(model.components, model.quantities)
+        for par in component.parameters
+    }
 
 
 def library_state(ground: Ground) -> Sequence[Mapping[str, object]]:

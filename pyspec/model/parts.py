@@ -8,7 +8,7 @@ from pyspec.errors import CallError, ModelError
 from pyspec.model.build.describe import Description, Value, build_described
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.resolved import check_resolution
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.tree import Component, Dynamics, Par, Profile, walk
 from pyspec.model.yaml.reader import SECTIONS
 from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_text
 
@@ -21,14 +21,6 @@ def parts_of(
     """The components and quantities of a model. Raises :class:`ModelError`."""
     if not isinstance(name, str) or not name.strip() or name in SECTIONS:
         raise ModelError(f"{name!r} cannot name a model; choose another name")
-    given: object = components
-    if isinstance(given, (str, Description)):
-        wanted = "a list of components, Model('au', [Offset(10), Gauss(20, 84, 1)])"
-        other = f"; a model of a file is load_model({name!r}, {str(given)!r})"
-        raise CallError(
-            f"Model: the second argument is {wanted}, not {given!r}"
-            f"{other if isinstance(given, str) else ''}"
-        )
     ready = [component for component in components if isinstance(component, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
         names = [one.name for one in ready]
@@ -54,14 +46,9 @@ def parts_of(
 
 def owner_of(par: Par, model: ModelTree) -> tuple[Component | None, Dynamics | Profile | None]:
     """The component that a parameter belongs to, and the dynamics or profile of that."""
-    for component in model.components:
+    for component, _, part in walk(model.components, model.quantities):
         if any(own is par for own in component.parameters):
-            return component, None
-    for other in model.parameters.values():
-        for part in (other.dynamics, other.profile):
-            for component in part.components if part is not None else ():
-                if any(own is par for own in component.parameters):
-                    return component, part
+            return component, part
     return None, None
 
 

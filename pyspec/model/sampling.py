@@ -19,9 +19,8 @@ from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.build.inputs import needed_inputs, place, quantities_of
 from pyspec.model.data.axes import check_axis
-from pyspec.model.model_tree import AModel, ModelTree
-from pyspec.model.parts import groups_of_laws
-from pyspec.model.tree import Component
+from pyspec.model.model_tree import AModel
+from pyspec.model.tree import Component, ops_of
 
 Array = npt.NDArray[np.float64]
 
@@ -63,13 +62,15 @@ def terms(
             raise DataError(f"{model.name} is a trace against time, without energies; leave it out")
         if given is None and own is None and (what == "energy") is not model.is_time_model:
             raise DataError(f"{model.name} has no {what} axis; give {what}=")
-    if time is not None and model.time is None and not model.is_time_model and not _moves(model):
+    moves = model.is_time_model or any(par.dynamics for par in model.parameters.values())
+    if time is not None and model.time is None and not moves:
         raise DataError(f"{model.name} is the model of one spectrum; leave time= out")
     new_energy = model.energy if energy is None else check_axis(energy, "energy")
     new_time = model.time if time is None else check_axis(time, "time", ascending=True)
     along_time: tuple[Array, Array] | None = None
     base_time = new_time
-    if _has_kernel(model) and _differ(model.time, new_time):
+    has_kernel = any(op.kind == "KERNEL" for op in ops_of(model.components, quantities_of(model)))
+    if has_kernel and _differ(model.time, new_time):
         assert new_time is not None
         along_time = _steps(model.time, new_time, f"{model.name}: a kernel {_SUMS}", "time")
         base_time = model.time
@@ -120,15 +121,6 @@ def _without(model: AModel, fed: Sequence[Component]) -> AModel | None:
         return None
     rest.quantities = (*rest.quantities, *own)
     return rest
-
-
-def _has_kernel(model: ModelTree) -> bool:
-    groups = groups_of_laws(model, model.parameters)
-    return any(component.op.kind == "KERNEL" for group in groups for component in group)
-
-
-def _moves(model: ModelTree) -> bool:
-    return any(par.dynamics is not None for par in model.parameters.values())
 
 
 def _differ(own: Array | None, new: Array | None) -> bool:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.model.model import Model
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Component, Par, walk
 
 #: A parameter with one bound starts at least unit / ROOM from it. Its variable goes with the root
 #: of the distance: a step from a poor start then hardly reaches the bound, where the slope is 0.
@@ -48,9 +47,11 @@ class Sizes:
 
     @cached_property
     def _owners(self) -> dict[str, tuple[Par, Component, str | None]]:
-        model = self._model
-        owned = chain(_owned(model.components, None), _of_movers(model.quantities))
-        return {one[0].name: one for one in owned}
+        return {
+            par.name: (par, component, target and target.name)
+            for component, target, _ in walk(self._model.components, self._model.quantities)
+            for par in component.parameters
+        }
 
     def of(self, par: Par) -> float:
         """The size of a parameter; most have one by their value, whatever they belong to."""
@@ -131,21 +132,3 @@ def _unit(par: Par, component: Component) -> str:
         is_place = par.argument in ("t0", "x0", "xStart", "xStop")
         return "y" if par.argument in op.linear else "x" if is_place else "1"
     return known
-
-
-def _owned(
-    components: Sequence[Component], target: str | None
-) -> Iterator[tuple[Par, Component, str | None]]:
-    """Every parameter with its component, and what that moves: the data, or a parameter."""
-    for component in components:
-        for par in component.parameters:
-            yield par, component, target
-            yield from _of_movers([par])
-
-
-def _of_movers(pars: Iterable[Par]) -> Iterator[tuple[Par, Component, str | None]]:
-    """The same of the laws and profiles of parameters."""
-    for par in pars:
-        for parts in (par.dynamics, par.profile):
-            if parts is not None:
-                yield from _owned(parts.components, par.name)

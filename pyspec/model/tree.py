@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -101,14 +101,14 @@ class Par:
         return f"{self.where}: {self.label}" if self.where else self.label
 
 
-class Owned:
+class OfModel:
     """What belongs to a model, its `owner`."""
 
     owner: object = None
 
 
 @dataclass
-class Component(Owned):
+class Component(OfModel):
     """One function of a model with its parameters.
 
     `function` is the name of a row of the op table or of a registered function, or the text of a
@@ -220,19 +220,25 @@ class Profile:
         return tuple(found)
 
 
+class Owned(NamedTuple):
+    """A component; of what moves a parameter, with that parameter and its dynamics or profile."""
+
+    component: Component
+    target: Par | None = None
+    part: Dynamics | Profile | None = None
+
+
+def walk(components: Iterable[Component], quantities: Iterable[Par] = ()) -> Iterator[Owned]:
+    """Components, each before those that move its parameters; then those that move quantities."""
+    for component in components:
+        yield Owned(component)
+        yield from walk((), component.parameters)
+    for par in quantities:
+        for part in (par.dynamics, par.profile):
+            for one in walk(part.components) if part is not None else ():
+                yield one if one.target is not None else Owned(one.component, par, part)
+
+
 def ops_of(components: Sequence[Component], quantities: Sequence[Par] = ()) -> list[OpDef]:
     """The functions of components, and of what moves their parameters and these quantities."""
-    found: list[OpDef] = []
-    waiting = [*components, *_movers_of(quantities)]
-    while waiting:
-        component = waiting.pop()
-        found.append(component.op)
-        waiting += _movers_of(component.parameters)
-    return found
-
-
-def _movers_of(pars: Iterable[Par]) -> Iterator[Component]:
-    """The laws and profile functions of parameters."""
-    for par in pars:
-        for parts in (par.dynamics, par.profile):
-            yield from parts.components if parts is not None else ()
+    return [one.component.op for one in walk(components, quantities)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Owned, walk
 
 _POWERS = {"2": "²", "3": "³"}
 
@@ -18,40 +18,29 @@ def parameter_units(model: ModelTree, units: Mapping[str, str]) -> dict[str, str
     unchanged has their unit if they agree.
     """
     found: dict[str, str] = {}
-    _add(found, model.components, units.get("data", ""), units)
+    _add(found, walk(model.components), units)
     own = {par.name: par for par in model.quantities}
     taken: dict[str, set[str]] = {}
     for par in model.parameters.values():
         if par.name not in own and par.formula is not None:
             whole = par.formula.text.strip()
             taken.setdefault(whole, set()).add(found.get(par.name, ""))
-    for name, par in own.items():
+    for name in own:
         agreed = taken.get(name, set())
         found[name] = agreed.pop() if len(agreed) == 1 else ""
-        _add_moves(found, par, units)
+    _add(found, walk((), model.quantities), units)
     return found
 
 
-def _add(
-    found: dict[str, str], components: Iterable[Component], value: str, units: Mapping[str, str]
-) -> None:
-    """Those of components whose values are in the unit `value`, and of what moves them."""
-    for component in components:
+def _add(found: dict[str, str], owned: Iterable[Owned], units: Mapping[str, str]) -> None:
+    """Those of the parameters of components; the unit of what these move is known."""
+    for component, target, _ in owned:
         op = component.op
-        axis = units.get(op.domain.lower(), "")
+        value = units.get("data", "") if target is None else found[target.name]
         words = op.units or ("?",) * len(op.params)
         for par, word in zip(component.pars, words, strict=True):
-            if par is None:
-                continue
-            found[par.name] = unit_text(word, axis, value)
-            _add_moves(found, par, units)
-
-
-def _add_moves(found: dict[str, str], par: Par, units: Mapping[str, str]) -> None:
-    """Those of what moves a parameter whose unit is known."""
-    for motion in (par.profile, par.dynamics):
-        if motion is not None:
-            _add(found, motion.components, found[par.name], units)
+            if par is not None:
+                found[par.name] = unit_text(word, units.get(op.domain.lower(), ""), value)
 
 
 def unit_text(word: str, axis: str, value: str) -> str:

@@ -54,7 +54,7 @@ def test_a_declaration_of_what_is_no_parameter() -> None:
         load(BELL, "linear: [A, x]")
     with pytest.raises(ModelError, match=r"<text>:5: functions\.F\.jumps: must be text"):
         load(BELL, "jumps:")
-    with pytest.raises(ModelError, match="'linear' is given twice"):
+    with pytest.raises(ModelError, match="linear: given twice"):
         load(BELL, "linear: A", "linear: A")
 
 

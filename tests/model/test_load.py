@@ -228,7 +228,7 @@ def test_lines_that_are_refused(line: str, message: str) -> None:
         ),
         ("m: &a\n  Offset: {y0: [1, True]}\n", "<text>:1: ", "the anchor '&a' is not allowed"),
         ("m:\n  Offset: {y0: *a}\n", "<text>:2: ", "the alias '*a' is not allowed"),
-        ("m:\n  <<: *a\n", "<text>:2: ", "the alias '*a'"),
+        ("m:\n  <<: *a\n", "<text>:2: ", "the merge key '<<'"),
         ("m: !!python/object:os.system\n  Offset: {}\n", "<text>:1: ", "is not allowed"),
         ("m:\n  Offset: {y0: [!!float 1, True]}\n", "<text>:2: ", "the tag"),
         ("m:\n  Offset: {y0: [1, True]}\n---\nn: {}\n", "<text>:3: ", "a second document"),

@@ -21,14 +21,14 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
         (
             "functions:\n  Line:\n    formula: A * x\n    domian: time\n",
             4,
-            "Line: 'domian' is not known here; there are formula, parameters, lines, inputs, "
+            "Line.domian: a function has no 'domian'; it has formula, parameters, lines, inputs, "
             "domain, doc, reach, tail, linear, jumps; "
             "did you mean 'domain'?",
         ),
         (
             "functions:\n  Line:\n    formula: A * x\n    formula: A\n",
-            2,
-            "Line: 'formula' is given twice; remove one",
+            4,
+            "Line.formula: given twice, first at <text>:3; remove one",
         ),
         ("functions:\n  Line: {doc: nothing}\n", 2, "Line: has no formula; write 'formula: A * e"),
         ("functions:\n  Line: {formula: [A, x]}\n", 2, "Line.formula: must be text; quote it"),
@@ -52,7 +52,7 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
         (
             "functions:\n  Line:\n    formula: A * x\n    linear:\n    what:\n",
             5,
-            "Line: 'what' is not known here; there are formula, ",
+            "Line.what: a function has no 'what'; it has formula, ",
         ),
         (
             "functions:\n  Line: {formula: A * x, parameters: {A: , x0: 1}}\n",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pyspec.errors import ModelError
 from pyspec.model.build.motion import Entry, build_dynamics, build_profile
-from pyspec.model.build.parameter_entry import similar
+from pyspec.model.build.parameter_entry import entries_of
 from pyspec.model.model import Model
 from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.yaml.scalars import read_number
@@ -27,15 +27,14 @@ _EXAMPLE = "'GLP_01_x0: {dynamics: [law_name]}'"
 def read_attached(file: Source, section: Entry | None, models: list[str]) -> dict[str, Mapping]:
     """What the section says, by model. Raises :class:`ModelError` for a model that is not there."""
     found: dict[str, Mapping] = {}
-    for key, node in section[1].items if section is not None else ():
-        place = f"{file.at(key.line)}: {ATTACHED}.{key.text}"
-        if key.text not in models:
-            raise ModelError(f"{place}: there is no model of this name{similar(key.text, models)}")
-        if key.text in found:
-            raise ModelError(f"{place}: given twice; write both in one place")
+    if section is None:
+        return found
+    given = entries_of(file, section[1], ATTACHED, models, "there is no model")
+    for name, (key, node) in given.items():
         if not isinstance(node, Mapping):
+            place = f"{file.at(key.line)}: {ATTACHED}.{name}"
             raise ModelError(f"{place}: holds parameters by name, such as {_EXAMPLE}")
-        found[key.text] = node
+        found[name] = node
     return found
 
 
@@ -48,24 +47,16 @@ def attach(file: Source, model: Model, body: Mapping, find: Callable[[str], Entr
         place = f"{file.at(key.line)}: {ATTACHED}.{model.name}.{key.text}"
         if not isinstance(node, Mapping):
             raise ModelError(f"{place}: write what moves the parameter, such as {_EXAMPLE}")
-        given = {name.text: value for name, value in node.items}
-        for name in given:
-            if name not in _KEYS:
-                raise ModelError(
-                    f"{place}: {name!r} is not known here{similar(name, list(_KEYS))}; there are "
-                    f"{', '.join(_KEYS)}"
-                )
+        owner = f"{ATTACHED}.{model.name}.{key.text}"
+        given = entries_of(file, node, owner, _KEYS, "what is attached has no")
         if "profile" in given:
-            names = _words(given["profile"], place, "profile")
+            names = _words(given["profile"][1], place, "profile")
             model.add_profile(key.text, build_profile(file, find(names[0]), key.text))
         if "dynamics" in given:
-            laws = [find(name) for name in _words(given["dynamics"], place, "dynamics")]
-            frequency = -1.0
-            if "frequency" in given:
-                number = read_number(given["frequency"])
-                if number is None:
-                    raise ModelError(f"{place}: frequency must be a number")
-                frequency = number
+            laws = [find(name) for name in _words(given["dynamics"][1], place, "dynamics")]
+            frequency = read_number(given["frequency"][1]) if "frequency" in given else -1.0
+            if frequency is None:
+                raise ModelError(f"{place}: frequency must be a number")
             model.add_dynamics(key.text, build_dynamics(file, laws, key.text, frequency))
 
 

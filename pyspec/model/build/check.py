@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
@@ -14,16 +14,8 @@ from pyspec.model.build.instruments import SHARE, check_shares, seen_by
 from pyspec.model.build.parameter_entry import similar
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
-
-def DYNAMICS(par: Par) -> object | None:
-    """Asks :func:`movers` for parameters that move in time."""
-    return par.dynamics
-
-
-def PROFILE(par: Par) -> object | None:
-    """Asks :func:`movers` for parameters that differ along the auxiliary axis."""
-    return par.profile
-
+#: What :func:`movers` looks for: parameters that move in time, or differ along the auxiliary axis.
+DYNAMICS, PROFILE = "dynamics", "profile"
 
 #: Kinds of functions that do something to what stands below them.
 _ACTING = ("KERNEL", "IRF", "RESOLUTION")
@@ -206,25 +198,19 @@ def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
                 del trail[name]
                 order.append(parameters[name])
             elif used in trail:
-                names = list(trail)
-                _refuse_circle([*names[names.index(used) :], used], parameters)
+                names = [*trail, used]
+                circle = names[names.index(used) :]
+                raise ModelError(
+                    f"{parameters[used].place}: expressions run in a circle: "
+                    f"{' -> '.join(circle)}; give one of them a value"
+                )
             else:
                 trail[used] = iter(following[used].names)
     return order
 
 
-def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:
-    par = parameters[names[0]]
-    raise ModelError(
-        f"{par.place}: expressions run in a circle: {' -> '.join(names)}; give one of them a value"
-    )
-
-
-def movers(
-    name: str, parameters: Mapping[str, Par], how: Callable[[Par], object | None] = DYNAMICS
-) -> list[str]:
-    """The parameters with dynamics (or what `how` asks for) on which `name` depends, itself
-    included."""
+def movers(name: str, parameters: Mapping[str, Par], how: str = DYNAMICS) -> list[str]:
+    """The parameters with dynamics, or a profile, on which `name` depends, itself included."""
     found: list[str] = []
     seen: set[str] = set()
     waiting = [name]
@@ -234,7 +220,7 @@ def movers(
         if par is None or current in seen:
             continue
         seen.add(current)
-        if how(par) is not None:
+        if getattr(par, how) is not None:
             found.append(current)
         if par.formula is not None:
             waiting.extend(reversed(par.formula.names))
@@ -245,12 +231,20 @@ def check_laws(parameters: Mapping[str, Par]) -> None:
     """Parameters of a law cannot move, those of laws and profiles cannot have a profile, and
     nothing can depend on an amplitude that is free along an axis."""
     refuse_uses(parameters)
+    moves = {DYNAMICS: ("change in time", "dynamics"), PROFILE: ("differ along aux", "a profile")}
     for owner in parameters.values():
-        for par in owner.dynamics.parameters if owner.dynamics is not None else ():
-            _refuse_causes(par, parameters, DYNAMICS, "a time law", "change in time", "dynamics")
-            _refuse_causes(par, parameters, PROFILE, "a time law", "differ along aux", "a profile")
-        for par in owner.profile.parameters if owner.profile is not None else ():
-            _refuse_causes(par, parameters, PROFILE, "a profile", "differ along aux", "a profile")
+        laws = [(par, DYNAMICS, "a time law") for par in getattr(owner.dynamics, "parameters", ())]
+        laws += [(par, PROFILE, what) for par, _, what in laws]
+        own = getattr(owner.profile, "parameters", ())
+        for par, how, what in [*laws, *((par, PROFILE, "a profile") for par in own)]:
+            for source in movers(par.name, parameters, how)[:1]:
+                depends = f" = {par.expr!r}" if par.expr else ""
+                verb, cause = moves[how]
+                raise ModelError(
+                    f"{par.place}: {par.name}{depends} belongs to {what} and must not {verb}, but "
+                    f"it depends on {source}, which has {cause}; refer to a parameter without, or "
+                    f"remove {cause} of {source}"
+                )
 
 
 def check_kernels(components: Sequence[Component]) -> None:
@@ -289,21 +283,3 @@ def check_kernels(components: Sequence[Component]) -> None:
                 f"the samples of any signal{remedy}"
             )
     check_shares(rows)
-
-
-def _refuse_causes(
-    par: Par,
-    parameters: Mapping[str, Par],
-    how: Callable[[Par], object | None],
-    what: str,
-    moves: str,
-    cause: str,
-) -> None:
-    causes = movers(par.name, parameters, how)
-    if causes:
-        depends = f" = {par.expr!r}" if par.expr else ""
-        raise ModelError(
-            f"{par.place}: {par.name}{depends} belongs to {what} and must not {moves}, but it "
-            f"depends on {causes[0]}, which has {cause}; refer to a parameter without, or remove "
-            f"{cause} of {causes[0]}"
-        )

@@ -15,7 +15,7 @@ from pyspec.functions import holds
 from pyspec.model.build.free import check_free
 from pyspec.model.build.kinetics import build_states
 from pyspec.model.build.measured_irf import read_instrument
-from pyspec.model.build.parameter_entry import fill, similar
+from pyspec.model.build.parameter_entry import entries_of, fill, similar
 from pyspec.model.tree import Component, Par, refuse_many
 from pyspec.model.yaml.reader import Mapping, Node, Scalar, Source
 from pyspec.model.yaml.scalars import is_null
@@ -167,19 +167,10 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
             remedy = "; put a space after each colon"
         raise ModelError(f"{where}: {name}: {what}{remedy}")
     pars: dict[str, Par] = {}
-    for par_key, spec in node.items:
-        place = f"{file.at(par_key.line)}: {name}.{par_key.text}"
-        if par_key.text not in op.params:
-            raise ModelError(
-                f"{place}: {op.name} has no parameter {par_key.text!r}; it has "
-                f"{', '.join(op.params) or 'none'}{similar(par_key.text, list(op.params))}"
-            )
-        if par_key.text in pars:
-            first = pars[par_key.text].where
-            raise ModelError(f"{place}: given twice, first at {first}; remove one")
-        par = Par(f"{name}_{par_key.text}", par_key.text, where=file.at(par_key.line))
-        fill(par, spec, *op.default_bounds(par_key.text))
-        pars[par_key.text] = par
+    given = entries_of(file, node, name, op.params, f"{op.name} has no parameter")
+    for word, (par_key, spec) in given.items():
+        pars[word] = Par(f"{name}_{word}", word, where=file.at(par_key.line))
+        fill(pars[word], spec, *op.default_bounds(word))
     missing = [param for param in op.params[: op.n_required] if param not in pars]
     if missing:
         raise ModelError(

@@ -18,11 +18,12 @@ from pyspec.errors import ModelError, shortened
 from pyspec.formula import MEASURED_IRF, instrument_text, rows
 from pyspec.model.build.check import check_kernels
 from pyspec.model.build.components import build_components, build_quantity
+from pyspec.model.build.free import free_text
 from pyspec.model.build.motion import build_dynamics, build_profile
 from pyspec.model.build.parameter_entry import similar
 from pyspec.model.tree import Component, Free, Par
-from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source
-from pyspec.model.yaml.scalars import given_number
+from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, read
+from pyspec.model.yaml.scalars import FLAGS, given_number, number_text
 from pyspec.model.yaml.to_yaml import (
     dynamics_names,
     dynamics_text,
@@ -104,14 +105,6 @@ class Description:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self.function, self.arguments)
-
-    def __add__(self, other: object) -> Any:
-        raise ModelError(
-            "components are not added with +; give them to a model in a list, whose order is that "
-            "of a file: Model('name', [Offset(1), GLP(10, 84, 1, 0.3)])"
-        )
-
-    __radd__ = __add__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Description):
@@ -201,36 +194,17 @@ def checked_value(value: object, place: str) -> Value:
         return number(*value, scope="file", place=place)
     if isinstance(value, str):
         raise ModelError(f"{place}: {value!r} is text; write expr({value!r}) for an expression")
-    if isinstance(value, Description):
-        raise ModelError(
-            f"{place}: {value.function} is no value; write moving(value, [{value.function}(...)])"
-        )
     return number(value, None, None, scope="file", place=place)
 
 
-def number(value: Any, low: Any, high: Any, *, scope: str, place: str = "") -> Number:
-    """A checked :class:`Number`. Raises ModelError."""
-    start = f"{place}: " if place else ""
-    found = _real(value, f"{start}the value")
-    if not math.isfinite(found):
-        raise ModelError(f"{start}the value is {found}; give a finite number")
-    bounds = [
-        None if one is None else _real(one, f"{start}{what}")
-        for what, one in (("min", low), ("max", high))
+def number(value: object, low: object, high: object, *, scope: str, place: str) -> Number:
+    """A :class:`Number` of real numbers; the model checks them against each other. Raises
+    ModelError."""
+    ends = [
+        None if end is None else _real(end, f"{place}: {what}")
+        for what, end in (("min", low), ("max", high))
     ]
-    least = -math.inf if bounds[0] is None else bounds[0]
-    most = math.inf if bounds[1] is None else bounds[1]
-    if not least < most:
-        raise ModelError(
-            f"{start}min {least:g} is not below max {most:g}; the order is (value, min, max), and "
-            "fixed(value) holds a value"
-        )
-    if not least <= found <= most:
-        raise ModelError(
-            f"{start}the value {found:g} is outside of its bounds [{least:g}, {most:g}]; the "
-            "order is (value, min, max)"
-        )
-    return Number(found, bounds[0], bounds[1], scope)
+    return Number(_real(value, f"{place}: the value"), ends[0], ends[1], scope)
 
 
 def _real(value: object, what: str) -> float:
@@ -275,7 +249,7 @@ def build_described(
     own = []
     for key, value in quantities.items():
         checked = checked_value(value, f"{name}: {key}")
-        par = build_quantity(source, Scalar(str(key), True, 0), _entry(checked))
+        par = build_quantity(source, Scalar(str(key), True, 0), entry(checked))
         _move(source, par, checked, ("dynamics",))
         own.append(par)
     return built, own
@@ -284,39 +258,29 @@ def build_described(
 def _body(components: Items[Description]) -> Mapping:
     items = []
     for component in components:
-        pairs = [(Scalar(name, True, 0), _entry(value)) for name, value in component.arguments]
+        pairs = [(Scalar(name, True, 0), entry(value)) for name, value in component.arguments]
         items.append((Scalar(component.function, True, 0), Mapping(tuple(pairs), 0)))
     return Mapping(tuple(items), 0)
 
 
-def _entry(value: Value) -> Node:
+def entry(value: Value) -> Node:
     """The node that the YAML reader would make of a value."""
     if isinstance(value, (Moving, Profiled)):
-        return _entry(value.base)
+        return entry(value.base)
     if isinstance(value, Free):
-        return _free_entry(value)
+        node = read(Source("", free_text(value)))
+        assert node is not None
+        return node
     if isinstance(value, Samples):
         return Sequence(tuple(Scalar(repr(one), True, 0) for one in value.values), 0)
     if isinstance(value, Expression):
         return Sequence((Scalar(value.text, False, 0),), 0)
-    words = [repr(value.value), {"file": "True", "static": "False"}.get(value.scope, value.scope)]
+    words = [number_text(value.value), FLAGS.get(value.scope, value.scope)]
     if value.low is not None or value.high is not None:
         low = -math.inf if value.low is None else value.low
         high = math.inf if value.high is None else value.high
-        words += [repr(bound).replace("inf", ".inf") for bound in (low, high)]
+        words += [number_text(low), number_text(high)]
     return Sequence(tuple(Scalar(word, True, 0) for word in words), 0)
-
-
-def _free_entry(value: Free) -> Mapping:
-    items: list[tuple[Scalar, Node]] = [(Scalar("free", True, 0), Scalar(value.axis, True, 0))]
-    if value.positive:
-        items.append((Scalar("min", True, 0), Scalar("0", True, 0)))
-    if value.zero:
-        ranges = [Sequence(tuple(Scalar(repr(e), True, 0) for e in r), 0) for r in value.zero]
-        items.append((Scalar("zero", True, 0), Sequence(tuple(ranges), 0)))
-    if value.shared:
-        items.append((Scalar("vary", True, 0), Scalar("project", True, 0)))
-    return Mapping(tuple(items), 0)
 
 
 def _attach(

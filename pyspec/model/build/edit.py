@@ -7,13 +7,12 @@ import math
 from pyspec.errors import ModelError
 from pyspec.model.build.check import check_parameters, localise
 from pyspec.model.build.components import check_domain
+from pyspec.model.build.describe import Expression, Number, entry, number
 from pyspec.model.build.parameter_entry import fill
 from pyspec.model.data.axes import Unchanged
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.parts import owner_of, retell
 from pyspec.model.tree import Par
-from pyspec.model.yaml.reader import Scalar, Sequence
-from pyspec.model.yaml.scalars import given_number
 from pyspec.model.yaml.to_yaml import model_text
 
 _CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
@@ -33,10 +32,10 @@ def change(
     owner, part = owner_of(par, model)
     before = {name: getattr(par, name) for name in _CHANGED}
     limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
-    entry = _entry(par, limits, value, low, high, vary, expr)
+    node = entry(_value(par, limits, value, low, high, vary, expr))
     try:
         par.formula = None
-        fill(par, entry, *limits)
+        fill(par, node, *limits)
         if owner is not None:
             check_domain(owner)
         if part is not None:
@@ -52,7 +51,7 @@ def change(
         model.text = model_text(model.name, model.components, model.quantities)
 
 
-def _entry(
+def _value(
     par: Par,
     limits: tuple[float, float],
     value: float | None,
@@ -60,9 +59,8 @@ def _entry(
     high: float | Unchanged | None,
     vary: bool | str | None,
     expr: str | None,
-) -> Sequence:
-    """The entry of the parameter in a model file after the change. Without bounds of its own the
-    parameter has these `limits`."""
+) -> Number | Expression:
+    """What the parameter is after the change. Without bounds of its own it has these `limits`."""
     has_bounds = not (isinstance(low, Unchanged) and isinstance(high, Unchanged))
     if expr:
         if value is not None or vary is not None or has_bounds:
@@ -73,31 +71,18 @@ def _entry(
             raise ModelError(
                 f"{par.place}: has dynamics or a profile and cannot follow an expression too"
             )
-        return Sequence((Scalar(str(expr), False, 0),), 0)
+        return Expression(str(expr))
     if par.formula is not None and (expr is None or value is None):
         raise ModelError(
             f"{par.place}: follows the expression {par.expr!r}; to give it a value of its own, "
             "write set(name, value, expr='')"
         )
-    flag = par.scope if par.formula is None else "True"
+    scope = par.scope if par.formula is None else "file"
     if vary is not None and not (vary is True and par.scope == "project"):
-        flag = str(vary)
-    flag = "True" if flag == "file" else flag
-    words = [_word(par, "value", par.value if value is None else value), flag]
-    bounds = [
-        _word(par, what, old if isinstance(new, Unchanged) else open_end if new is None else new)
-        for what, new, old, open_end in (
-            ("min", low, par.min, -math.inf),
-            ("max", high, par.max, math.inf),
-        )
-    ]
+        scope = str(vary)
+    ends: list[float | None] = [None, None]
     if has_bounds or (par.min, par.max) != limits:
-        words += bounds
-    return Sequence(tuple(Scalar(word, True, 0) for word in words), 0)
-
-
-def _word(par: Par, what: str, number: object) -> str:
-    found = given_number(number)
-    if math.isnan(found):
-        raise ModelError(f"{par.place}: {what} is {number!r}, not a number")
-    return repr(found).replace("inf", ".inf")
+        ends = [par.min if isinstance(low, Unchanged) else low,
+                par.max if isinstance(high, Unchanged) else high]  # fmt: skip
+    start = par.value if value is None else value
+    return number(start, *ends, scope=scope, place=par.place)

@@ -18,16 +18,15 @@ model_name:
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of, scheme_of
 from pyspec.formula.definitions.scheme import ALL, AND, HEIGHT, ONSET, check_name, check_scheme
 from pyspec.model.build.free import check_free
-from pyspec.model.build.parameter_entry import fill, similar
+from pyspec.model.build.parameter_entry import entries_of, fill
 from pyspec.model.tree import Component, Par
-from pyspec.model.yaml.reader import Mapping, Node, Scalar, Source
+from pyspec.model.yaml.reader import Entry, Mapping, Node, Scalar, Source
 from pyspec.model.yaml.scalars import read_number
 
 #: The name of the section, and what a scheme says besides its steps.
@@ -36,7 +35,7 @@ KINETICS, START = "kinetics", "start"
 _EXAMPLE = "'cascade: {A -> B: k1, B: k2}'"
 
 
-def read_schemes(file: Source, section: tuple[Scalar, Node] | None) -> dict[str, Scheme]:
+def read_schemes(file: Source, section: Entry | None) -> dict[str, Scheme]:
     """The schemes of a file by name. Raises :class:`ModelError`, starting with file and line."""
     if section is None:
         return {}
@@ -47,14 +46,14 @@ def read_schemes(file: Source, section: tuple[Scalar, Node] | None) -> dict[str,
             f"{_EXAMPLE}"
         )
     found: dict[str, Scheme] = {}
-    for name, node in body.items:
-        place = f"{file.at(name.line)}: {KINETICS}.{name.text}"
-        check_name(name.text, place)
-        if name.text in found or name.text in file.functions:
+    for name, (word, node) in entries_of(file, body, KINETICS).items():
+        place = f"{file.at(word.line)}: {KINETICS}.{name}"
+        check_name(name, place)
+        if name in file.functions:
             raise ModelError(f"{place}: this name is taken; choose another name")
         if not isinstance(node, Mapping):
             raise ModelError(f"{place}: holds steps and their rates, such as {_EXAMPLE}")
-        found[name.text] = _scheme(file, name.text, node, place)
+        found[name] = _scheme(file, name, node, place)
     return found
 
 
@@ -65,13 +64,11 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
         if key.text == START:
             if not isinstance(value, Mapping):
                 raise ModelError(f"{place}: start holds populations by state, such as {{A: 1}}")
-            start = [(state.text, _word(one, place)) for state, one in value.items]
+            given = entries_of(file, value, f"{KINETICS}.{name}.{START}")
+            start = [(state, _word(one, place)) for state, (_, one) in given.items()]
             continue
         at = f"{file.at(key.line)}: {KINETICS}.{name}"
-        _refuse_step(key.text, at)
-        begin, arrow, end = (part.strip() for part in key.text.partition("->"))
-        if arrow and end in ("", "0"):
-            raise ModelError(f"{at}: {key.text!r} leads nowhere; a decay is written '{begin}: k'")
+        begin, _, end = (part.strip() for part in key.text.partition("->"))
         begin, end = (_side(one, key.text, at) for one in (begin, end))
         rate = _word(value, at)
         if read_number(value) is not None:
@@ -80,10 +77,6 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
                 "its value where the model uses the scheme"
             )
         steps.append((begin, end, rate))
-    names = [state for state, _ in start]
-    twice = next((state for state in names if names.count(state) > 1), None)
-    if twice is not None:
-        raise ModelError(f"{place}: start gives {twice} twice; remove one")
     if start and all(value == "0" for _, value in start):
         raise ModelError(
             f"{place}: start populates no state; give one a number above 0, or a name to fit it"
@@ -91,25 +84,6 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
     scheme = Scheme(name, tuple(steps), tuple(start or [(steps[0][0], "1")] if steps else []))
     check_scheme(scheme, place)
     return scheme
-
-
-#: A state that takes part twice, in a step; 3MLCT is no such state.
-_TWICE = re.compile(r"(?:^|[+>])\s*2\s*\*?\s*([A-Za-z]\w*)")
-
-
-def _refuse_step(step: str, place: str) -> None:
-    """Raises :class:`ModelError` for steps in the manner of chemical equations."""
-    twice = _TWICE.search(step)
-    remedy = ""
-    if "<" in step:
-        remedy = "a step goes one way; write two, such as 'A -> B: k1' and 'B -> A: k2'"
-    elif step.count("->") > 1:
-        remedy = "write each step by itself, such as 'A -> B: k1' and 'B -> C: k2'"
-    elif twice is not None:
-        state = twice[1]
-        remedy = f"a state that takes part twice is written twice, '{state} + {state}'"
-    if remedy:
-        raise ModelError(f"{place}: {step!r}: {remedy}")
 
 
 def _side(text: str, step: str, place: str) -> str:
@@ -148,18 +122,8 @@ def build_states(
     needed = f"{', '.join(scheme.parameters)}, {ONSET}"
     if not isinstance(node, Mapping):
         raise ModelError(f"{where}: {name}: has no parameters; it needs {needed}, and '{ALL}'")
-    given: dict[str, tuple[Scalar, Node]] = {}
     known = [*scheme.parameters, ONSET, *scheme.states, ALL]
-    for word, spec in node.items:
-        place = f"{file.at(word.line)}: {name}.{word.text}"
-        if word.text not in known:
-            raise ModelError(
-                f"{place}: {scheme.name} has no {word.text!r}; there are {', '.join(known)}"
-                f"{similar(word.text, known)}"
-            )
-        if word.text in given:
-            raise ModelError(f"{place}: given twice; remove one")
-        given[word.text] = word, spec
+    given = entries_of(file, node, name, known, f"{scheme.name} has no")
     shared = {
         one: _par(file, name, one, given[one])
         for one in (*scheme.parameters, ONSET)
@@ -194,7 +158,7 @@ def build_states(
     return components
 
 
-def _par(file: Source, owner: str, argument: str, entry: tuple[Scalar, Node] | None) -> Par:
+def _par(file: Source, owner: str, argument: str, entry: Entry | None) -> Par:
     """One parameter; rates are not below 0."""
     assert entry is not None
     par = Par(f"{owner}_{argument}", argument, where=file.at(entry[0].line))

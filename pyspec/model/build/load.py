@@ -32,7 +32,7 @@ from pyspec.model.build.free import has_free_spectra
 from pyspec.model.build.kinetics import KINETICS, read_schemes
 from pyspec.model.build.measured_irf import reads_file
 from pyspec.model.build.motion import Entry, build_dynamics, build_profile
-from pyspec.model.build.parameter_entry import similar
+from pyspec.model.build.parameter_entry import entries_of, similar
 from pyspec.model.build.user_functions import (
     FUNCTIONS,
     INCLUDE,
@@ -189,17 +189,13 @@ def _quantities(
     knows, unless this model needs it: the check of names then says what is missing."""
     own = {par.name for par in parameters}
     pars: dict[str, Par] = {}
-    for key, spec in body.items:
-        par = build_quantity(file, key, spec)
-        if key.text in pars:
+    for name, (key, spec) in entries_of(file, body, "").items():
+        pars[name] = build_quantity(file, key, spec)
+        if name in own:
             raise ModelError(
-                f"{par.place}: given twice, first at {pars[key.text].where}; remove one"
+                f"{pars[name].place}: {name} is a parameter of the model already; choose another "
+                "name"
             )
-        if key.text in own:
-            raise ModelError(
-                f"{par.place}: {key.text} is a parameter of the model already; choose another name"
-            )
-        pars[key.text] = par
     foreign, lost = elsewhere - own - pars.keys(), dict[str, Formula]()
     needed = used_names(parameters, pars)
     while True:

@@ -12,6 +12,7 @@ from collections.abc import Sequence as Items
 
 from pyspec.errors import ModelError
 from pyspec.formula import MEASURED_IRF, Measured, instrument_text
+from pyspec.model.build.parameter_entry import entries_of
 from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, open_source
 from pyspec.model.yaml.scalars import read_number
 
@@ -27,16 +28,12 @@ def read_instrument(file: Source, key: Scalar, node: Node) -> str:
     Raises :class:`ModelError`, starting with file and line.
     """
     place = f"{file.at(key.line)}: {MEASURED_IRF}"
-    given: dict[str, Node] = {}
-    for word, value in node.items if isinstance(node, Mapping) else ():
-        if word.text in given:
-            raise ModelError(f"{file.at(word.line)}: {MEASURED_IRF}.{word.text}: given twice")
-        given[word.text] = value
+    given = entries_of(file, node, MEASURED_IRF) if isinstance(node, Mapping) else {}
     if set(given) == {"file"}:
-        return _from_file(file, given["file"], place)
+        return _from_file(file, given["file"][1], place)
     if set(given) == {"time", "response"}:
-        time, response = (_numbers(given[name], f"{place}.{name}") for name in ("time", "response"))
-        return instrument_text(time, response, place)
+        rows = (_numbers(given[word][1], f"{place}.{word}") for word in ("time", "response"))
+        return instrument_text(*rows, place)
     what = f"has {', '.join(given)}" if given else "has no samples"
     raise ModelError(f"{place}: {what}; write {MEASURED_IRF}: {_EXAMPLE}")
 

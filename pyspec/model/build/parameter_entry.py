@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from pyspec.errors import ModelError, suggest
 from pyspec.formula import parse_given
 from pyspec.model.build.free import read_free
 from pyspec.model.tree import Par
-from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence
+from pyspec.model.yaml.reader import Entry, Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.yaml.scalars import bound_of, is_null, read_number, value_of, vary_of
 
 _SHAPES = '[value, vary], [value, vary, min, max] or ["expression"]'
@@ -21,6 +22,29 @@ def similar(word: str, known: list[str]) -> str:
         if name.lower() == word.lower() or sorted(name.lower()) == sorted(word.lower()):
             return f"; did you mean {name!r}?"
     return suggest(word, known)
+
+
+def entries_of(
+    file: Source, node: Mapping, owner: str, known: Collection[str] | None = None, lacks: str = ""
+) -> dict[str, Entry]:
+    """The entries of a mapping by name.
+
+    Raises :class:`ModelError`, starting with file, line and the entry of `owner`, for one that is
+    given twice, and for one that is not `known`: "GLP has no parameter" is what it `lacks`.
+    """
+    found: dict[str, Entry] = {}
+    for key, value in node.items:
+        place = f"{file.at(key.line)}: {owner}.{key.text}".replace(": .", ": ")
+        if known is not None and key.text not in known:
+            raise ModelError(
+                f"{place}: {lacks} {key.text!r}; it has {', '.join(known) or 'none'}"
+                f"{similar(key.text, list(known))}"
+            )
+        if key.text in found:
+            first = file.at(found[key.text][0].line)
+            raise ModelError(f"{place}: given twice, first at {first}; remove one")
+        found[key.text] = key, value
+    return found
 
 
 def fill(par: Par, spec: Node, low: float, high: float) -> None:

@@ -40,9 +40,18 @@ from pyspec.formula import (
     write,
 )
 from pyspec.model.build.kinetics import schemes_text
-from pyspec.model.build.parameter_entry import similar
+from pyspec.model.build.parameter_entry import entries_of, similar
 from pyspec.model.tree import Component
-from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, open_source, read
+from pyspec.model.yaml.reader import (
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    Source,
+    open_source,
+    read,
+)
 from pyspec.model.yaml.scalars import is_null
 
 #: The names of the sections.
@@ -59,9 +68,6 @@ _EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
 _AXIS_WORDS = {"aux": "auxiliary", "profile": "auxiliary", "x": "energy", "t": "time"}
 
 _UNIT = re.compile(r"\[[^\]]*\]")
-
-#: One section: its name and what stands below it.
-Entry = tuple[Scalar, Node]
 
 
 def read_functions(file: Source, section: Entry | None, include: Entry | None) -> dict[str, OpDef]:
@@ -91,7 +97,7 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
         except ModelError as error:
             raise ModelError(f"{place}: {error}") from None
         root = read(source)
-        sections = dict_of(root) if isinstance(root, Mapping) else {}
+        sections = dict_of(root)
         if set(sections) != {FUNCTIONS}:
             raise ModelError(
                 f"{place}: {item.text} must hold a section '{FUNCTIONS}:' and nothing else"
@@ -100,9 +106,10 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
     return found
 
 
-def dict_of(node: Mapping) -> dict[str, Entry]:
-    """The entries of a mapping by name."""
-    return {key.text: (key, body) for key, body in node.items}
+def dict_of(node: Node | None) -> dict[str, Entry]:
+    """The entries of a mapping by name, none of anything else."""
+    pairs = node.items if isinstance(node, Mapping) else ()
+    return {key.text: (key, body) for key, body in pairs}
 
 
 def _read_section(file: Source, entry: Entry, found: dict[str, tuple[OpDef, str]]) -> None:
@@ -125,17 +132,8 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     place = f"{file.at(name.line)}: {FUNCTIONS}.{name.text}"
     if not isinstance(node, Mapping):
         raise ModelError(f"{place}: write a formula below it, such as {_EXAMPLE}")
-    _refuse_cut(node, f"{file.at(name.line)}: {FUNCTIONS}.{name.text}", _KEYS)
-    given: dict[str, Entry] = {}
-    for key, value in node.items:
-        if key.text not in _KEYS:
-            raise ModelError(
-                f"{file.at(key.line)}: {FUNCTIONS}.{name.text}: {key.text!r} is not known here; "
-                f"there are {', '.join(_KEYS)}{similar(key.text, list(_KEYS))}"
-            )
-        if key.text in given:
-            raise ModelError(f"{place}: {key.text!r} is given twice; remove one")
-        given[key.text] = key, value
+    _refuse_cut(node, place, _KEYS)
+    given = entries_of(file, node, f"{FUNCTIONS}.{name.text}", _KEYS, "a function has no")
     if "formula" not in given:
         raise ModelError(f"{place}: has no formula; write 'formula: A * exp(-(x - x0) ** 2)'")
     key, formula = given["formula"]
@@ -149,19 +147,15 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     else:
         axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
         names = [_UNIT.sub("", one).strip() for one in inputs.split(",")]
-        own = f"{file.at(key.line)}: {name.text}"
-        params = ", ".join(free_names(text, lines, axis, own, names))
+        at = f"{file.at(key.line)}: {name.text}"
+        params = ", ".join(free_names(text, lines, axis, at, names))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
     parts = [part for key in PARTS for part in _parts(key, given.get(key), domain, place)]
     op = define(write(domain, name.text, params, text, lines, doc, parts, inputs), where)
     for part in _DECLARED:
         if part in given:
-            _agree(
-                op,
-                part,
-                given[part][1],
-                f"{file.at(given[part][0].line)}: {FUNCTIONS}.{name.text}.{part}",
-            )
+            line = file.at(given[part][0].line)
+            _agree(op, part, given[part][1], f"{line}: {FUNCTIONS}.{name.text}.{part}")
     return op
 
 

@@ -67,6 +67,9 @@ class Mapping(_Placed):
 
 Node: TypeAlias = Scalar | Sequence | Mapping
 
+#: One entry of a mapping.
+Entry: TypeAlias = tuple[Scalar, Node]
+
 
 @dataclass(frozen=True)
 class Source:

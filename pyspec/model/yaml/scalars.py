@@ -20,7 +20,8 @@ _TRUE, _FALSE = ("true", "True"), ("false", "False")
 #: Signs that stand for a minus in texts.
 _DASHES = dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-")
 
-#: What a vary flag may say: (vary, scope).
+#: How a flag is written, and what it may say: (vary, scope).
+FLAGS = {"file": "True", "static": "False"}
 _SCOPES = {"file": (True, "file"), "project": (True, "project"), "static": (False, "static")}
 
 

@@ -14,7 +14,7 @@ from pyspec.model.build.measured_irf import instrument_line
 from pyspec.model.build.user_functions import functions_text
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Dynamics, Par, Profile
-from pyspec.model.yaml.scalars import key_text, number_text, quoted
+from pyspec.model.yaml.scalars import FLAGS, key_text, number_text, quoted
 
 
 def model_text(name: str, components: Sequence[Component], quantities: Sequence[Par]) -> str:
@@ -141,8 +141,7 @@ def _entry(par: Par, low: float = -math.inf, high: float = math.inf) -> str:
         return free_text(par.free)
     if par.formula is not None:
         return f"[{quoted(par.formula.text)}]"
-    vary = {"file": "True", "static": "False"}.get(par.scope, par.scope)
-    parts = [number_text(par.value), vary]
+    parts = [number_text(par.value), FLAGS.get(par.scope, par.scope)]
     if (par.min, par.max) != (low, high):
         parts += [number_text(par.min), number_text(par.max)]
     return f"[{', '.join(parts)}]"
