@@ -155,10 +155,6 @@ class _Parser:
                 token.position,
                 f"{token.text!r} is not available; write where(condition, then, otherwise)",
             )
-        if token.text in ("j", "J") and before.kind == "number":
-            raise self.error(
-                token.position, "numbers are real; write real and imaginary part as formulas"
-            )
         if token.kind == "name" and before.kind == "number":
             product = f"{before.text} * {token.text}"
             raise self.error(token.position, f"an operator is missing; write {product}")
@@ -185,17 +181,12 @@ class _Parser:
             right = self.sum(precedence + 1)
             left = Apply(INFIX[operator.text].name, (left, right), operator.position)
             if precedence == 0:
-                self._refuse_chain()
+                if PRECEDENCE.get(self.token.text) == 0:
+                    chained = "comparisons cannot be chained; write (a < b) * (b < c) for a < b < c"
+                    raise self.error(self.token.position, chained)
                 break
         self.depth -= 1
         return left
-
-    def _refuse_chain(self) -> None:
-        if PRECEDENCE.get(self.token.text) == 0:
-            raise self.error(
-                self.token.position,
-                "comparisons cannot be chained; write (a < b) * (b < c) for a < b < c",
-            )
 
     def _enter(self) -> None:
         self.depth += 1
@@ -228,7 +219,12 @@ class _Parser:
     def atom(self) -> Node:
         token = self.take()
         if token.kind == "number":
-            return self._number(token)
+            value = float(token.text)
+            if not isfinite(value):
+                raise self.error(
+                    token.position, f"the number {token.text} is too large; write a smaller one"
+                )
+            return Number(value, token.position)
         if token.kind == "name":
             return self._name(token)
         if token.text == "(":
@@ -241,14 +237,6 @@ class _Parser:
             token.position, f"{token.text!r} stands where a number, a name or '(' should stand"
         )
 
-    def _number(self, token: Token) -> Node:
-        value = float(token.text)
-        if not isfinite(value):
-            raise self.error(
-                token.position, f"the number {token.text} is too large; write a smaller one"
-            )
-        return Number(value, token.position)
-
     def _name(self, token: Token) -> Node:
         row = FUNCTIONS.get(token.text)
         if self.token.text != "(":
@@ -259,8 +247,14 @@ class _Parser:
             if token.text in CONSTANTS:
                 return Number(CONSTANTS[token.text], token.position)
             return Name(token.text, token.position)
+        if token.text in SUMS and not self.sums:
+            raise self.error(
+                token.position,
+                f"{token.text} runs over all energies, which only a function of energy in a "
+                "section functions: sees; write the terms with +",
+            )
         if token.text in SUMS:
-            return self._sum_over_axis(token)
+            return self._applied(token, SUMS[token.text], 1)
         if token.text in INSTEAD:
             product = "; a product is written with *" if token.text in WORDS else ""
             raise self.error(
@@ -277,15 +271,6 @@ class _Parser:
                 "a product is written with *",
             )
         return self._applied(token, row.name, row.arity)
-
-    def _sum_over_axis(self, token: Token) -> Node:
-        if not self.sums:
-            raise self.error(
-                token.position,
-                f"{token.text} runs over all energies, which only a function of energy in a "
-                "section functions: sees; write the terms with +",
-            )
-        return self._applied(token, SUMS[token.text], 1)
 
     def _applied(self, token: Token, instruction: str, arity: int) -> Node:
         """A function on the operands that follow."""

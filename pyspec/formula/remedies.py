@@ -18,17 +18,6 @@ CHARACTERS = {
     "!": "'!' is not an operator; write != to compare, or 1 - condition",
     "&": "'&' is not an operator; write condition * condition",
     "|": "'|' is not an operator; write max(condition, condition)",
-    **dict.fromkeys("\u2212\u2013\u2014", "this minus sign is not ASCII; write -"),
-    **dict.fromkeys(
-        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb",
-        'this quote is not ASCII; a model file has " around the whole expression',
-    ),
-    "\u00d7": "this sign is not ASCII; write *",
-    "\u00b7": "this sign is not ASCII; write *",
-    "\u00b2": "this power is not ASCII; write ** 2",
-    "\u00b3": "this power is not ASCII; write ** 3",
-    "\u221a": "this root is not ASCII; write sqrt( )",
-    "\u03c0": "this letter is not ASCII; write pi",
 }
 
 _ROOT = "sqrt(1 - a ** 2)"
@@ -85,5 +74,4 @@ def of_character(char: str, before: str, behind: str) -> str:
         return f"functions and numbers stand without a library; write {instead}"
     if char in CHARACTERS:
         return CHARACTERS[char]
-    message = f"the character {char!r} has no meaning here"
-    return f"{message}; names are of ASCII letters, digits and _" if char.isalpha() else message
+    return f"the character {char!r} has no meaning here; formulas are of ASCII characters"

@@ -361,7 +361,7 @@ def test_dynamics_as_written() -> None:
         ),
         (GOOD, "doublet", r"^<text>:3: Offset: Offset is a function of energy"),
         ("d:\n  expFn: {}\n", "d", "did you mean 'expFun'"),
-        ("d:\n  expFun_01: {}\n", "d", "numbered in the order in which they stand; write expFun"),
+        ("d:\n  expFun_01: {}\n", "d", "unknown component 'expFun_01'; did you mean 'expFun'?"),
         (
             "d:\n  expFun: {A: [1, True], tau: [0, True], t0: [0, True]}\n",
             "d",

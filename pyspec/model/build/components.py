@@ -26,21 +26,6 @@ _SIZES = (1e-150, 1e150)
 #: Words that lmfit reserves beside the keywords of Python.
 _RESERVED = ("print", "exec", "eval", "execfile", "__import__", "__package__")
 
-#: What CasaXPS, lmfit and others call functions of energy.
-_CALLED = {
-    "gl": "GLP",
-    "sgl": "GLS",
-    "pseudovoigt": "GLS",
-    "doniach": "DS",
-    "doniachsunjic": "DS",
-    "linear": "LinBack",
-    "constant": "Offset",
-    "polynomial": "PolyBack",
-    "exponential": "ExpBack",
-    "powerlaw": "PowerBack",
-    "arctan": "AtanStep",
-}
-
 #: What a function of another domain is, and where it belongs.
 _ELSEWHERE = {
     "ENERGY": "is a function of energy; it belongs in an energy model",
@@ -127,21 +112,8 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
             f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
         )
     if op is None:
-        kind, _, number = key.text.rpartition("_")
-        if kind in there and number.isdecimal():
-            raise ModelError(
-                f"{place}: components are numbered in the order in which they stand; write {kind} "
-                "for each"
-            )
-        if key.text in ("parameters", "functions", "kinetics"):
-            raise ModelError(
-                f"{place}: the section {key.text!r} stands beside the models, not in one; indent "
-                "it as the name of the model"
-            )
         named = [row.name for row in there.values() if not row.derived]
-        called = _CALLED.get(key.text.lower()) if domain == "ENERGY" else None
-        near = f"; here it is {called!r}" if called else ""
-        near = near or similar(key.text, known) or similar(key.text, named)
+        near = similar(key.text, known) or similar(key.text, named)
         raise ModelError(
             f"{place}: unknown component {key.text!r}{near} (there are {', '.join(known)})"
         )

@@ -70,7 +70,10 @@ def check_line(
     if given.size == 0:
         raise DataError(f"{who} is empty; give the value of each point")
     if given.dtype.kind not in "fiu":
-        raise _no_numbers(given.dtype, who, name)
+        kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
+        kind |= {"M": "dates", "m": "durations"}
+        what = kind.get(given.dtype.kind, f"of type {given.dtype}")
+        raise DataError(f"{who} is {what}; give real numbers, such as np.asarray({name}, float)")
     if given.ndim != 1:
         raise DataError(f"{who} has shape {given.shape}; give one line of values, of shape (n,)")
     line = given.astype(np.float64)
@@ -79,16 +82,6 @@ def check_line(
         at = int(np.argmin(finite))
         raise DataError(f"{who} has {line[at]} at index {at}; {missing}")
     return line
-
-
-def _no_numbers(given: np.dtype[Any], who: str, name: str) -> DataError:
-    kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
-    kind |= {"M": "dates", "m": "durations"}
-    remedy = f"give real numbers, such as np.asarray({name}, float)"
-    if given.kind in "Mm":  # as floats they are nanoseconds, of dates since 1970
-        passed = f"({name} - {name}[0])" if given.kind == "M" else name
-        remedy = f'give numbers in a unit: {passed} / np.timedelta64(1, "s") is seconds'
-    return DataError(f"{who} is {kind.get(given.kind, f'of type {given}')}; {remedy}")
 
 
 def taken_axis(

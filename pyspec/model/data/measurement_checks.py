@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,13 +161,6 @@ def real_of(values: Any, what: str) -> Any:
         raise DataError(
             f"{what} is a masked array, whose mask would be lost; give its values and "
             "mask=np.ma.getmaskarray(data)"
-        )
-    if isinstance(values, str | Path):
-        raise DataError(f"{what} is {str(values)!r}; read a file first: {what}=read(path).data")
-    if isinstance(getattr(values, "axes", None), Mapping):
-        raise DataError(
-            f"{what} is a {type(values).__name__}; give its values: {what}=dataset.data, and its "
-            "axes to the model: model.set_axes(energy=dataset.energy)"
         )
     array: Any = values if source_of(values) is not None else np.asarray(values)
     if array.dtype.kind not in "fiu":

@@ -7,7 +7,6 @@ nothing in a model file can build an object or refer elsewhere.
 
 from __future__ import annotations
 
-import unicodedata
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from collections.abc import Mapping as Names
@@ -160,15 +159,6 @@ def read(source: Source) -> Node | None:
         ) from None
 
 
-def unseen_in(text: str) -> str:
-    """The name of a character that looks like a blank or is invisible, but is no blank in YAML;
-    else "". Comments may have it."""
-    seen = text.split("#")[0]
-    found = next((sign for sign in seen if not sign.isprintable() and sign != "\t"), "")
-    known = unicodedata.name(found, "a control character") if found else ""
-    return f"the character U+{ord(found):04X} ({known.lower()})" if found else ""
-
-
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark is not None else 1
@@ -176,12 +166,6 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
     remedy = "check indentation, colons and brackets near this line"
     if "'\\t'" in problem:
         remedy = "indent with spaces, not with tabs"
-    lines = source.text.splitlines()
-    for at in (line, line - 1):  # what breaks a line is often noticed at the next
-        unseen = unseen_in(lines[at - 1]) if 0 < at <= len(lines) else ""
-        if unseen:
-            remedy = f"line {at} has {unseen}; write blanks in its place"
-            break
     return f"{source.at(line)}: not valid YAML: {problem}; {remedy}"
 
 
@@ -252,8 +236,7 @@ class _Builder:
         if key.text == "<<" and key.plain:
             raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
         if key.plain and key.text != key.text.strip():
-            unseen = unseen_in(key.text)
-            raise self.fail(event, f"{key.text!r} has {unseen}; write blanks in its place")
+            raise self.fail(event, f"{key.text!r} has invisible characters; write blanks")
         return key
 
 

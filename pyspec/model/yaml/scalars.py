@@ -7,7 +7,7 @@ import math
 import re
 
 from pyspec.errors import ModelError
-from pyspec.model.yaml.reader import Node, Scalar, Sequence, unseen_in
+from pyspec.model.yaml.reader import Node, Scalar, Sequence
 
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BASED = {"0o": (re.compile(r"0o[0-7]+"), 8), "0x": (re.compile(r"0x[0-9a-fA-F]+"), 16)}
@@ -16,9 +16,6 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 #: Names that YAML may take for something else.
 _WORDS = ("true", "false", "null", "yes", "no", "on", "off")
 _TRUE, _FALSE = ("true", "True"), ("false", "False")
-
-#: Signs that stand for a minus in texts.
-_DASHES = dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-")
 
 #: How a flag is written, and what it may say: (vary, scope).
 FLAGS = {"file": "True", "static": "False"}
@@ -119,9 +116,7 @@ def _shown(node: Node) -> str:
         return "a list" if isinstance(node, Sequence) else "a mapping"
     if is_null(node):
         return "an empty value"
-    if unseen := unseen_in(node.text):
-        return f"{node.text!r}, which has {unseen}"
-    return node.text if node.plain else repr(node.text)
+    return node.text if node.plain and node.text.isprintable() else repr(node.text)
 
 
 def _not_a_number(node: Node, what: str) -> str:
@@ -133,13 +128,9 @@ def _not_a_number(node: Node, what: str) -> str:
             return f"the {what} is not a number ({shown}); give a finite number"
         if not node.plain and read_number(Scalar(node.text, True, node.line)) is not None:
             return f"the {what} is text, {shown}; remove the quotes"
-        plain = node.text.translate(_DASHES)
-        for other, sign in (
-            (plain, "minus sign is -"),
-            (plain.replace(",", "."), "decimal sign is ."),
-        ):
-            if other != node.text and _DECIMAL.fullmatch(other):
-                return f"the {what} must be a number, not {shown}: the {sign}; write {other}"
+        other = node.text.replace(",", ".")
+        if other != node.text and _DECIMAL.fullmatch(other):
+            return f"the {what} must be a number, not {shown}: the decimal sign is ., {other}"
     return (
         f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'
