@@ -20,7 +20,7 @@ from pyspec.formula import parse
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.build.check import PROFILE, movers
 from pyspec.model.build.inputs import check_inputs, function_of, inputs_of
@@ -214,8 +214,7 @@ class TreeExecutor(ValuesOnly):
             return total
         params = list(params)
         params[law.op.params.index("t0")] += shift
-        order = response_order(law.op, row)
-        given = [own[0] if position == WIDTH else params[position] for position in order]
+        given = response_arguments(law.op, row, params, own)
         if outside(row, given):
             return np.full(self.model.time.size, np.nan)
         return np.asarray(reference(row)(self.model.time, *given))

@@ -15,9 +15,8 @@ from pyspec._library import OPS, OpDef
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
 from pyspec.functions.external import CALLABLES
-from pyspec.functions.response_rows import WIDTH
 
-__all__ = ["WIDTH", "holds", "outside", "reference"]
+__all__ = ["holds", "outside", "reference"]
 
 
 def reference(function: str | OpDef) -> Callable[..., Any]:

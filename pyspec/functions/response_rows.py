@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from pyspec._library import OPS, OpDef
 
-#: In place of a position in the law's parameters: the width of the instrument response.
-WIDTH = -1
+Argument = TypeVar("Argument")
 
 
 def response(law: OpDef, irf: OpDef) -> OpDef | None:
@@ -17,7 +19,10 @@ def response(law: OpDef, irf: OpDef) -> OpDef | None:
     return OPS.get(f"{law.name}_{irf.name}")
 
 
-def response_order(law: OpDef, row: OpDef) -> tuple[int, ...]:
-    """The position of each parameter of a response among the parameters of the law; :data:`WIDTH`
-    for the parameter that the law lacks."""
-    return tuple(law.params.index(p) if p in law.params else WIDTH for p in row.params)
+def response_arguments(
+    law: OpDef, row: OpDef, own: Sequence[Argument], width: Sequence[Argument]
+) -> list[Argument]:
+    """The arguments of a response: those of the law, in their order `own`, and in place of the
+    parameter that the law lacks the `width` of the instrument, the first of its arguments."""
+    known = dict(zip(law.params, own, strict=True))
+    return [known[name] if name in known else width[0] for name in row.params]

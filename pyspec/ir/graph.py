@@ -311,6 +311,10 @@ class GraphIR(Frozen):
         """Edges of one kind into a node, by position."""
         return self._by_kind.get((node, kind), ())
 
+    def into(self, node: int, kind: EdgeKind) -> list[GraphNode]:
+        """The nodes that flow into a node by edges of one kind, by position."""
+        return [self.nodes[edge.source] for edge in self.inputs(node, kind)]
+
     def outputs(self, node: int) -> tuple[GraphEdge, ...]:
         """Edges out of a node."""
         return self._outputs.get(node, ())

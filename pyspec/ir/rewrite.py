@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pyspec.ir.graph import GraphEdge, GraphIR, GraphNode
+from pyspec.ir.graph import GraphEdge, GraphIR, GraphNode, NodeKind
+
+#: Nodes that are inputs of a plan: numbers.
+INPUTS = frozenset({NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM})
 
 
 def renumbered(graph: GraphIR, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> GraphIR:
@@ -24,3 +27,13 @@ def renumbered(graph: GraphIR, nodes: Iterable[GraphNode], edges: Iterable[Graph
         for edge in edges
     )
     return replace(graph, nodes=tuple(kept), edges=tuple(moved))
+
+
+def needed(graph: GraphIR, end: int) -> GraphIR:
+    """The graph without what a node does not need; inputs of a plan stay."""
+    kept = {end, *(node.id for node in graph.nodes if node.kind in INPUTS)}
+    for number in reversed(graph.order):
+        if number in kept:
+            kept.update(graph.sources(number))
+    nodes = [node for node in graph.nodes if node.id in kept]
+    return renumbered(graph, nodes, [edge for edge in graph.edges if edge.target in kept])

@@ -58,7 +58,7 @@ class _Reader:
         self.laws: dict[int, GraphNode] = {}
         self.profiles: dict[int, GraphNode] = {}
         for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE):
-            (first, *_) = self._inputs(node, EdgeKind.TRACE_INPUT)
+            (first, *_) = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
             part = self.profiles if first.kind is NodeKind.PROFILE_SAMPLE else self.laws
             part[self._entry(node).id] = node
 
@@ -101,13 +101,10 @@ class _Reader:
 
     # ---- what flows into a node
 
-    def _inputs(self, node: GraphNode, kind: EdgeKind) -> list[GraphNode]:
-        return [self.graph.nodes[edge.source] for edge in self.graph.inputs(node.id, kind)]
-
     def _entry(self, node: GraphNode) -> GraphNode:
         """The parameter as it is written, below what moves it; the sum itself where there is
         none."""
-        while bases := self._inputs(node, EdgeKind.BASE_INPUT):
+        while bases := self.graph.into(node.id, EdgeKind.BASE_INPUT):
             (node,) = bases
         return node
 
@@ -128,21 +125,21 @@ class _Reader:
 
     def _summed(self, total: GraphNode) -> Iterator[GraphNode]:
         """The nodes of a sum in file order: a background that reads a sum stands above it."""
-        addends = self._inputs(total, EdgeKind.ADDEND)
+        addends = self.graph.into(total.id, EdgeKind.ADDEND)
         nested = addends[0].kind is NodeKind.SUM
         for node in reversed(addends[1:] if nested else addends):
             if node.kind is NodeKind.SUM:
                 raise self._refusal(
                     f"{total.name} adds {node.name}, a sum, behind others; add it first"
                 )
-            (inner,) = self._inputs(node, EdgeKind.ADDEND) or [node]  # of an average
+            (inner,) = self.graph.into(node.id, EdgeKind.ADDEND) or [node]  # of an average
             yield inner
         if nested:
             yield from self._summed(addends[0])
 
     def _traces(self, node: GraphNode) -> list[Component]:
         """Laws and kernels of a sum of traces, or below a kernel, in file order."""
-        traces = self._inputs(node, EdgeKind.TRACE_INPUT)
+        traces = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
         rows = [one for one in traces if one.kind is NodeKind.CONVOLUTION]
         above = [self._law(one) for one in reversed(traces[len(rows) :])]
         below = self._traces(rows[0]) if rows else []
@@ -151,7 +148,7 @@ class _Reader:
     def _law(self, node: GraphNode) -> Component:
         cycle = node.cycle
         if node.kind is NodeKind.SUBCYCLE_MASK:
-            (node,) = self._inputs(node, EdgeKind.TRACE_INPUT)
+            (node,) = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
         return self._component(node, cycle)
 
     def _component(self, node: GraphNode, cycle: Cycle | None = None) -> Component:
@@ -212,7 +209,7 @@ class _Reader:
             self.cycles.clear()
             par.dynamics = self._dynamics(par.name, self._traces(self.laws[node.id]))
         if node.id in self.profiles:
-            traces = self._inputs(self.profiles[node.id], EdgeKind.TRACE_INPUT)
+            traces = self.graph.into(self.profiles[node.id].id, EdgeKind.TRACE_INPUT)
             components = [self._component(one) for one in reversed(traces)]
             profile = Profile(par.name, profile_name(par.name), components)
             profile.where, profile.text = components[0].where, profile_text(profile, profile.name)

@@ -223,7 +223,7 @@ def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
 
 def _resolution(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
     """A component has one resolution at most, of which its convolution is known."""
-    kernels = [graph.nodes[e.source] for e in graph.inputs(node.id, EdgeKind.KERNEL_INPUT)]
+    kernels = graph.into(node.id, EdgeKind.KERNEL_INPUT)
     if len(kernels) > 1:
         yield Violation(node.name, "has two resolutions", "give it one")
     for kernel in kernels:
@@ -297,8 +297,7 @@ def _subcycles(graph: GraphIR) -> Iterator[Violation]:
     for node in graph.nodes:
         allowed = TRACES_OF.get(node.kind)
         edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
-        sources = [graph.nodes[edge.source] for edge in edges]
-        for source in sources:
+        for source in graph.into(node.id, EdgeKind.TRACE_INPUT):
             if (source.kind is NodeKind.SUBCYCLE_REMAP) != (node.kind is NodeKind.DYNAMICS_TRACE):
                 rule = f"takes the trace of {source.name}, a {source.kind.name}"
                 yield Violation(node.name, rule, "laws take a SUBCYCLE_REMAP, and only laws")

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.model.tree import Component
 
 
@@ -29,17 +29,11 @@ def as_seen(components: Sequence[Component]) -> list[Component]:
         elif instrument is None or component.op.spectrum_fed:
             found.append(component)
         else:
-            found.append(_blurred(component, instrument))
+            row = response(component.op, instrument.op)
+            assert row is not None
+            pars = response_arguments(component.op, row, component.pars, instrument.pars)
+            found.append(Component(component.name, row.name, tuple(pars), component.where))
     return found
-
-
-def _blurred(component: Component, instrument: Component) -> Component:
-    row = response(component.op, instrument.op)
-    assert row is not None
-    (width,) = instrument.pars
-    order = response_order(component.op, row)
-    pars = tuple(width if position == WIDTH else component.pars[position] for position in order)
-    return Component(component.name, row.name, pars, component.where)
 
 
 def check_resolution(components: Sequence[Component]) -> None:

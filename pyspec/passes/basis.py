@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pyspec._library import OpDef
 from pyspec.formula import op_of
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.ir import DomainKind, EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
-from pyspec.ir.rewrite import renumbered
+from pyspec.ir.rewrite import needed
 from pyspec.model.build.inputs import inputs_of
-from pyspec.passes.facts import INPUTS
 
 #: What stands below a function in the sum that it belongs to.
 _BELOW = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND, EdgeKind.SPECTRUM_INPUT)
@@ -202,16 +200,6 @@ class _Basis:
         return edge._replace(source=self._number(float(edge.source == part.one)))
 
 
-def needed(graph: GraphIR, end: int) -> GraphIR:
-    """The graph without what a node does not need; inputs of a plan stay."""
-    kept = {end, *(node.id for node in graph.nodes if node.kind in INPUTS)}
-    for number in reversed(graph.order):
-        if number in kept:
-            kept.update(graph.sources(number))
-    nodes = [node for node in graph.nodes if node.id in kept]
-    return renumbered(graph, nodes, [edge for edge in graph.edges if edge.target in kept])
-
-
 # ---- turned
 
 
@@ -285,34 +273,19 @@ class _Turn:
             instrument = self.old.nodes[row]
             seen = response(op, op_of(instrument.function_name))
             assert seen is not None
-            (width, *_) = [edge.source for edge in self._params(row)] or [-1]
-            order = response_order(op, seen)
-            given = {
-                place: width if source == WIDTH else given[source]
-                for place, source in enumerate(order)
-                if source == WIDTH or source in given
-            }
+            own = [given.get(place, -1) for place in range(len(op.params))]
+            width = [edge.source for edge in self._params(row)]
+            taken = enumerate(response_arguments(op, seen, own, width))
+            given = {place: source for place, source in taken if source >= 0}
             op = seen
         made = len(self.nodes)
         name = node.name if row is None else f"{node.name} under {self.old.nodes[row].name}"
-        self.nodes.append(
-            GraphNode(
-                made,
-                NodeKind.COMPONENT_EVAL,
-                f"{name} (component)",
-                made,
-                function_name=_text(op),
-                package=op.package,
-            )
-        )
+        text = op.name if op.own is None else op.own.text
+        node = GraphNode(made, NodeKind.COMPONENT_EVAL, f"{name} (component)", made)
+        self.nodes.append(replace(node, function_name=text, package=op.package))
         for place, source in given.items():
             self.edges.append(GraphEdge(made, EdgeKind.PARAM_INPUT, place, source))
         return made
 
     def _params(self, number: int) -> tuple[GraphEdge, ...]:
         return self.old.inputs(number, EdgeKind.PARAM_INPUT)
-
-
-def _text(op: OpDef) -> str:
-    """What names a function in a graph."""
-    return op.name if op.own is None else op.own.text

@@ -8,24 +8,16 @@ theta, fixed ones inputs that a caller may set.
 from __future__ import annotations
 
 from pyspec.ir import GraphIR
-from pyspec.ir.rewrite import renumbered
-from pyspec.passes.facts import INPUTS, Facts, neutral
+from pyspec.ir.rewrite import needed
+from pyspec.passes.facts import Facts, neutral
 
 
 def drop(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]:
     """Drops nodes. A note for each of them."""
     assert graph.result is not None
-    needed = {graph.result.id}
-    for number in reversed(graph.order):
-        if number in needed:
-            needed.update(graph.sources(number))
-    gone = [n for n in graph.nodes if n.id not in needed and n.kind not in INPUTS]
-    if not gone:
+    kept = needed(graph, graph.result.id)
+    if len(kept.nodes) == len(graph.nodes):
         return graph, facts, ()
-    lost = {node.id for node in gone}
-    kept = renumbered(
-        graph,
-        [node for node in graph.nodes if node.id not in lost],
-        [edge for edge in graph.edges if edge.target not in lost],
-    )
-    return kept, neutral(kept), tuple(f"{node.name}: the result does not need it" for node in gone)
+    names = kept.node_by_name
+    gone = [node.name for node in graph.nodes if node.name not in names]
+    return kept, neutral(kept), tuple(f"{name}: the result does not need it" for name in gone)

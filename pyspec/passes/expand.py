@@ -16,7 +16,7 @@ import numpy as np
 
 from pyspec._library import OpDef
 from pyspec.formula import find_op, op_of, parse
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.ir import Cycle, EdgeKind, GraphIR, GraphNode, NodeKind, verify
 from pyspec.ir.builder import GraphBuilder
 from pyspec.ir.graph import PARAMETER_KINDS
@@ -125,10 +125,9 @@ class _Expansion:
         row = response(op, instrument)
         assert row is not None
         self._same(node, function_name=row.name, package=row.package)
-        own = self._arguments(node.id)
-        (width,) = self._arguments(edge.source).values()
-        for position, place in enumerate(response_order(op, row)):
-            given = width if place == WIDTH else own.get(op.params[place])
+        own, width = self._arguments(node.id), list(self._arguments(edge.source).values())
+        taken = response_arguments(op, row, [own.get(word) for word in op.params], width)
+        for position, given in enumerate(taken):
             if given is not None:
                 self._edge(given.id, node.id, EdgeKind.PARAM_INPUT, position)
         self.notes.append(f"{node.name}: is {row.name}")
@@ -136,12 +135,10 @@ class _Expansion:
     # ---- an instrument
 
     def _laws(self, row: int) -> Iterator[_Law]:
-        for edge in self.old.inputs(row, EdgeKind.TRACE_INPUT):
-            law = self.old.nodes[edge.source]
+        for law in self.old.into(row, EdgeKind.TRACE_INPUT):
             cycle = law.cycle
             if law.kind is NodeKind.SUBCYCLE_MASK and cycle is not None:
-                (inner,) = self.old.inputs(law.id, EdgeKind.TRACE_INPUT)
-                law = self.old.nodes[inner.source]
+                (law,) = self.old.into(law.id, EdgeKind.TRACE_INPUT)
             yield law, cycle
 
     def _has_copies(self, row: int) -> bool:

@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pyspec.ir import GraphIR, NodeKind
-
-#: Nodes that are inputs of a plan: numbers.
-INPUTS = frozenset({NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM})
+from pyspec.ir import GraphIR
+from pyspec.ir.rewrite import INPUTS
 
 
 class Pace(IntEnum):

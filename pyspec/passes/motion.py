@@ -15,25 +15,14 @@ from pyspec.formula import Apply, Name
 from pyspec.formula import Node as Syntax
 from pyspec.functions.slopes import amplitude, interacting
 from pyspec.ir import AUX, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.ir.graph import PARAMETER_KINDS, TRACE_KINDS
 from pyspec.passes.sums import Call, Sum
 
 #: Kinds of op whose value is a trace over time.
 _TRACES = frozenset({"DYNAMICS", "KERNEL", "RESPONSE"})
 
 #: Nodes whose values are numbers: one, one for each time, or one for each auxiliary point.
-_NUMBERS = frozenset(
-    {
-        NodeKind.STATIC_PARAM,
-        NodeKind.OPT_PARAM,
-        NodeKind.EXPRESSION,
-        NodeKind.PARAM_PLUS_TRACE,
-        NodeKind.DYNAMICS_TRACE,
-        NodeKind.CONVOLUTION,
-        NodeKind.PROFILE_SAMPLE,
-        NodeKind.SUBCYCLE_MASK,
-        NodeKind.SUBCYCLE_REMAP,
-    }
-)
+_NUMBERS = (PARAMETER_KINDS | TRACE_KINDS | {NodeKind.SUBCYCLE_REMAP}) - {NodeKind.EXTERNAL}
 
 
 @dataclass(frozen=True)

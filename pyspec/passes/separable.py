@@ -16,21 +16,13 @@ from dataclasses import replace
 from pyspec.formula import op_of
 from pyspec.functions.slopes import interacting
 from pyspec.ir import TIME, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.ir.graph import SPECTRUM_KINDS
 from pyspec.passes.facts import Facts, Pace
-
-_SPECTRA = frozenset(
-    {
-        NodeKind.COMPONENT_EVAL,
-        NodeKind.SPECTRUM_FED_OP,
-        NodeKind.PROFILE_AVERAGE,
-        NodeKind.EXTERNAL,
-    }
-)
 
 
 def separable(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]:
     """Decides for the whole graph. The notes say what it is made of, or what stands against it."""
-    spectra = [node for node in graph.nodes if node.kind in _SPECTRA]
+    spectra = [node for node in graph.nodes if node.kind in SPECTRUM_KINDS - {NodeKind.SUM}]
     if graph.time is None or graph.energy is None or not spectra:
         return graph, facts, ("no product of energies and times: spectra are walked",)
     against = [reason for node in spectra if (reason := _against(graph, node, facts))]

@@ -12,23 +12,14 @@ from dataclasses import dataclass
 from pyspec._library import OpDef
 from pyspec.errors import PlanError
 from pyspec.formula import op_of
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.functions.slopes import FED, interacting
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.ir.rules import FUNCTION_KINDS
 
 #: Nodes that are parameters themselves, or a formula over some.
 LEAVES = frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.EXPRESSION})
 
-_CALLS = frozenset(
-    {
-        NodeKind.DYNAMICS_TRACE,
-        NodeKind.COMPONENT_EVAL,
-        NodeKind.SPECTRUM_FED_OP,
-        NodeKind.CONVOLUTION,
-        NodeKind.PROFILE_SAMPLE,
-        NodeKind.EXTERNAL,
-    }
-)
 _PLAIN = frozenset(
     {
         NodeKind.PARAM_PLUS_TRACE,
@@ -68,7 +59,7 @@ def sums(graph: GraphIR) -> dict[int, Sum]:
     found: dict[int, Sum] = {}
     for number in graph.order:
         node = graph.nodes[number]
-        if node.kind in _CALLS:
+        if node.kind in FUNCTION_KINDS:
             found[number] = Sum(calls=tuple(_calls(graph, node, found)))
         elif node.kind in _PLAIN:
             kinds = (EdgeKind.BASE_INPUT, EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
@@ -112,23 +103,19 @@ def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
     """The laws under an instrument, as their exact responses."""
     own = _parameters(graph, node)  # the width; none of a measured instrument
     found = []
-    for edge in graph.inputs(node.id, EdgeKind.TRACE_INPUT):
-        law = graph.nodes[edge.source]
+    for law in graph.into(node.id, EdgeKind.TRACE_INPUT):
         op = op_of(law.function_name)
         row = response(op, irf) if op.params else None
         if row is None:
             continue  # "none": a law that is 0
-        values = _parameters(graph, law)
-        order = response_order(op, row)
-        taken = tuple(own[0] if k == WIDTH else values[k] for k in order)
-        found.append(Call(row, taken, law.name))
+        taken = response_arguments(op, row, _parameters(graph, law), own)
+        found.append(Call(row, tuple(taken), law.name))
     return found
 
 
 def _replaced(graph: GraphIR, node: GraphNode) -> bool:
     """Whether only instruments read a law: then their responses stand in its place."""
     readers = [graph.nodes[edge.target] for edge in graph.outputs(node.id)]
-    return bool(readers) and all(
-        reader.kind is NodeKind.CONVOLUTION and op_of(reader.function_name).kind == "IRF"
-        for reader in readers
-    )
+    kernels = [one for one in readers if one.kind is NodeKind.CONVOLUTION]
+    irfs = [one for one in kernels if op_of(one.function_name).kind == "IRF"]
+    return bool(readers) and len(irfs) == len(readers)

@@ -11,13 +11,13 @@ from pyspec._library import OPS, OpDef
 from pyspec.calls import answered
 from pyspec.errors import PlanError
 from pyspec.formula import find_op, op_of
-from pyspec.functions.response_rows import WIDTH, response, response_order
+from pyspec.functions.response_rows import response, response_arguments
 from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.memory import Choice
 from pyspec.model.build.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
 from pyspec.passes.expand import expanded
-from pyspec.plan.can_lower import Lowering, can_lower_1d, can_lower_2d
+from pyspec.plan.can_lower import can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,
@@ -41,9 +41,7 @@ def schedule_1d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
 
     Raises :class:`PlanError` where it cannot.
     """
-    graph = expanded(graph)
-    _require(graph, can_lower_1d(graph))
-    graph, facts, _ = run(graph, without)
+    graph, facts, _ = run(_lowered(expanded(graph), two=False), without)
     return ScheduledPlan1D(**_Scheduler(graph, facts).fields())
 
 
@@ -53,9 +51,7 @@ def schedule_2d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
 
     Raises :class:`PlanError` where it cannot.
     """
-    graph = expanded(graph)
-    _require(graph, can_lower_2d(graph))
-    graph, facts, _ = run(graph, without)
+    graph, facts, _ = run(_lowered(expanded(graph), two=True), without)
     return ScheduledPlan2D(**_Scheduler(graph, facts).fields())
 
 
@@ -63,19 +59,16 @@ def schedule(graph: GraphIR, facts: Facts, memory: Choice | None = None) -> Sche
     """Compiles a graph as it is with facts as they are: what :func:`pyspec.passes.run` gave.
     `memory` is what the memory planner is asked for; no number depends on it."""
     two = graph.domain is DomainKind.ENERGY_TIME_2D
-    _require(graph, can_lower_2d(graph) if two else can_lower_1d(graph))
-    fields = _Scheduler(graph, facts, memory).fields()
+    fields = _Scheduler(_lowered(graph, two), facts, memory).fields()
     return ScheduledPlan2D(**fields) if two else ScheduledPlan1D(**fields)
 
 
-def _require(graph: GraphIR, lowering: Lowering) -> None:
+def _lowered(graph: GraphIR, two: bool) -> GraphIR:
+    """The graph itself. Raises :class:`PlanError` where it cannot be compiled."""
+    lowering = can_lower_2d(graph) if two else can_lower_1d(graph)
     if not lowering:
         raise PlanError(f"graph {graph.name or '(unnamed)'} {lowering}")
-
-
-def _is_law(graph: GraphIR, node: GraphNode) -> bool:
-    """Whether an EXTERNAL node is a trace, not a component."""
-    return any(edge.kind is EdgeKind.TRACE_INPUT for edge in graph.outputs(node.id))
+    return graph
 
 
 def _ints(values: Any) -> Ints:
@@ -122,14 +115,6 @@ class _Substep(NamedTuple):
     external: int = -1
 
 
-def _under(step: _Substep, irf: OpDef, rows: list[int]) -> _Substep:
-    """A law as an exact instrument response turns it; `rows` are those of the instrument."""
-    row = response(step.op, irf)
-    assert row is not None
-    order = response_order(step.op, row)
-    return _Substep(row, [rows[0] if k == WIDTH else step.rows[k] for k in order])
-
-
 class _Scheduler:
     def __init__(self, graph: GraphIR, facts: Facts, memory: Choice | None = None) -> None:
         self.graph, self.facts, self.memory = graph, facts, memory
@@ -141,7 +126,8 @@ class _Scheduler:
         single = [n for n in computed if not self._is_sampled(n)]
         blocks = [n for n in computed if self._is_sampled(n)]
         self.n_aux = 0 if graph.aux is None else graph.aux.size
-        external = [n for n in self.order if n.kind is NodeKind.EXTERNAL and _is_law(graph, n)]
+        traces = {edge.source for edge in graph.edges if edge.kind is EdgeKind.TRACE_INPUT}
+        external = [n for n in self.order if n.kind is NodeKind.EXTERNAL and n.id in traces]
         self.rows = [*self.free, *self.fixed, *external, *single]
         self.samples = len(self.rows)
         self.external_names: list[str] = []
@@ -169,12 +155,6 @@ class _Scheduler:
             self.external_names.append(name)
         return EXTERNAL - self.external_names.index(name)
 
-    def _row_names(self) -> tuple[str, ...]:
-        names = [node.name for node in self.rows[: self.samples]]
-        for index, node in enumerate(self.rows[self.samples :]):
-            names.append(f"{node.name}[{index % self.n_aux}]")
-        return tuple(names)
-
     def fields(self) -> dict[str, Any]:
         """All fields of the plan."""
         graph = self.graph
@@ -182,6 +162,9 @@ class _Scheduler:
         rows = [self.row_of[one] for one in graph.results] if is_trace else []
         slots = assign_slots(self.graph, self.memory)
         results = _ints(rows or slots.results)
+        names = [node.name for node in self.rows[: self.samples]]
+        for index, node in enumerate(self.rows[self.samples :]):
+            names.append(f"{node.name}[{index % self.n_aux}]")
         return {
             "name": graph.name,
             "energy": np.zeros(1) if graph.energy is None else graph.energy.copy(),
@@ -193,7 +176,7 @@ class _Scheduler:
             "samples": self.samples,
             "result_row": rows[0] if is_trace else -1,
             "results": results if graph.of_kind(NodeKind.RESULTS) else _ints([]),
-            "row_names": self._row_names(),
+            "row_names": tuple(names),
             "opt_param_names": tuple(node.name for node in self.free),
             "fixed_names": tuple(node.name for node in self.fixed),
             "theta": np.array([node.value for node in self.free], dtype=np.float64),
@@ -246,8 +229,8 @@ class _Scheduler:
         ]
 
     def _is_profile(self, group: GraphNode) -> bool:
-        edges = self.graph.inputs(group.id, EdgeKind.TRACE_INPUT)
-        return bool(edges) and self.graph.nodes[edges[0].source].kind is NodeKind.PROFILE_SAMPLE
+        traces = self.graph.into(group.id, EdgeKind.TRACE_INPUT)
+        return bool(traces) and traces[0].kind is NodeKind.PROFILE_SAMPLE
 
     def _base_row(self, group: GraphNode) -> int:
         edges = self.graph.inputs(group.id, EdgeKind.BASE_INPUT)
@@ -258,8 +241,8 @@ class _Scheduler:
         if node.kind is NodeKind.AXIS:
             return [_Substep(op_of(_ITSELF), [])]
         steps: list[_Substep] = []
-        for edge in self.graph.inputs(node.id, EdgeKind.TRACE_INPUT):
-            steps += self._trace_steps(self.graph.nodes[edge.source])
+        for trace in self.graph.into(node.id, EdgeKind.TRACE_INPUT):
+            steps += self._trace_steps(trace)
         return steps
 
     def _trace_steps(self, trace: GraphNode) -> list[_Substep]:
@@ -267,8 +250,14 @@ class _Scheduler:
             kernel = op_of(trace.function_name)
             inner = self._substeps(trace)
             if kernel.kind == "IRF":
-                rows = self._param_rows(trace)
-                return [_under(step, kernel, rows) for step in inner if step.op.params]
+                turned = []
+                for step in inner:
+                    row = response(step.op, kernel) if step.op.params else None
+                    if row is not None:  # "none" is 0
+                        width = self._param_rows(trace)
+                        rows = response_arguments(step.op, row, step.rows, width)
+                        turned.append(_Substep(row, rows))
+                return turned
             # A kernel acts on what is there: nothing is 0.
             return [
                 *(inner or [_Substep(OPS["none"], [])]),
@@ -278,9 +267,9 @@ class _Scheduler:
         mask = None
         if trace.kind is NodeKind.SUBCYCLE_MASK:
             mask = trace.arrays["time_n_sub"].astype(bool)
-            trace = self.graph.nodes[self.graph.inputs(trace.id, EdgeKind.TRACE_INPUT)[0].source]
-        remap = self.graph.inputs(trace.id, EdgeKind.TRACE_INPUT)
-        axis = self.graph.nodes[remap[0].source].arrays["time_norm"] if remap else None
+            (trace,) = self.graph.into(trace.id, EdgeKind.TRACE_INPUT)
+        remap = self.graph.into(trace.id, EdgeKind.TRACE_INPUT)
+        axis = remap[0].arrays["time_norm"] if remap else None
         if trace.kind is NodeKind.EXTERNAL:
             external = self.row_of[trace.id]
         op, rows = op_of(trace.function_name), self._param_rows(trace)
@@ -313,8 +302,7 @@ class _Scheduler:
         graph, groups = self.graph, self._groups(profiles=True)
         indptr, functions, rows = [0], [], []
         for group in groups:
-            for edge in graph.inputs(group.id, EdgeKind.TRACE_INPUT):
-                sample = graph.nodes[edge.source]
+            for sample in graph.into(group.id, EdgeKind.TRACE_INPUT):
                 functions.append(self._code(op_of(sample.function_name)))
                 rows.append(self._param_rows(sample))
             indptr.append(len(functions))

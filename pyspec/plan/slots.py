@@ -12,11 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.ir.graph import SPECTRUM_KINDS
 from pyspec.memory import Choice, Step, plan_memory
 
-COMPONENTS = frozenset(
-    {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.PROFILE_AVERAGE}
-)
+COMPONENTS = SPECTRUM_KINDS - {NodeKind.SUM, NodeKind.EXTERNAL}
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,12 @@ class _Assignment:
         """The component that a node stands for: of an average what it averages."""
         if node.kind is not NodeKind.PROFILE_AVERAGE:
             return node
-        return self.graph.nodes[self.graph.inputs(node.id, EdgeKind.ADDEND)[0].source]
+        return self.graph.into(node.id, EdgeKind.ADDEND)[0]
 
     def _source(self, node: GraphNode) -> int | None:
         """The spectrum that a component reads."""
         read = self.graph.inputs(self._called(node).id, EdgeKind.SPECTRUM_INPUT)
         return read[0].source if read else None
-
-    def _addends(self, node: GraphNode) -> list[GraphNode]:
-        edges = self.graph.inputs(node.id, EdgeKind.ADDEND)
-        return [self.graph.nodes[edge.source] for edge in edges]
 
     def _read(self, node: GraphNode) -> int | None:
         """The spectrum with a slot that an addend is, or that it reads."""
@@ -106,7 +101,7 @@ class _Assignment:
         if node.kind is not NodeKind.SUM:
             source = self._source(node)
             return Step(() if source is None else (self.step_of[source],))
-        addends = self._addends(node)
+        addends = self.graph.into(node.id, EdgeKind.ADDEND)
         read = [number for addend in addends if (number := self._read(addend)) is not None]
         # The second addend may read the first: that is done before it is added.
         first = addends[0].id if addends and addends[0].id in self.step_of else None
@@ -123,7 +118,7 @@ class _Assignment:
         self.ops.append(SlotOp(called.id, called.name, read, target, store))
 
     def _sum(self, node: GraphNode, slot: dict[int, int], in_place: bool) -> None:
-        for position, addend in enumerate(self._addends(node)):
+        for position, addend in enumerate(self.graph.into(node.id, EdgeKind.ADDEND)):
             store = position == 0
             if store and in_place:
                 continue
