@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pyspec.calls import answered
@@ -16,7 +16,7 @@ from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
 from pyspec.model.build.kinetics import scheme_name, state_name
 from pyspec.model.tree import Free
-from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_name, profile_text
+from pyspec.model.yaml.to_yaml import dynamics_names, profile_name, retell
 
 #: Nodes that a model file writes as the entry of a parameter.
 _ENTRIES = frozenset(
@@ -207,21 +207,18 @@ class _Reader:
             par.min, par.max = node.bounds or (par.min, par.max)
         if node.id in self.laws:
             self.cycles.clear()
-            par.dynamics = self._dynamics(par.name, self._traces(self.laws[node.id]))
+            laws = self._traces(self.laws[node.id])
+            frequency, turns, _ = self.cycles[0] if self.cycles else (-1.0, 0, 0)
+            name = ", ".join(dynamics_names(par.name, turns))
+            par.dynamics = Dynamics(par.name, name, laws, frequency, turns, where=laws[0].where)
+            retell(par.dynamics)
         if node.id in self.profiles:
             traces = self.graph.into(self.profiles[node.id].id, EdgeKind.TRACE_INPUT)
             components = [self._component(one) for one in reversed(traces)]
-            profile = Profile(par.name, profile_name(par.name), components)
-            profile.where, profile.text = components[0].where, profile_text(profile, profile.name)
-            par.profile = profile
+            name, where = profile_name(par.name), components[0].where
+            par.profile = Profile(par.name, name, components, where=where)
+            retell(par.profile)
         return par
-
-    def _dynamics(self, target: str, components: Sequence[Component]) -> Dynamics:
-        frequency, turns, _ = self.cycles[0] if self.cycles else (-1.0, 0, 0)
-        names = dynamics_names(target, turns)
-        made = Dynamics(target, ", ".join(names), list(components), frequency, turns)
-        made.where, made.text = components[0].where, dynamics_text(made, names)
-        return made
 
 
 def _renamed(graph: GraphIR) -> GraphIR:

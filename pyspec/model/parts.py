@@ -10,7 +10,6 @@ from pyspec.model.model_tree import ModelTree
 from pyspec.model.resolved import check_resolution
 from pyspec.model.tree import Component, Dynamics, Par, Profile, walk
 from pyspec.model.yaml.reader import SECTIONS
-from pyspec.model.yaml.to_yaml import dynamics_names, dynamics_text, profile_text
 
 
 def parts_of(
@@ -58,18 +57,6 @@ def groups_of_laws(model: ModelTree, parameters: Mapping[str, Par]) -> list[list
     moved = (par.dynamics for par in parameters.values())
     of_model = [model.components] if model.is_time_model else []
     return of_model + [dynamics.components for dynamics in moved if dynamics is not None]
-
-
-def retell(part: Dynamics | Profile) -> None:
-    """Writes the YAML text of what moves a parameter anew, after a change."""
-    if isinstance(part, Profile):
-        part.text = profile_text(part, part.name)
-        return
-    names = part.name.split(", ")
-    if len(set(names)) != len(names):  # one model that takes several turns is now several
-        names = dynamics_names(part.target, part.n_subcycles)
-        part.name = ", ".join(names)
-    part.text = dynamics_text(part, names)
 
 
 def need_part(given: object, kind: type[Dynamics] | type[Profile], target: object) -> None:

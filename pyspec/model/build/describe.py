@@ -24,12 +24,7 @@ from pyspec.model.build.parameter_entry import similar
 from pyspec.model.tree import Component, Free, Par
 from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, read
 from pyspec.model.yaml.scalars import FLAGS, given_number, number_text
-from pyspec.model.yaml.to_yaml import (
-    dynamics_names,
-    dynamics_text,
-    profile_name,
-    profile_text,
-)
+from pyspec.model.yaml.to_yaml import dynamics_names, profile_name, retell
 
 
 @dataclass(frozen=True)
@@ -300,25 +295,22 @@ def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
     if isinstance(profiled, Profiled):
         if "profile" not in may:
             raise ModelError(f"{par.place}: cannot have a profile; give one to a component's value")
-        name = profile_name(par.name)
-        entry = Scalar(name, True, 0), _body(profiled.functions)
-        par.profile = build_profile(source, entry, par)
+        key = Scalar(profile_name(par.name), True, 0)
+        par.profile = build_profile(source, (key, _body(profiled.functions)), par)
         _attach(source, profiled.functions, par.profile.components, ("dynamics",))
-        par.profile.text = profile_text(par.profile, name)
+        retell(par.profile)
     if isinstance(value, Moving):
         if "dynamics" not in may:
             raise ModelError(
                 f"{par.place}: belongs to a time law and cannot move; add the law to those of the "
                 "parameter that moves"
             )
-        names = dynamics_names(par.name, len(value.laws) - 1)
-        bodies = [_body(laws) for laws in value.laws]
-        keys = [Scalar(name, True, 0) for name in names]
-        entries = list(zip(keys, bodies, strict=True))
+        keys = [Scalar(n, True, 0) for n in dynamics_names(par.name, len(value.laws) - 1)]
+        entries = list(zip(keys, map(_body, value.laws), strict=True))
         par.dynamics = build_dynamics(source, entries, par, value.frequency)
         laws = [law for turn in value.laws for law in turn]
         _attach(source, laws, par.dynamics.components, ())
-        par.dynamics.text = dynamics_text(par.dynamics, names)
+        retell(par.dynamics)
 
 
 def _shown(value: Value) -> str:

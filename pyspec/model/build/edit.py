@@ -11,9 +11,9 @@ from pyspec.model.build.describe import Expression, Number, entry, number
 from pyspec.model.build.parameter_entry import fill
 from pyspec.model.data.axes import Unchanged
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.parts import owner_of, retell
+from pyspec.model.parts import owner_of
 from pyspec.model.tree import Par
-from pyspec.model.yaml.to_yaml import model_text
+from pyspec.model.yaml.to_yaml import model_text, retell
 
 _CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
 

@@ -18,8 +18,8 @@ attached:                       # dynamics and profiles that the model brings al
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspec.calls import answered
@@ -42,7 +42,15 @@ from pyspec.model.build.user_functions import (
 )
 from pyspec.model.model import Model
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
-from pyspec.model.yaml.reader import Mapping, Scalar, Sequence, Source, end_line, open_source, read
+from pyspec.model.yaml.reader import (
+    Mapping,
+    Sequence,
+    Source,
+    end_line,
+    open_source,
+    read,
+    walk,
+)
 from pyspec.model.yaml.scalars import is_null
 from pyspec.model.yaml.to_yaml import model_text
 
@@ -65,27 +73,20 @@ def load_models(
     Raises :class:`ModelError`, starting with file, line and parameter, for everything that is
     not as it should be.
     """
-    file, entries, quantities, attached = _split(open_source(source))
+    file = _read(source)
     if names is not None:
-        wanted = [names] if isinstance(names, str) else list(names)
-        chosen = [_find(file, entries, name) for name in wanted]
+        chosen = [file.find(name) for name in ([names] if isinstance(names, str) else names)]
     else:
-        chosen = [entry for entry in entries.values() if _domain(file, entry[1])]
+        chosen = [entry for entry in file.models.values() if file.domain(entry[1])]
         if not chosen:
             raise ModelError(
-                f"{file.name}: holds time laws only; load them with load_dynamics, or add an "
-                "energy model"
+                f"{file.source.name}: holds time laws only; load them with load_dynamics, or add "
+                "an energy model"
             )
-    models = {
-        key.text: _model(file, key, body, entries, quantities, _domain(file, body) or "ENERGY")
-        for key, body in chosen
-    }
-    for model in models.values():
-        if model.is_time_model:
-            check_kernels(model.components)
+    models = {entry[0].text: file.model(entry, file.domain(entry[1])) for entry in chosen}
     for name, model in models.items():
-        if name in attached:
-            attach(file, model, attached[name], lambda law: _find(file, entries, law))
+        if name in file.attached:
+            attach(file.source, model, file.attached[name], file.find)
     return models
 
 
@@ -100,7 +101,7 @@ def load_model(source: str | Path, name: str | None = None) -> Model:
         return load_models(source, name)[name]
     models = load_models(source)
     if len(models) > 1:
-        raise _which(open_source(source), models)
+        raise _which(open_source(source).name, models)
     return next(iter(models.values()))
 
 
@@ -122,12 +123,13 @@ def load_dynamics(
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file, entries, _, _ = _split(open_source(source))
-    names = [name] if isinstance(name, str) else list(name)
-    found = [_find(file, entries, one) for one in names]
+    file = _read(source)
+    found = [file.find(one) for one in ([name] if isinstance(name, str) else name)]
     if not found:
-        raise ModelError(f"{file.name}: no dynamics model is named; name one, or a list of them")
-    return build_dynamics(file, found, target, frequency)
+        raise ModelError(
+            f"{file.source.name}: no dynamics model is named; name one, or a list of them"
+        )
+    return build_dynamics(file.source, found, target, frequency)
 
 
 @answered
@@ -138,8 +140,8 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file, entries, _, _ = _split(open_source(source))
-    return build_profile(file, _find(file, entries, name), target)
+    file = _read(source)
+    return build_profile(file.source, file.find(name), target)
 
 
 @answered
@@ -147,38 +149,94 @@ def load_time_model(source: str | Path | Source, name: str | None = None) -> Mod
     """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
     ``parameters`` are its parameters too. `name` may be left out where the file has only one
     model."""
-    file, entries, quantities, _ = _split(open_source(source))
-    if name is None:
-        name, *others = entries
-        if others:
-            raise _which(file, entries)
-    key, body = _find(file, entries, name)
-    model = _model(file, key, body, entries, quantities, "TIME")
-    check_kernels(model.components)
-    return model
+    file = _read(source)
+    if name is None and len(file.models) > 1:
+        raise _which(file.source.name, file.models)
+    return file.model(file.find(next(iter(file.models)) if name is None else name), "TIME")
 
 
 def is_of_laws(source: str | Path, name: str | None = None) -> bool:
     """Whether the named model of a file, or each of its models without a name, is made of laws of
     time: what :func:`load_time_model` takes."""
-    file, entries, _, _ = _split(open_source(source))
-    chosen = entries.values() if name is None else [_find(file, entries, name)]
+    file = _read(source)
+    chosen = file.models.values() if name is None else [file.find(name)]
     return all(
-        not _domain(file, body) and _only_laws(file, body, but_kernels=True) for _, body in chosen
+        not file.domain(body) and file.only_laws(body, but_kernels=True) for _, body in chosen
     )
 
 
-def _split(
-    file: Source,
-) -> tuple[Source, dict[str, Entry], Entry | None, dict[str, Mapping]]:
-    """The file with its functions, its models, its section ``parameters``, and for each model what
+@dataclass(frozen=True)
+class _ModelFile:
+    """A file with its functions, its models, its section ``parameters``, and for each model what
     its section ``attached`` says."""
-    file, entries = _entries(file)
-    quantities = entries.pop(QUANTITIES, None)
-    attached = read_attached(file, entries.pop(ATTACHED, None), list(entries))
-    if not entries:
-        raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
-    return file, entries, quantities, attached
+
+    source: Source
+    models: dict[str, Entry]
+    quantities: Entry | None
+    attached: dict[str, Mapping]
+
+    def find(self, name: str) -> Entry:
+        """A model by name. Raises :class:`ModelError` where there is none."""
+        if name not in self.models:
+            none = "; write one of laws that do nothing, 'none: {none: {}}'"
+            raise ModelError(
+                f"{self.source.name}: there is no model {name!r}; it has {', '.join(self.models)}"
+                f"{none if name == 'none' else similar(name, list(self.models))}"
+            )
+        return self.models[name]
+
+    def domain(self, body: Mapping) -> str:
+        """The domain of a model that is fitted to spectra: time laws with spectra that are free, or
+        functions of energy; "" for laws that move a parameter."""
+        if not self.only_laws(body):
+            return "ENERGY"
+        return "TIME" if any(key.text == "free" for key, _ in walk(body)) else ""
+
+    def only_laws(self, body: Mapping, *, but_kernels: bool = False) -> bool:
+        """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not
+        kernels alone. Of several names one that is not known may be meant for a law."""
+        names = [key.text for key, _ in body.items if key.text not in self.source.schemes]
+        found = [self.source.functions.get(name) or rows().get(name) for name in names]
+        known = [op for op in found if op is not None]
+        if but_kernels:
+            is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in known)
+            return is_law and len(known) == len(found) and all(op.domain == "TIME" for op in known)
+        return bool(known or not names) and all(op.domain in ("TIME", "AUX") for op in known)
+
+    def model(self, entry: Entry, domain: str) -> Model:
+        """A model with the quantities that it can have; `domain` is "TIME" for one of laws."""
+        file, (key, body) = self.source, entry
+        if domain != "TIME" and self.only_laws(body, but_kernels=True):
+            raise ModelError(
+                f"{file.at(key.line)}: {key.text}: has laws of time alone; for spectra over time "
+                "write {free: energy} as the amplitude of each, or add it to a parameter of "
+                "another model with add_time_dependence; one trace is fitted with fit_trace"
+            )
+        components = build_components(file, body, domain or "ENERGY", "")
+        if domain == "TIME":
+            check_kernels(components)
+        text = file.lines(key.line, end_line(body))
+        extra, lost = tuple[Par, ...](), dict[str, Formula]()
+        if self.quantities is not None:
+            others = [node for name, (_, node) in self.models.items() if name != key.text]
+            elsewhere = {
+                par.name
+                for node in others
+                if not self.only_laws(node)
+                for par in _parameters(build_components(file, node, "ENERGY", ""))
+            }
+            own = _parameters(components)
+            disperses = has_free_spectra({par.name: par for par in own})
+            if not disperses and any(self.domain(node) == "TIME" for node in others):
+                elsewhere.add(ENERGY)  # which expressions name where spectra are free
+            extra, lost = _quantities(file, self.quantities[1], own, elsewhere)
+            text = _kept_text(file, self.quantities, {par.name for par in extra}) + text
+        text = functions_text(components) + text
+        if reads_file(body):
+            text = model_text(key.text, components, extra)
+        model = Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
+        model.elsewhere = lost
+        return model
 
 
 def _quantities(
@@ -231,46 +289,9 @@ def _parameters(components: list[Component]) -> list[Par]:
     return [par for component in components for par in component.parameters]
 
 
-def _model(
-    file: Source,
-    key: Scalar,
-    body: Mapping,
-    entries: dict[str, Entry],
-    quantities: Entry | None,
-    domain: str = "ENERGY",
-) -> Model:
-    if domain == "ENERGY" and _only_laws(file, body, but_kernels=True):
-        raise ModelError(
-            f"{file.at(key.line)}: {key.text}: has laws of time alone; for spectra over time write "
-            "{free: energy} as the amplitude of each, or add it to a parameter of another model "
-            "with add_time_dependence; one trace is fitted with fit_trace"
-        )
-    components = build_components(file, body, domain, "")
-    text = file.lines(key.line, end_line(body))
-    extra, lost = tuple[Par, ...](), dict[str, Formula]()
-    if quantities is not None:
-        others = [node for name, (_, node) in entries.items() if name != key.text]
-        energy_models = [node for node in others if not _only_laws(file, node)]
-        elsewhere = {
-            par.name
-            for node in energy_models
-            for par in _parameters(build_components(file, node, "ENERGY", ""))
-        }
-        own = _parameters(components)
-        disperses = has_free_spectra({par.name: par for par in own})
-        if not disperses and any(_domain(file, node) == "TIME" for node in others):
-            elsewhere.add(ENERGY)  # which expressions name where spectra are free
-        extra, lost = _quantities(file, quantities[1], own, elsewhere)
-        text = _kept_text(file, quantities, {par.name for par in extra}) + text
-    text = functions_text(components) + text
-    if reads_file(body):
-        text = model_text(key.text, components, extra)
-    model = Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
-    model.elsewhere = lost
-    return model
-
-
-def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
+def _read(given: str | Path | Source) -> _ModelFile:
+    """A file of models. Raises :class:`ModelError` for what is none."""
+    file = open_source(given)
     root = read(file)
     if root is None or is_null(root):
         raise ModelError(f"{file.at(1)}: the file is empty; write 'model_name:' and its components")
@@ -283,7 +304,7 @@ def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
     sections = dict_of(root)
     own = read_functions(file, sections.get(FUNCTIONS), sections.get(INCLUDE))
     schemes = read_schemes(file, sections.get(KINETICS))
-    file = dataclasses.replace(file, functions=own, schemes=schemes)
+    file = replace(file, functions=own, schemes=schemes)
     for key, body in root.items:
         if key.text in (FUNCTIONS, INCLUDE, KINETICS):
             continue
@@ -303,68 +324,25 @@ def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
             raise ModelError(
                 f"{place}: a model holds components by function name, such as {_EXAMPLE}"
             )
-        _refuse_component(file, key, body, place)
+        is_function = key.text in file.functions or key.text in file.schemes or key.text in rows()
+        if is_function and any(isinstance(node, Sequence) for _, node in body.items):
+            raise ModelError(  # its model would lack it
+                f"{place}: stands where models do, but is a component; indent it, and its "
+                "parameters further, below the name of its model"
+            )
         entries[key.text] = key, body
+    quantities = entries.pop(QUANTITIES, None)
+    attached = read_attached(file, entries.pop(ATTACHED, None), list(entries))
     if not entries:
         raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
-    return file, entries
-
-
-def _refuse_component(file: Source, key: Scalar, body: Mapping, place: str) -> None:
-    """A component that is not indented stands where models do: its model would lack it.
-
-    Raises :class:`ModelError` for a function with the lists of its parameters.
-    """
-    is_function = key.text in file.functions or key.text in file.schemes or key.text in rows()
-    if is_function and any(isinstance(node, Sequence) for _, node in body.items):
-        raise ModelError(
-            f"{place}: stands where models do, but is a component; indent it, and its parameters "
-            "further, below the name of its model"
-        )
+    return _ModelFile(file, entries, quantities, attached)
 
 
 _EXAMPLE = "'Offset: {y0: [1.0, True]}'"
 
 
-def _write_none(name: str) -> str:
-    """The remedy for laws that do nothing, as the first of sub-cycles."""
-    return "; write one of laws that do nothing, 'none: {none: {}}'" if name == "none" else ""
-
-
-def _which(file: Source, names: Iterable[str]) -> ModelError:
+def _which(file: str, names: Iterable[str]) -> ModelError:
     first, *others = names
     return ModelError(
-        f"{file.name}: has the models {', '.join([first, *others])}; say which, such as {first!r}"
+        f"{file}: has the models {', '.join([first, *others])}; say which, such as {first!r}"
     )
-
-
-def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
-    if name not in entries:
-        raise ModelError(
-            f"{file.name}: there is no model {name!r}; it has {', '.join(entries)}"
-            f"{_write_none(name) or similar(name, list(entries))}"
-        )
-    return entries[name]
-
-
-def _domain(file: Source, body: Mapping) -> str:
-    """The domain of a model that is fitted to spectra: time laws with spectra that are free, or
-    functions of energy; "" for laws that move a parameter."""
-    if not _only_laws(file, body):
-        return "ENERGY"
-    pars = [spec for _, node in body.items if isinstance(node, Mapping) for _, spec in node.items]
-    words = [key.text for spec in pars if isinstance(spec, Mapping) for key, _ in spec.items]
-    free = "free" in words
-    return "TIME" if free else ""
-
-
-def _only_laws(file: Source, body: Mapping, *, but_kernels: bool = False) -> bool:
-    """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not kernels
-    alone. Of several names one that is not known may be meant for a law."""
-    names = [key.text for key, _ in body.items if key.text not in file.schemes]
-    found = [file.functions.get(name) or rows().get(name) for name in names]
-    known = [op for op in found if op is not None]
-    if but_kernels:
-        is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in known)
-        return is_law and len(known) == len(found) and all(op.domain == "TIME" for op in known)
-    return bool(known or not names) and all(op.domain in ("TIME", "AUX") for op in known)

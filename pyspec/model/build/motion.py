@@ -13,7 +13,7 @@ from pyspec.model.build.measured_irf import reads_file
 from pyspec.model.build.user_functions import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 from pyspec.model.yaml.reader import Mapping, Scalar, Source, end_line
-from pyspec.model.yaml.to_yaml import dynamics_text
+from pyspec.model.yaml.to_yaml import retell
 
 #: One model of a file: its name and what stands below it.
 Entry = tuple[Scalar, Mapping]
@@ -45,7 +45,7 @@ def build_dynamics(
     )
     localise(dynamics)
     if any(reads_file(body) for _, body in entries):
-        dynamics.text = dynamics_text(dynamics, names)
+        retell(dynamics)
     return dynamics
 
 

@@ -29,29 +29,22 @@ def _model_lines(name: str, components: Sequence[Component], quantities: Sequenc
     return _joined([*lines, f"{key_text(name)}:", *_lines(components)])
 
 
-def dynamics_text(dynamics: Dynamics, names: Sequence[str]) -> str:
-    """The models of `dynamics`, called `names`: the model of all times, then those of the
-    sub-cycles, each once."""
-    return functions_text(dynamics.components) + _dynamics_lines(dynamics, names)
+def retell(part: Dynamics | Profile) -> None:
+    """Writes the YAML text of what moves a parameter anew: of dynamics the model of all times, then
+    those of the sub-cycles, each once. One model that took several turns is now several."""
+    names = part.name.split(", ") if isinstance(part, Dynamics) else [part.name]
+    if isinstance(part, Dynamics) and len(set(names)) != len(names):
+        names = dynamics_names(part.target, part.n_subcycles)
+        part.name = ", ".join(names)
+    part.text = functions_text(part.components) + _part_lines(part, names)
 
 
-def _dynamics_lines(dynamics: Dynamics, names: Sequence[str]) -> str:
+def _part_lines(part: Dynamics | Profile, names: Sequence[str]) -> str:
     lines = []
     for index, name in enumerate(names):
-        if name in names[:index]:
-            continue
-        own = [component for component in dynamics.components if component.subcycle == index]
+        own = [component for component in part.components if component.subcycle == index]
         lines += [f"{key_text(name)}:", *_lines(own)]
     return _joined(lines)
-
-
-def profile_text(profile: Profile, name: str) -> str:
-    """The model of `profile`, called `name`."""
-    return functions_text(profile.components) + _profile_lines(profile, name)
-
-
-def _profile_lines(profile: Profile, name: str) -> str:
-    return _joined([f"{key_text(name)}:", *_lines(profile.components)])
 
 
 def dynamics_names(target: str, n_subcycles: int) -> list[str]:
@@ -86,12 +79,12 @@ def whole_text(model: ModelTree) -> str:
         entries = []
         if par.profile is not None:
             used += par.profile.components
-            texts.append(_profile_lines(par.profile, profile_name(par.name)))
+            texts.append(_part_lines(par.profile, [profile_name(par.name)]))
             entries.append(f"profile: {profile_name(par.name)}")
         if par.dynamics is not None:
             names = dynamics_names(par.name, par.dynamics.n_subcycles)
             used += par.dynamics.components
-            texts.append(_dynamics_lines(par.dynamics, names))
+            texts.append(_part_lines(par.dynamics, names))
             entries.append(f"dynamics: [{', '.join(names)}]")
             if par.dynamics.n_subcycles:
                 entries.append(f"frequency: {number_text(par.dynamics.frequency)}")
