@@ -59,7 +59,7 @@ def test_nan_counts_where_it_is_fitted() -> None:
         ({"rows": (0.5, 2)}, "whole numbers"),
         ({"columns": 3}, "whole numbers"),
         ({"columns": (1, 2, 3)}, "whole numbers"),
-        ({"data": DATA, "rows": (1, 4)}, r"rows \(1, 4\) reach beyond the 3 rows of the data"),
+        ({"data": DATA, "rows": (1, 4)}, r"rows \(1, 4\) are empty or outside of the axis of 3"),
         ({"data": DATA[0], "columns": (0, 5)}, "beyond the 4 columns of the data"),
         ({"data": DATA, "weight": np.ones(7)}, r"\(7,\), which does not .* \(times, energies\)"),
         ({"data": DATA[0], "weight": np.ones((3, 4))}, r"broadcast to \(4,\); give a number"),

@@ -109,11 +109,6 @@ def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.b
     return np.array(np.broadcast_to(mask, shape))
 
 
-def kept_by(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
-    """False where `mask` is True, of the shape of the data."""
-    return ~check_mask(mask, np.shape(mask if data is None else data))
-
-
 def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Any:
     """Where a point counts by both; `keep` itself where it is no array of booleans."""
     given = left if keep is None else np.asarray(keep)
@@ -125,13 +120,6 @@ def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Any:
             "or False"
         )
     return given & left
-
-
-def masked_beside(mask: Any, keep: Any) -> Any:
-    """Where points count by a mask by reference."""
-    if keep is not None:
-        raise DataError("with a mask by reference leave keep= out")
-    return Kept(mask)
 
 
 def taken_beside(data: object, weight: Any, keep: Any) -> tuple[Any, Any]:

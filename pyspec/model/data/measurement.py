@@ -16,7 +16,7 @@ from pyspec.calls import Suggesting, answered, is_whole
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.functions.grid import Grid, unit_of
 from pyspec.functions.losses import FLOOR
-from pyspec.model.data.lazy_weights import both_kept, kept_by, masked_beside, taken_beside
+from pyspec.model.data.lazy_weights import Kept, both_kept, check_mask, taken_beside
 from pyspec.model.data.measurement_checks import (
     check_weight,
     counted,
@@ -95,14 +95,15 @@ class Measurement(Suggesting):
         mask: npt.ArrayLike | None = None,
     ) -> None:
         if source_of(mask) is not None:
-            keep = masked_beside(mask, keep)
+            if keep is not None:
+                raise DataError("with a mask by reference leave keep= out")
+            keep = Kept(mask)  # type: ignore[arg-type, assignment]
         elif mask is not None:
-            keep = both_kept(keep, kept_by(mask, data))
+            keep = both_kept(keep, ~check_mask(mask, np.shape(mask if data is None else data)))
         loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
         named = ({} if labels is None else labels, {} if units is None else units)
         given = (data, rows, columns, weight, keep, loss, loss_scale, *named, energy_step, ends)
-        for one, value in zip(fields(self), given, strict=True):
-            object.__setattr__(self, one.name, value)
+        self.__dict__.update(zip(_FIELDS, given, strict=True))
         self._check()
 
     def __repr__(self) -> str:
@@ -120,29 +121,29 @@ class Measurement(Suggesting):
         return None if self.keep is None else ~self.keep
 
     def _check(self) -> None:
-        low = np.inf
-        for what in ("labels", "units"):
-            object.__setattr__(self, what, texts_of(getattr(self, what), what))
-        for what in ("rows", "columns", "ends"):
-            object.__setattr__(self, what, window_of(getattr(self, what), what))
+        own, low = self.__dict__, np.inf
+        own |= {what: texts_of(own[what], what) for what in ("labels", "units")}
+        own |= {what: window_of(own[what], what) for what in ("rows", "columns", "ends")}
         if source_of(self.weight) is not None or source_of(self.keep) is not None:
-            weight, keep = taken_beside(self.data, self.weight, self.keep)
-            object.__setattr__(self, "weight", weight)
-            object.__setattr__(self, "keep", keep)
+            own["weight"], own["keep"] = taken_beside(self.data, self.weight, self.keep)
         if self.weight is not None and source_of(self.weight) is None:
-            weight = real_of(self.weight, "weight").astype(np.float64, copy=False)
-            low = low_of(weight)
-            object.__setattr__(self, "weight", weight)
+            own["weight"] = real_of(self.weight, "weight").astype(np.float64, copy=False)
+            low = low_of(self.weight)
         if self.keep is not None and source_of(self.keep) is None:
-            keep = np.asarray(self.keep)
-            if keep.dtype.kind != "b":
-                raise DataError(f"keep has type {keep.dtype}; give booleans, False where masked")
-            object.__setattr__(self, "keep", keep)
+            own["keep"] = np.asarray(self.keep)
+            if self.keep.dtype.kind != "b":
+                raise DataError(
+                    f"keep has type {self.keep.dtype}; give booleans, False where masked"
+                )
         if self.data is not None:
-            object.__setattr__(self, "data", real_of(self.data, "data"))
-            self._check_shapes()
+            own["data"] = real_of(self.data, "data")
+            if self.data.ndim not in (1, 2) or self.data.size == 0:
+                raise DataError(
+                    f"data have shape {self.data.shape}; give (n_time, n_energy) or (n_energy,)"
+                )
+            self.check_axes(self.data.shape)
             if low == 0.0 and self.weight is not None:
-                object.__setattr__(self, "keep", counted(self.keep, self.weight, self.data.shape))
+                own["keep"] = counted(self.keep, self.weight, self.data.shape)
             self._check_values()
         self._check_loss()
 
@@ -163,15 +164,16 @@ class Measurement(Suggesting):
             kept = slice(None) if self.keep is None else self.window(self.keep)
             refuse_negative(np.min(window[kept], initial=0.0))
 
-    def check_axes(self, full: tuple[int, ...], of: str) -> None:
-        """Raises :class:`DataError` unless data, mask, weights and window fit the axes of the model
-        `of`: (n_time, n_energy), or the one that there is."""
+    def check_axes(self, full: tuple[int, ...], of: str = "") -> None:
+        """Raises :class:`DataError` unless data, mask, weights and window fit what has these axes,
+        the data or `of` a model: (n_time, n_energy), or the one that there is."""
         axes = " (times, energies)" if len(full) == 2 else ""
+        whose = f"the axes of {of}" if of else "the data"
         for name, array in (("data", self.data), ("keep", self.keep)):
             if array is not None and array.shape != full:
                 raise DataError(
-                    f"{name} has shape {array.shape}, the axes of {of} have {full}{axes}; give it "
-                    "the full axes, and crop with rows and columns"
+                    f"{name} has shape {array.shape}, {whose} have {full}{axes}; give it the full "
+                    "axes, and crop with rows and columns"
                 )
         if self.weight is not None:
             check_weight(self.weight.shape, full)
@@ -188,28 +190,6 @@ class Measurement(Suggesting):
                 f"the window's {name} {window} are empty or outside of the axis of {size} "
                 "points; choose limits inside of it"
             )
-
-    def _check_shapes(self) -> None:
-        assert self.data is not None
-        if self.data.ndim not in (1, 2) or self.data.size == 0:
-            raise DataError(
-                f"data have shape {self.data.shape}; give (n_time, n_energy) or (n_energy,)"
-            )
-        if self.keep is not None and self.keep.shape != self.data.shape:
-            raise DataError(
-                f"keep has shape {self.keep.shape}, the data {self.data.shape}; give each point "
-                "its True or False"
-            )
-        if self.weight is not None:
-            check_weight(self.weight.shape, self.data.shape)
-        for what, window, size in zip(
-            ("columns", "rows"), (self.columns, self.rows), self.data.shape[::-1], strict=False
-        ):
-            if window is not None and window[1] > size:
-                raise DataError(
-                    f"the window's {what} {window} reach beyond the {size} {what} of the data; "
-                    "choose limits inside of them"
-                )
 
     def _check_values(self) -> None:
         assert self.data is not None
@@ -390,8 +370,7 @@ def row_of(series: Measurement, row: int) -> Measurement:
     if series.weight is not None:
         return replace(series, weight=np.broadcast_to(series.weight, data.shape)[row], **own)
     one = object.__new__(Measurement)
-    for name in _FIELDS:
-        object.__setattr__(one, name, own[name] if name in own else getattr(series, name))
+    one.__dict__.update({name: getattr(series, name) for name in _FIELDS} | own)
     one._check_values()
     one._check_loss()
     return one
