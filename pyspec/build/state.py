@@ -127,7 +127,7 @@ def _laws_of(name: str, par: Any) -> list[str]:
 def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
     """Parameter → (its component, the parameter that this one moves)."""
     return {
-        par.name: (component.name, target and target.name)
+        par.name: (component.name, None if target is None else target.name)
         for component, target, _ in walk(model.components, model.quantities)
         for par in component.parameters
     }

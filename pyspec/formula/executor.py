@@ -81,7 +81,7 @@ def evaluate_dag(state: State, dag: DAG) -> Array | None:
     return value
 
 
-def _inputs(state: State, placeholders: Iterable[placeholder[Any]]) -> None:
+def _inputs(state: State, placeholders: Iterable[placeholder]) -> None:
     missing = []
     for one in placeholders:
         if one not in state.values and one.default_value is not None:

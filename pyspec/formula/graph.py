@@ -267,7 +267,7 @@ class function_call(Node[T]):
         super().__init__("")
 
     @property
-    def operands(self) -> tuple[Node[Any], ...]:
+    def operands(self) -> tuple[Node, ...]:
         return (*self.args, *self.kwargs.values())
 
     def arguments(self) -> str:
@@ -282,25 +282,25 @@ class function_call(Node[T]):
 # ---- NumPy's and SciPy's functions, called on nodes -------------------------------------------
 
 
-def _clip(node: Any, low: Any, high: Any) -> Node[Any]:
+def _clip(node: Any, low: Any, high: Any) -> Node:
     return minimum(maximum(node, low), high)
 
 
-def _tanh(node: Any) -> Node[Any]:
+def _tanh(node: Any) -> Node:
     return 1 - 2 / (exp(2 * as_node(node)) + 1)
 
 
-def _condition(node: Any) -> Node[Any]:
+def _condition(node: Any) -> Node:
     made = as_node(node)
     return made if made.is_condition else not_equal(made, 0)
 
 
-def _voigt(node: Any, sd: Any, hwhm: Any) -> Node[Any]:
+def _voigt(node: Any, sd: Any, hwhm: Any) -> Node:
     width = math.sqrt(2) * as_node(sd)
     return wofz_real(node / width, hwhm / width) / (width * math.sqrt(math.pi))
 
 
-_SAME: tuple[Callable[..., Node[Any]], ...] = (
+_SAME: tuple[Callable[..., Node], ...] = (
     add, subtract, multiply, divide, power, minimum, maximum, less, less_equal, greater,
     greater_equal, equal, not_equal, negative, exp, log, sqrt, sin, cos, tan, arctan, erf, erfc,
     erfcx, where,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pyspec.formula import linearize
 from pyspec.formula.forest import Tree, is_leaf
@@ -16,8 +15,8 @@ from pyspec.formula.node import constant, placeholder
 class DAG:
     """`placeholders` and `constants` stand by number; there are `nodes` or `trees`."""
 
-    placeholders: tuple[placeholder[Any], ...]
-    constants: tuple[constant[Any], ...]
+    placeholders: tuple[placeholder, ...]
+    constants: tuple[constant, ...]
     nodes: tuple[AnyNode, ...] = ()
     trees: tuple[Tree, ...] = ()
 
@@ -48,7 +47,7 @@ def compile_trees(*trees: Tree) -> DAG:
 
 def _leaves(
     nodes: Iterable[AnyNode],
-) -> tuple[tuple[placeholder[Any], ...], tuple[constant[Any], ...]]:
+) -> tuple[tuple[placeholder, ...], tuple[constant, ...]]:
     by_number = sorted(nodes, key=lambda node: node.id)
     return (
         tuple(node for node in by_number if isinstance(node, placeholder)),

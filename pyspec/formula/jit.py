@@ -63,7 +63,7 @@ def _behind(numba: Any, first: Any, second: Any) -> Any:
     return numba.njit(lambda values: second(first(values)))
 
 
-def _by_numpy(node: Node[Any]) -> Callable[..., Any] | None:
+def _by_numpy(node: Node) -> Callable[..., Any] | None:
     """NumPy's function of the name of the node, for whole arrays; None where it has none."""
     function = getattr(np, type(node).__name__, None)
     if not isinstance(function, np.ufunc):
@@ -73,7 +73,7 @@ def _by_numpy(node: Node[Any]) -> Callable[..., Any] | None:
     return (lambda a: function(a)) if function.nin == 1 else (lambda a, b: function(a, b))
 
 
-def _step(numba: Any, node: Node[Any], place: dict[Node[Any], int]) -> Any:
+def _step(numba: Any, node: Node, place: dict[Node, int]) -> Any:
     """A tuple of values → the same with that of the node behind it."""
     of_arrays = _by_numpy(node)
     if of_arrays is not None:

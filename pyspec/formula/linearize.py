@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from pyspec.errors import ModelError
 from pyspec.formula.node import Node
 
-AnyNode = Node[Any]
+AnyNode = Node
 
 
 def forest(*roots: AnyNode, boundary: Collection[AnyNode] = ()) -> list[AnyNode]:
@@ -36,17 +35,14 @@ def _visit(root: AnyNode, known: set[int], done: list[AnyNode]) -> None:
             known.add(id(node))
             done.append(node)
         elif id(node) in open_nodes:
-            raise ModelError(f"the formula runs in a circle: {_circle(node, open_nodes)}")
+            circle = list(open_nodes.values())
+            circle = [*circle[[one is node for one in circle].index(True) :], node]
+            names = " <- ".join(one.label for one in circle)
+            raise ModelError(f"the formula runs in a circle: {names}")
         elif id(node) not in known:
             open_nodes[id(node)] = node
             waiting.append((node, True))
             waiting += [(operand, False) for operand in reversed(node.operands)]
-
-
-def _circle(node: AnyNode, open_nodes: dict[int, AnyNode]) -> str:
-    names = list(open_nodes)
-    circle = [open_nodes[key] for key in names[names.index(id(node)) :]]
-    return " <- ".join(one.label for one in (*circle, node))
 
 
 def verify(nodes: Iterable[AnyNode]) -> dict[AnyNode, type | None]:

@@ -26,11 +26,11 @@ else:
 _NUMBERS = itertools.count(1)
 
 #: The operation of each instruction of the RPN table, and what NumPy's functions are as nodes.
-OPERATIONS: dict[str, Callable[..., Node[Any]]] = {}
-BY_NUMPY_NAME: dict[str, Callable[..., Node[Any]]] = {}
+OPERATIONS: dict[str, Callable[..., Node]] = {}
+BY_NUMPY_NAME: dict[str, Callable[..., Node]] = {}
 
 
-def apply(instruction: str, *operands: Any) -> Node[Any]:
+def apply(instruction: str, *operands: Any) -> Node:
     """The node of an instruction of the RPN table."""
     return OPERATIONS[instruction](*operands)
 
@@ -73,7 +73,7 @@ class Node(Generic[T]):
         self.name = name
 
     @property
-    def operands(self) -> tuple[Node[Any], ...]:
+    def operands(self) -> tuple[Node, ...]:
         """The nodes that this one is made of."""
         return tuple(getattr(self, field) for field in self.fields)
 
@@ -202,7 +202,7 @@ class Node(Generic[T]):
         return make(*args)
 
 
-def as_condition(node: Node[Any]) -> Node[Any]:
+def as_condition(node: Node) -> Node:
     """The node, of which it is known that it is 1 or 0."""
     node.is_condition = True
     return node
@@ -229,7 +229,7 @@ def _refused(name: str) -> Any:
     )
 
 
-def as_node(value: Any) -> Node[Any]:
+def as_node(value: Any) -> Node:
     """The node, also from an array that holds it, or a number as a constant."""
     held = value.item() if getattr(value, "shape", None) == () else value
     return held if isinstance(held, Node) else constant(held)

@@ -137,8 +137,12 @@ class _Parser:
             raise self.error(0, "it is empty; write a formula such as GLP_01_x0 + 3.67")
         root = self.sum(0)
         self._expect_end()
-        self._check_depth(root)
-        return root
+        level: list[Node] = [root]
+        for _ in range(MAX_DEPTH):
+            level = [k for node in level if isinstance(node, Apply) for k in node.operands]
+            if not level:
+                return root
+        raise self.error(level[0].position, "it is too long; split it over several parameters")
 
     def _expect_end(self) -> None:
         token, before = self.token, self.tokens[self.index - 1]
@@ -161,14 +165,6 @@ class _Parser:
         raise self.error(
             token.position, f"an operator is missing before {token.text!r}; write + - * / or **"
         )
-
-    def _check_depth(self, root: Node) -> None:
-        level: list[Node] = [root]
-        for _ in range(MAX_DEPTH):
-            level = [k for node in level if isinstance(node, Apply) for k in node.operands]
-            if not level:
-                return
-        raise self.error(level[0].position, "it is too long; split it over several parameters")
 
     def sum(self, lowest: int) -> Node:
         self._enter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
@@ -68,8 +67,5 @@ def _term(node: AnyNode, k: int, slope: AnyNode) -> AnyNode | None:
         return slope if partial.value == 1 else constant(partial.value) * slope
     known = {**dict(zip("abc", node.operands, strict=False)), "v": node}
     factor = from_syntax(partial, known)
-    return factor if _is_one(slope) else chain_product(factor, slope)
-
-
-def _is_one(node: Any) -> bool:
-    return isinstance(node, constant) and node.value == 1
+    is_one = isinstance(slope, constant) and slope.value == 1
+    return factor if is_one else chain_product(factor, slope)

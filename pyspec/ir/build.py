@@ -68,14 +68,18 @@ class _Builder:
         for par in parameters:
             self._parameter(par)
         for par in parameters:
-            if par.dynamics is not None:
-                self._dynamics(par, par.dynamics)
+            if par.dynamics is not None:  # base + D(t)
+                name, base = f"{par.name}_resolved", self.raw[par.name]
+                self.resolved[par.name] = self._combine(name, base, par.dynamics)
         for par in parameters:
             if par.profile is not None:
                 self._profile(par, par.profile)
         for par in parameters:
-            if par.formula is not None:
-                self._references(par)
+            for position, name in enumerate(par.formula.names if par.formula is not None else ()):
+                if name not in self.resolved:  # the model has checked that it is the energy
+                    self.resolved[name] = self.out.node(NodeKind.AXIS, name, axis=name)
+                used, own = self.resolved[name], self.raw[par.name]
+                self.out.edge(used, own, EdgeKind.EXPR_REF, position)
         if model.is_time_model:
             domain, energy = DomainKind.TIME_1D, None
             if has_free_spectra(self.parameters) and model.energy is not None:
@@ -85,7 +89,10 @@ class _Builder:
             domain = DomainKind.ENERGY_1D if model.time is None else DomainKind.ENERGY_TIME_2D
             energy = model.energy
             self._spectrum()
-        self._name_apart()
+        # A quantity may have the name that a sum or a component has as a node, such as "total".
+        for node in self.out.nodes[len(self.parameters) :]:
+            if node.name in self.parameters:
+                self.out.nodes[node.id] = replace(node, name=f"{node.name} (node)")
         profiled = any(par.profile is not None for par in parameters)
         graph = self.out.build(
             domain,
@@ -98,13 +105,6 @@ class _Builder:
         )
         verify(graph, given=False)
         return graph
-
-    def _name_apart(self) -> None:
-        """A quantity may have the name that a sum or a component has as a node, such as "total":
-        the node gets another."""
-        for node in self.out.nodes[len(self.parameters) :]:
-            if node.name in self.parameters:
-                self.out.nodes[node.id] = replace(node, name=f"{node.name} (node)")
 
     def _parameter(self, par: Par) -> None:
         if par.free is not None:
@@ -131,11 +131,6 @@ class _Builder:
                 where=par.where,
             )
         self.raw[par.name] = self.resolved[par.name] = node
-
-    def _dynamics(self, par: Par, dynamics: Dynamics) -> None:
-        """base + D(t)."""
-        moved = self._combine(f"{par.name}_resolved", self.raw[par.name], dynamics)
-        self.resolved[par.name] = moved
 
     def _combine(self, name: str, base: int | None, dynamics: Dynamics) -> int:
         """Laws combine in reverse file order; a kernel convolves all that stands after it. An
@@ -187,13 +182,6 @@ class _Builder:
         self.out.edge(self.resolved[par.name], node, EdgeKind.BASE_INPUT)
         self._traces(samples, node)
         self.resolved[par.name] = node
-
-    def _references(self, par: Par) -> None:
-        assert par.formula is not None
-        for position, name in enumerate(par.formula.names):
-            if name not in self.resolved:  # the model has checked that it is the energy
-                self.resolved[name] = self.out.node(NodeKind.AXIS, name, axis=name)
-            self.out.edge(self.resolved[name], self.raw[par.name], EdgeKind.EXPR_REF, position)
 
     def _function(self, component: Component, kind: NodeKind, cycle: Cycle | None = None) -> int:
         node = self.out.node(

@@ -18,7 +18,15 @@ def diff(old: GraphIR, new: GraphIR) -> list[str]:
     """
     if old == new:
         return []
-    return contents(old, new) or _order(old, new)
+    lines = contents(old, new)
+    if lines:
+        return lines
+    before, after = ({n.name: (n.id, n.source_order) for n in g.nodes} for g in (old, new))
+    return [
+        f"~ {name}: number {was[0]} -> {now[0]}, source_order {was[1]} -> {now[1]}"
+        for name, was in before.items()
+        if was != (now := after[name])
+    ]
 
 
 def contents(old: GraphIR, new: GraphIR) -> list[str]:
@@ -58,16 +66,6 @@ def contents(old: GraphIR, new: GraphIR) -> list[str]:
     lines += [f"- {edge}" for edge in sorted((was_edges - now_edges).elements())]
     lines += [f"+ {edge}" for edge in sorted((now_edges - was_edges).elements())]
     return lines
-
-
-def _order(old: GraphIR, new: GraphIR) -> list[str]:
-    """Where only numbers and source order differ."""
-    before, after = ({n.name: (n.id, n.source_order) for n in g.nodes} for g in (old, new))
-    return [
-        f"~ {name}: number {was[0]} -> {now[0]}, source_order {was[1]} -> {now[1]}"
-        for name, was in before.items()
-        if was != (now := after[name])
-    ]
 
 
 def _plain(axis: Array | None) -> str:

@@ -86,7 +86,10 @@ def parse_graph(text: str) -> GraphIR:
     for number, line in enumerate(lines[1:-1], start=2):
         try:
             if match := _NODE.fullmatch(line):
-                nodes.append(_parse_node(match))
+                node, kind, name, order, where, payload = match.groups()
+                data: dict[str, Any] = json.loads(payload) if payload else {}
+                where = json.loads(where) if where else ""
+                nodes.append(_node(int(node), kind, json.loads(name), int(order), where, **data))
             elif match := _EDGE.fullmatch(line):
                 source, target, kind, position = match.groups()
                 edges.append(GraphEdge(int(target), EdgeKind[kind], int(position), int(source)))
@@ -126,13 +129,6 @@ def from_dict(data: Mapping[str, Any]) -> GraphIR:
         shown = shortened(part)
         raise PlanError(f"graph data: cannot read {shown}: {error}") from None
     return GraphIR(tuple(nodes), tuple(sorted(edges)), domain, name=name, arrays=arrays, **axes)
-
-
-def _parse_node(match: re.Match[str]) -> GraphNode:
-    number, kind, name, order, where, payload = match.groups()
-    data: dict[str, Any] = json.loads(payload) if payload else {}
-    where = json.loads(where) if where else ""
-    return _node(int(number), kind, json.loads(name), int(order), where, **data)
 
 
 def _node(

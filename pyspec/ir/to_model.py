@@ -141,15 +141,13 @@ class _Reader:
         """Laws and kernels of a sum of traces, or below a kernel, in file order."""
         traces = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
         rows = [one for one in traces if one.kind is NodeKind.CONVOLUTION]
-        above = [self._law(one) for one in reversed(traces[len(rows) :])]
+        above = []
+        for law in reversed(traces[len(rows) :]):
+            masked = law.kind is NodeKind.SUBCYCLE_MASK
+            inner = self.graph.into(law.id, EdgeKind.TRACE_INPUT)[0] if masked else law
+            above.append(self._component(inner, law.cycle))
         below = self._traces(rows[0]) if rows else []
         return [*above, *(self._component(row, row.cycle) for row in rows), *below]
-
-    def _law(self, node: GraphNode) -> Component:
-        cycle = node.cycle
-        if node.kind is NodeKind.SUBCYCLE_MASK:
-            (node,) = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
-        return self._component(node, cycle)
 
     def _component(self, node: GraphNode, cycle: Cycle | None = None) -> Component:
         op, function = op_of(node.function_name), node.function_name

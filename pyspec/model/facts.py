@@ -11,7 +11,7 @@ from pyspec.functions.slopes import bends
 from pyspec.model.build.check import PROFILE, is_idle, movers, resolution_order
 from pyspec.model.build.inputs import quantities_of, read_inputs
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.tree import Component, Dynamics, ops_of
+from pyspec.model.tree import Component, ops_of
 
 
 class Outline:
@@ -73,16 +73,17 @@ class Outline:
         self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
         losses = [c for c in components if c.op.spectrum_fed and not bends(c.op)]
         self.losses = tuple([component.parameters[0].name for component in losses])
-        self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
+        self.sampled = tuple(
+            [
+                name
+                for name, law in moved.items()
+                if law.n_subcycles > 0 or any(c.op.kind == "KERNEL" for c in law.components)
+            ]
+        )
         own = {name: moved[name].components for name in self.sampled}
         if self.is_time_model:
             own[""] = components
         self.widths = {name: _widths(kernels) for name, kernels in own.items()}
-
-
-def _is_sampled(dynamics: Dynamics) -> bool:
-    has_kernel = any(component.op.kind == "KERNEL" for component in dynamics.components)
-    return has_kernel or dynamics.n_subcycles > 0
 
 
 def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:

@@ -48,7 +48,7 @@ class Sizes:
     @cached_property
     def _owners(self) -> dict[str, tuple[Par, Component, str | None]]:
         return {
-            par.name: (par, component, target and target.name)
+            par.name: (par, component, None if target is None else target.name)
             for component, target, _ in walk(self._model.components, self._model.quantities)
             for par in component.parameters
         }

@@ -106,13 +106,11 @@ class _Classification:
         return tuple(self._column(theta, shapes.get(theta, "zero")) for theta in names)
 
     def _column(self, theta: str, form: str) -> Column:
-        if theta in self.faults:
-            return Column(theta, "fallback", "finite differences", self._reason(theta))
         kind: Kind = "structured" if self.slopes.get(theta) else "constant"
-        return Column(theta, kind, form, "")
-
-    def _reason(self, theta: str) -> str:
-        return "; ".join(
+        if theta not in self.faults:
+            return Column(theta, kind, form, "")
+        reasons = [
             f"{several(list(dict.fromkeys(names)), 3)}: {fault.what}; {fault.remedy}"
             for fault, names in self.faults[theta].items()
-        )
+        ]
+        return Column(theta, "fallback", "finite differences", "; ".join(reasons))

@@ -68,7 +68,9 @@ class Motions:
         self._found: dict[int, Moves] = {}
         for number in graph.order:
             node = graph.nodes[number]
-            if node.kind in _NUMBERS or (number in parts and _is_law(parts[number])):
+            calls = parts[number].calls if number in parts else ()
+            # A registered function may be a law, not a component.
+            if node.kind in _NUMBERS or any(call.op.kind == "DYNAMICS" for call in calls):
                 self._found[number] = self._node(node, parts)
 
     def __getitem__(self, number: int) -> Moves:
@@ -189,8 +191,3 @@ def _scaled(op: OpDef, index: int, values: Sequence[Motion], reads: Iterable[int
         return STILL
     scale = amplitude(op)
     return values[moving[0]] if moving == [scale] and index != scale else None
-
-
-def _is_law(part: Sum) -> bool:
-    """Whether a registered function is a law, not a component."""
-    return any(call.op.kind == "DYNAMICS" for call in part.calls)

@@ -34,6 +34,19 @@ from pyspec.plan.scheduled import ADD_SLOT, ScheduledPlan
 REST = -1
 
 
+def placed(
+    plan: ScheduledPlan, model: Model, parameters: Mapping[str, Par], is_turned: bool = False
+) -> ScheduledPlan:
+    """A plan with the values, the axes and the inputs of a model; its rows are energies where it
+    `is_turned`."""
+    theta, fixed = (
+        np.array([parameters[n].value for n in names], np.float64)
+        for names in (plan.opt_param_names, plan.fixed_names)
+    )
+    axes = (model.time, model.energy) if is_turned else (model.energy, model.time)
+    return plan.with_inputs(theta, fixed, *axes, model.aux, model.aux_weights, model.inputs)
+
+
 @dataclass(frozen=True, eq=False)
 class BasisPlan:
     """A plan with several results.
@@ -53,14 +66,7 @@ class BasisPlan:
 
     def placed(self, model: Model, parameters: Mapping[str, Par]) -> BasisPlan:
         """The same with the values, the axes and the inputs of a model of the same structure."""
-        plan = self.plan
-        theta, fixed = (
-            np.array([parameters[n].value for n in names], np.float64)
-            for names in (plan.opt_param_names, plan.fixed_names)
-        )
-        axes = (model.time, model.energy) if self.along == "energy" else (model.energy, model.time)
-        made = plan.with_inputs(theta, fixed, *axes, model.aux, model.aux_weights, model.inputs)
-        return replace(self, plan=made)
+        return replace(self, plan=placed(self.plan, model, parameters, self.along == "energy"))
 
     @cached_property
     def pinned(self) -> PinnedAxes:
@@ -101,28 +107,20 @@ def _plans(graph: GraphIR, parts: Sequence[tuple[int, Part]]) -> tuple[BasisPlan
         here = [*(one for one in here if one[0] != REST), *((REST, part) for part in rest)]
         if not here:
             continue
-        if along == "energy":
-            _check(graph, [part for _, part in here])
-        plan = _scheduled(basis(graph, [part for _, part in here], along), along)
+        own_parts = [part for _, part in here]
+        for part in own_parts if along == "energy" else ():
+            if reason := against(graph, part.functions):
+                moved = [n for n in parameters_of(graph, part) if graph.axes[n] & ENERGY]
+                raise ModelError(
+                    f"{graph.name}: {graph.nodes[moved[-1]].name} depends on the energy, but "
+                    f"{reason}; this needs laws or formulas with gaussIRF, measuredIRF or no "
+                    "instrument"
+                )
+        made = expanded(basis(graph, own_parts, along))
+        plan = schedule(*run(turned(made) if along == "energy" else made, ("separable",))[:2])
         of = tuple(k for k, _ in here)
         found.append(BasisPlan(plan, pack(plan), of, along))
     return tuple(found)
-
-
-def _scheduled(graph: GraphIR, along: str | None) -> ScheduledPlan:
-    graph = expanded(graph)
-    graph, facts, _ = run(turned(graph) if along == "energy" else graph, ("separable",))
-    return schedule(graph, facts)
-
-
-def _check(graph: GraphIR, parts: Sequence[Part]) -> None:
-    for part in parts:
-        if reason := against(graph, part.functions):
-            found = [n for n in parameters_of(graph, part) if graph.axes[n] & ENERGY]
-            raise ModelError(
-                f"{graph.name}: {graph.nodes[found[-1]].name} depends on the energy, but {reason}; "
-                "this needs laws or formulas with gaussIRF, measuredIRF or no instrument"
-            )
 
 
 @dataclass(frozen=True)

@@ -45,36 +45,29 @@ def can_lower_2d(graph: GraphIR) -> Lowering:
 
 def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
     graph = expanded(graph)
-    reasons = []
+    reasons = [*_reasons(graph, domains), *(one for n in graph.nodes for one in _chain(graph, n))]
+    return Lowering(tuple(reasons), tuple(_notes(graph)))
+
+
+def _reasons(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Iterator[Violation]:
     if graph.domain not in domains:
         wanted = "one axis only" if len(domains) > 1 else "both axes"
-        reasons.append(
-            Violation("graph", f"its domain is {graph.domain.name}", f"build it with {wanted}")
-        )
+        rule = f"its domain is {graph.domain.name}"
+        yield Violation("graph", rule, f"build it with {wanted}")
     for node in graph.nodes:
         if node.kind is NodeKind.FREE_VECTOR:
             rule = f"is free along {node.axis}, and no plan has a value for it"
-            reasons.append(Violation(node.name, rule, _SOLVED))
+            yield Violation(node.name, rule, _SOLVED)
         elif node.kind is NodeKind.EXPRESSION and graph.axes[node.id] & ENERGY:
-            rule = "depends on the energy, and has a value for each"
-            reasons.append(Violation(node.name, rule, _SOLVED))
+            yield Violation(node.name, "depends on the energy, and has a value for each", _SOLVED)
         elif node.kind is NodeKind.AXIS and node.axis == "time" and graph.time is None:
-            reasons.append(Violation(node.name, "is the time, without an axis", "give one"))
+            yield Violation(node.name, "is the time, without an axis", "give one")
         elif node.kind is NodeKind.EXTERNAL and find_op(node.function_name) is None:
             rule = f"the function {node.function_name} is Python and not registered in this process"
-            reasons.append(
-                Violation(node.name, rule, "call register_function; a text has its name")
-            )
+            yield Violation(node.name, rule, "call register_function; a text has its name")
         elif node.function_name is not None and find_op(node.function_name) is None:
-            reasons.append(
-                Violation(
-                    node.name,
-                    f"no row {node.function_name} in the op table",
-                    "use a function that `pyspec ops` lists",
-                )
-            )
-    reasons += [reason for node in graph.nodes for reason in _chain(graph, node)]
-    return Lowering(tuple(reasons), tuple(_notes(graph)))
+            rule = f"no row {node.function_name} in the op table"
+            yield Violation(node.name, rule, "use a function that `pyspec ops` lists")
 
 
 def _notes(graph: GraphIR) -> Iterator[str]:
@@ -86,34 +79,21 @@ def _notes(graph: GraphIR) -> Iterator[str]:
             yield f"{node.name} runs in NumPy: {op.name} {why}"
 
 
-def _chain(graph: GraphIR, node: GraphNode) -> list[Violation]:
+def _chain(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
     """Traces are summed in place, so what a kernel convolves must come first and alone."""
-    reasons = []
-    edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
-    for edge in edges:
-        source = graph.nodes[edge.source]
+    sources = graph.into(node.id, EdgeKind.TRACE_INPUT)
+    for position, source in enumerate(sources):
         if source.kind is not NodeKind.CONVOLUTION:
             continue
-        turned = find_op(source.function_name)
-        in_place = turned is None or turned.kind != "IRF"  # responses are summed like laws
-        if in_place and edge is not edges[0]:
-            reasons.append(
-                Violation(source.name, "is not the first of a sum", "sum its trace first")
-            )
+        op = find_op(source.function_name)
+        in_place = op is None or op.kind != "IRF"  # responses are summed like laws
+        if in_place and position:
+            yield Violation(source.name, "is not the first of a sum", "sum its trace first")
         if len(graph.outputs(source.id)) > 1:
-            reasons.append(
-                Violation(source.name, "feeds two sums", "give each sum its own convolution")
-            )
+            yield Violation(source.name, "feeds two sums", "give each sum its own convolution")
     irf = find_op(node.function_name) if node.kind is NodeKind.CONVOLUTION else None
-    if irf is not None and irf.kind == "IRF":
-        for edge in edges:
-            law = find_op(graph.nodes[edge.source].function_name)
-            if law is None or (law.params and response(law, irf) is None):
-                reasons.append(
-                    Violation(
-                        node.name,
-                        f"there is no exact response of {graph.nodes[edge.source].name}",
-                        "use gaussCONV",
-                    )
-                )
-    return reasons
+    for source in sources if irf is not None and irf.kind == "IRF" else ():
+        law = find_op(source.function_name)
+        if law is None or (law.params and irf is not None and response(law, irf) is None):
+            rule = f"there is no exact response of {source.name}"
+            yield Violation(node.name, rule, "use gaussCONV")

@@ -16,8 +16,6 @@ from operator import is_
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from pyspec._library.environment import reader
 from pyspec.errors import ModelError, PyspecError
 from pyspec.ir import DomainKind, GraphIR, NodeKind, build_graph
@@ -27,7 +25,7 @@ from pyspec.model.state import State, state_of
 from pyspec.passes import Jumps, classify_columns, linear_parameters
 from pyspec.passes.held import held
 from pyspec.passes.sequence import VARIABLE
-from pyspec.plan.basis import BasisPlan, basis_plans
+from pyspec.plan.basis import BasisPlan, basis_plans, placed
 from pyspec.plan.following import Following
 from pyspec.plan.pack import PackedPlan, pack
 from pyspec.plan.pinned import PinnedAxes, pin_axes
@@ -169,7 +167,7 @@ class CompiledModel:
         """A model of the same structure with its own values, bounds and axes; the plan is shared.
         Nobody may change `tree` any more."""
         parameters = tree.parameters
-        lowered = self.lowered and (_placed(self.lowered[0], tree, parameters), self.lowered[1])
+        lowered = self.lowered and (placed(self.lowered[0], tree, parameters), self.lowered[1])
         mine, its = _axes(self.model), _axes(tree)
         is_alike = len(mine) == len(its) and all(map(is_, mine, its))
         layouts = self.layouts if is_alike else {}
@@ -275,7 +273,7 @@ def _compiled(tree: Model, without: frozenset[str]) -> CompiledModel:
     with suppress(PyspecError):  # the plan says so again when it is asked for
         graph = build_graph(tree)
         plan, packed = _lower(graph if graph.of_kind(NodeKind.AXIS) else held(graph), without)
-        lowered = _placed(plan, tree, parameters), packed
+        lowered = placed(plan, tree, parameters), packed
     return CompiledModel(parameters, followers, lowered, tree, outline, without=without)
 
 
@@ -284,15 +282,6 @@ def _lower(graph: GraphIR, without: Collection[str]) -> tuple[ScheduledPlan, Pac
     plan = schedule_2d(graph, without) if two else schedule_1d(graph, without)
     _ = plan.jumps  # found here, it goes with the plan to all models of the structure
     return plan, pack(plan)
-
-
-def _placed(plan: ScheduledPlan, tree: Model, parameters: Mapping[str, Par]) -> ScheduledPlan:
-    """The plan with the values, the axes and the inputs of a model."""
-    names = plan.opt_param_names, plan.fixed_names
-    theta, fixed = (np.array([parameters[n].value for n in one], np.float64) for one in names)
-    return plan.with_inputs(
-        theta, fixed, tree.energy, tree.time, tree.aux, tree.aux_weights, tree.inputs
-    )
 
 
 def _parameters_of(graph: GraphIR) -> dict[str, Par]:

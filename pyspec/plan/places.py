@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OpDef
-from pyspec.formula import Definition, Edges, edges_of
+from pyspec.formula import Definition, edges_of
 from pyspec.plan.jumping import TIMES, Jump, samples_of
 from pyspec.plan.scheduled import ScheduledPlan
 
@@ -181,18 +181,12 @@ def _of_formula(
     if not (is_law or pure or (edges.is_plain and not free)):
         return None  # smooth for the most part: its slopes say more than a search
     pinned = pure and bool(free) and all(_is_pure(plan, own, *one) for one in free.items())
-    part = _part(edges, known, free)
-    is_smooth = not (is_law or pure)
-    return Places((part,), frozenset(free.values()), pinned, is_open=True, is_smooth=is_smooth)
 
-
-def _part(
-    edges: Edges, known: Mapping[str, Any], free: Mapping[str, int]
-) -> Callable[[Array], Array]:
-    def values(theta: Array) -> Array:
+    def part(theta: Array) -> Array:
         return edges.at({**known, **{name: theta[row] for name, row in free.items()}})
 
-    return values
+    is_smooth = not (is_law or pure)
+    return Places((part,), frozenset(free.values()), pinned, is_open=True, is_smooth=is_smooth)
 
 
 def _is_pure(plan: ScheduledPlan, own: Definition, name: str, row: int) -> bool:

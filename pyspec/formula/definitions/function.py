@@ -163,7 +163,10 @@ def define(text: str, where: str = "") -> OpDef:
             f"{start}unknown domain {domain!r}{suggest(domain, list(DOMAINS))}; there are "
             f"{', '.join(DOMAINS)}"
         )
-    _check_name(name, start)
+    if name in OPS and not OPS[name].external:
+        raise ModelError(f"{start}{name!r} is a function of pyspec; choose another name")
+    if not name.isascii() or not name.isidentifier() or "_" in name or iskeyword(name):
+        raise ModelError(f"{start}{name!r} cannot name a function; use letters and digits")
     params, guards = read_signature(match["params"], start)
     own = _parse(text, match, params, where)
     kind, axis, _ = DOMAINS[domain]
@@ -233,13 +236,6 @@ def op_of(function: str | None) -> OpDef:
 def sums_over_energies(op: OpDef) -> bool:
     """Whether a function is a formula with a sum over the energies."""
     return isinstance(op.own, Definition) and op.own.sums
-
-
-def _check_name(name: str, start: str) -> None:
-    if name in OPS and not OPS[name].external:
-        raise ModelError(f"{start}{name!r} is a function of pyspec; choose another name")
-    if not name.isascii() or not name.isidentifier() or "_" in name or iskeyword(name):
-        raise ModelError(f"{start}{name!r} cannot name a function; use letters and digits")
 
 
 def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str) -> Definition:

@@ -128,12 +128,11 @@ def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, s
             if factors:
                 alone = len(names) == 1 and np.ptp(factors) <= 1e-9 * max(factors)
                 found.setdefault(name, []).append(factors[0] if alone else np.nan)
-    return tuple((name, _place(name, factors)) for name, factors in found.items())
-
-
-def _place(name: str, factors: list[float]) -> str:
-    known = np.isfinite(factors).all() and np.ptp(factors) <= 1e-9 * factors[0]
-    return repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"
+    places = []
+    for name, factors in found.items():
+        known = np.isfinite(factors).all() and np.ptp(factors) <= 1e-9 * factors[0]
+        places.append((name, repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"))
+    return tuple(places)
 
 
 def _edges(own: Formulas, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
@@ -148,22 +147,15 @@ def _edges(own: Formulas, number: int, name: str, guards: tuple[Guard, ...]) -> 
 
         for k in np.flatnonzero(np.diff(along(_POINTS)))[:_MOST_EDGES]:
             edge = _section(along, float(_POINTS[k]), float(_POINTS[k + 1]))
-            largest = _largest(own, params) if largest < 0 else largest
-            if edge != 0 and _jumps_at(own, edge, params, largest):
+            width = 1e-7 * abs(edge)
+            with np.errstate(all="ignore"):
+                if largest < 0:
+                    size = np.abs(own(_POINTS, *params))
+                    largest = float(size[np.isfinite(size)].max(initial=0.0))
+                before, behind = own(np.array([edge - width, edge + width]), *params)
+                jumps = edge != 0 and abs(behind - before) > _SMALL * largest
+            if jumps:
                 yield env[name] / abs(edge)
-
-
-def _largest(own: Formulas, params: Sequence[float]) -> float:
-    with np.errstate(all="ignore"):
-        size = np.abs(own(_POINTS, *params))
-    return float(size[np.isfinite(size)].max(initial=0.0))
-
-
-def _jumps_at(own: Formulas, edge: float, params: Sequence[float], largest: float) -> bool:
-    width = 1e-7 * abs(edge)
-    with np.errstate(all="ignore"):
-        before, behind = own(np.array([edge - width, edge + width]), *params)
-        return bool(abs(behind - before) > _SMALL * largest)
 
 
 def _examples(own: Formulas, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
@@ -217,14 +209,14 @@ def fault_of(own: Formulas, params: Sequence[float]) -> str:
 def _integrals(own: Formulas, params: Sequence[float]) -> list[float]:
     """The integrals of the formula over each side; infinite if they do not converge, that is,
     depend on the length of the first panel."""
-    units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
+
+    def along(sign: float, unit: float) -> float:
+        return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
+
+    units = [[along(sign, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
     scale = sum(abs(side) for side in units[1])
     agree = [abs(a - b) <= 1e-9 * scale for a, b in zip(*units, strict=True)]
     return units[0] if all(agree) else [np.inf, np.inf]
-
-
-def _along(own: Formulas, sign: float, params: Sequence[float], unit: float) -> float:
-    return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
 
 
 def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -> str:

@@ -161,17 +161,13 @@ class Scheme:
 
     def populations(self, values: Mapping[str, Any]) -> Array:
         """The populations of all states at the onset."""
-        given = dict(self.start)
-        return np.array([_value(given.get(state, "0"), values) for state in self.states])
+        given = [dict(self.start).get(state, "0") for state in self.states]
+        return np.array([float(one if _NUMBER.fullmatch(one) else values[one]) for one in given])
 
 
 def sides(text: str) -> tuple[str, ...]:
     """The states on one side of a step: none, one or two."""
     return tuple(text.split(AND)) if text else ()
-
-
-def _value(text: str, values: Mapping[str, Any]) -> float:
-    return float(text) if _NUMBER.fullmatch(text) else float(values[text])
 
 
 @dataclass(frozen=True)
@@ -195,25 +191,18 @@ class State:
 
     def __call__(self, x: Any, *params: Any) -> Any:
         """The height times the population, in NumPy: ``f(t, A, rates..., t0[, SD])``."""
-        width = params[-1] if self.under else None
-        if self.scheme.has_pairs:
-            return params[0] * self._reacting(x, params, width)
-        found = populations(*self.parts(x, params), width, self._lost(params))
-        return params[0] * self.chosen(found)
-
-    def _lost(self, params: Sequence[Any]) -> Array:
-        """The rates at which the states that lead to this one become what does not."""
-        states = self.scheme.before(self.state)
+        width, scheme = params[-1] if self.under else None, self.scheme
         values = dict(zip(self.params, params, strict=True))
-        out = [(a, r) for a, b, r in self.scheme.steps if a in states and b not in states]
-        return np.array([sum(values[r] for a, r in out if a == state) for state in states], float)
-
-    def _reacting(self, x: Any, params: Sequence[Any], width: float | None) -> Array:
-        values = dict(zip(self.params, params, strict=True))
-        rates = dict.fromkeys(self.scheme.parameters, 0.0) | values
-        u = np.asarray(x, np.float64) - values[ONSET]
-        found = reacting(u, self.scheme.moves(rates), self.scheme.populations(rates), width)
-        return np.asarray(found[..., self.scheme.states.index(self.state)])
+        if scheme.has_pairs:
+            rates = dict.fromkeys(scheme.parameters, 0.0) | values
+            u = np.asarray(x, np.float64) - values[ONSET]
+            found = reacting(u, scheme.moves(rates), scheme.populations(rates), width)
+            return params[0] * np.asarray(found[..., scheme.states.index(self.state)])
+        # The rates at which the states that lead to this one become what does not.
+        states = scheme.before(self.state)
+        out = [(a, r) for a, b, r in scheme.steps if a in states and b not in states]
+        lost = np.array([sum(values[r] for a, r in out if a == state) for state in states], float)
+        return params[0] * self.chosen(populations(*self.parts(x, params), width, lost))
 
     def parts(self, x: Any, params: Sequence[Any]) -> tuple[Array, Array, Array]:
         """Times after the onset, rate matrix and start of the states that lead to this one."""

@@ -123,7 +123,7 @@ def _trace(
         raise ModelError(
             f"{name}: params={params!r} must name {', '.join(arguments)}, in this order"
         )
-    nodes = [placeholder[Any](axis), *(placeholder[Any](one) for one in given)]
+    nodes = [placeholder(axis), *(placeholder(one) for one in given)]
     lines, text = _traced_text(function, nodes, name)
     declared: list[tuple[str, str]] = []
     called = {"": function}
@@ -178,7 +178,7 @@ def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[st
 
 def _traced_text(
     function: Callable[..., Any],
-    inputs: list[placeholder[Any]],
+    inputs: list[placeholder],
     name: str,
     part: str = "",
     taken: Collection[str] = (),
@@ -201,7 +201,7 @@ def _arguments(function: Callable[..., Any], name: str) -> list[str]:
 
 
 def _called(
-    function: Callable[..., Any], inputs: list[placeholder[Any]], name: str, part: str
+    function: Callable[..., Any], inputs: list[placeholder], name: str, part: str
 ) -> AnyNode:
     remedy = "; write what NumPy can do, or use pyspec.register_function, which takes any function"
     if part:
@@ -275,7 +275,10 @@ def formula_text(
     for node in nodes:
         text, depth = _text(node, known, names)
         if not is_leaf(node) and node is not root and (used[node] > 1 or depth > _DEEPEST):
-            own = _free_name(len(lines) + 1, avoided)
+            own = f"u{len(lines) + 1}"
+            while own in avoided:
+                own += "_"
+            avoided.add(own)
             lines.append((own, _bare(text)))
             text, depth = own, 0
         known[node] = text, depth
@@ -288,14 +291,6 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith("(") else text
 
 
-def _free_name(k: int, taken: set[str]) -> str:
-    name = f"u{k}"
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
 def _text(
     node: AnyNode, known: Mapping[AnyNode, tuple[str, int]], names: Mapping[AnyNode, str]
 ) -> tuple[str, int]:
@@ -304,7 +299,12 @@ def _text(
             raise ModelError(f"{node.label}: no input of the formula; give it as an argument")
         return names[node], 0
     if isinstance(node, constant):
-        return _number(node), 0
+        value = float(node.value)
+        if not np.isfinite(value):
+            raise ModelError(f"{node.label}: {value} cannot be written in a formula")
+        short = value.is_integer() and abs(value) < 1e15 and value != 0
+        text = str(int(value)) if short else repr(value)
+        return f"({text})" if np.signbit(value) else text, 0
     if isinstance(node, (cumsum, total)):
         inner, depth = known[node.operands[0]]
         return f"{'sum' if isinstance(node, total) else 'cumsum'}({inner})", 1 + depth
@@ -314,12 +314,3 @@ def _text(
     operands = [known[operand][0] for operand in node.operands]
     depth = 1 + max(known[operand][1] for operand in node.operands)
     return written(row, operands), depth
-
-
-def _number(node: constant[Any]) -> str:
-    value = float(node.value)
-    if not np.isfinite(value):
-        raise ModelError(f"{node.label}: {value} cannot be written in a formula")
-    short = value.is_integer() and abs(value) < 1e15 and value != 0
-    text = str(int(value)) if short else repr(value)
-    return f"({text})" if np.signbit(value) else text

@@ -36,21 +36,23 @@ def find_traits(
         for name, slope in zip(params, slopes, strict=True)
     }
     # What is compared moves jumps and kinks: no derivative says so, but others change with it.
+    used = table.reachable([root])
+    compared = table.reachable(n for n in used if table[n].instruction in COMPARISONS)
     for name, number in zip(params, numbers, strict=True):
-        if number in _compared(table, root):
+        if number in compared:
             read[name].add(name)
         read[name].update(other for other in params if name in read[other])
-    linear = _linear(table, root, params, read)
+    # Linear together: no slope by one depends on another, and the value is 0 if all of them are.
+    chosen: list[str] = []
+    for name in params:
+        if not read[name].intersection([*chosen, name]):
+            chosen.append(name)
+    rest = _number(table, root, dict.fromkeys(map(table.input, chosen), 0.0))
+    linear = tuple(chosen) if rest == 0.0 else ()
     reads = tuple(
         (name, tuple(other for other in params if other in read[name])) for name in params
     )
     return Traits(linear, _jumps(table, root, params, axis, inputs), reads)
-
-
-def _compared(table: Values, root: int) -> set[int]:
-    """The values on which a comparison depends."""
-    used = table.reachable([root])
-    return table.reachable(n for n in used if table[n].instruction in COMPARISONS)
 
 
 def copy_of(values: Values) -> Values:
@@ -59,20 +61,6 @@ def copy_of(values: Values) -> Values:
     table.table = list(values.table)
     table._known = dict(values._known)
     return table
-
-
-def _linear(
-    table: Values, root: int, params: Sequence[str], read: Mapping[str, set[str]]
-) -> tuple[str, ...]:
-    """The parameters in which the value is linear together: no slope by one depends on another, and
-    the value is 0 if all of them are."""
-    chosen: list[str] = []
-    for name in params:
-        if not read[name].intersection([*chosen, name]):
-            chosen.append(name)
-    zeros = dict.fromkeys((table.input(name) for name in chosen), 0.0)
-    rest = _number(table, root, zeros)
-    return tuple(chosen) if chosen and rest == 0.0 else ()
 
 
 def _number(table: Values, root: int, known: Mapping[int, float]) -> float | None:

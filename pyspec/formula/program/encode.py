@@ -137,7 +137,11 @@ class _Encoder:
         program.n_row_value = self._emit_rows([n for n in numbers if n not in self.moving])
         program.n_value = self._emit_points([n for n in numbers if n in self.moving])
         self._copies(program)
-        self._check()
+        count = program.n_rows + program.n_vectors + len(self.outputs)
+        if count > _MOST:
+            raise ModelError(
+                f"the formula needs {count} registers, of which there are {_MOST}; split it"
+            )
         return self._numbered(program)
 
     def _emit_rows(self, numbers: list[int]) -> int:
@@ -162,7 +166,11 @@ class _Encoder:
     def _emit_points(self, numbers: list[int]) -> int:
         """Instructions over chunks, and how many of them the value needs."""
         program, n_value = self.program, 0
-        output_of = self._outputs_of()
+        output_of: dict[int, int] = {}  # the output that a value is written to straight away
+        for k, number in enumerate(self.outputs):
+            computed = number in self.moving and number not in self.group_of
+            if computed and self.values[number].operands:
+                output_of.setdefault(number, k)
         made = points(self.values, numbers, self.group_of, output_of, self.first)
         memory = plan_memory(made.steps, made.kept(self.outputs), self.choice)
         begin = program.n_vectors
@@ -182,15 +190,6 @@ class _Encoder:
                 self._emit(number, program.code)
             n_value = len(program.code) if number in self.first else n_value
         return n_value
-
-    def _outputs_of(self) -> dict[int, int]:
-        """Which output a value is written to straight away."""
-        found: dict[int, int] = {}
-        for k, number in enumerate(self.outputs):
-            computed = number in self.moving and number not in self.group_of
-            if computed and self.values[number].operands:
-                found.setdefault(number, k)
-        return found
 
     def _part(self, number: int) -> int:
         return PARTS[self.group_of[number][0]].index(self.values[number].instruction)
@@ -215,14 +214,6 @@ class _Encoder:
             program.code.insert(at, copy)
             self.targets.insert(len(program.row_code) + at, ("output", k))
             program.n_value += k == 0
-
-    def _check(self) -> None:
-        program = self.program
-        count = program.n_rows + program.n_vectors + len(self.outputs)
-        if count > _MOST:
-            raise ModelError(
-                f"the formula needs {count} registers, of which there are {_MOST}; split it"
-            )
 
     def _number(self, register: tuple[str, int]) -> int:
         kind, k = register

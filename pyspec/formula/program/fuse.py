@@ -140,7 +140,11 @@ class _Scaling:
             if point is not None:
                 chosen = (self._whole(condition), point, table.constant(0.0))
                 return row, table.apply("WHERE", *chosen)
-        if value.instruction == "CHAIN" or self._is_multiple(value):
+        # A product with a number. Of others a factor stays where it is: 0 times infinity.
+        multiple = value.instruction == "MUL" and any(
+            self.values.number(operand) is not None for operand in value.operands
+        )
+        if value.instruction == "CHAIN" or multiple:
             (row, point), (other_row, other) = map(self._factors, value.operands)
             if point is None or other is None:
                 return self._times(row, other_row), other if point is None else point
@@ -148,12 +152,6 @@ class _Scaling:
         if value.instruction in ("ADD", "SUB"):
             return self._sum(value)
         return None, self._copied(number)
-
-    def _is_multiple(self, value: Value) -> bool:
-        """A product with a number. Of others a factor stays where it is: 0 times infinity."""
-        return value.instruction == "MUL" and any(
-            self.values.number(operand) is not None for operand in value.operands
-        )
 
     def _times(self, row: int | None, other: int | None) -> int | None:
         if row is None or other is None:

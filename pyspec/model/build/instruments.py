@@ -33,16 +33,13 @@ def seen_by(components: Sequence[Component]) -> Seen:
     """Components of a dynamics model, divided at their instrument."""
     first = next((k for k, one in enumerate(components) if one.op.kind == "IRF"), len(components))
     last = first
-    while last < len(components) and _belongs(components[last], components[first]):
-        last += 1
     given = list(components)
+    for row in given[first:]:
+        same = row.function == given[first].function and row.subcycle == given[first].subcycle
+        if row is not given[first] and not (same and SHARE in row.op.params):
+            break
+        last += 1
     return Seen(given[:first], given[first:last], given[last:])
-
-
-def _belongs(row: Component, first: Component) -> bool:
-    """Whether a row is part of the instrument that the first one begins."""
-    same = row.function == first.function and row.subcycle == first.subcycle
-    return row is first or (same and SHARE in row.op.params)
 
 
 def argument(component: Component, name: str) -> Par | None:

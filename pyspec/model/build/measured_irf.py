@@ -32,8 +32,8 @@ def read_instrument(file: Source, key: Scalar, node: Node) -> str:
     if set(given) == {"file"}:
         return _from_file(file, given["file"][1], place)
     if set(given) == {"time", "response"}:
-        rows = (_numbers(given[word][1], f"{place}.{word}") for word in ("time", "response"))
-        return instrument_text(*rows, place)
+        time, response = (_numbers(given[w][1], f"{place}.{w}") for w in ("time", "response"))
+        return instrument_text(time, response, place)
     what = f"has {', '.join(given)}" if given else "has no samples"
     raise ModelError(f"{place}: {what}; write {MEASURED_IRF}: {_EXAMPLE}")
 

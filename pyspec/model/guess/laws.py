@@ -8,7 +8,7 @@ linear least squares. Between laws the information criterion of Bayes decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -124,7 +124,11 @@ def _guessed(time: Array, trace: Array) -> Laws:
     if t.size > SOUGHT:
         t, y = (means(one, math.ceil(t.size / SOUGHT)) for one in whole)
     tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
-    laws = [_polished(t, y, one) for one in _best_of_each(tried)]
+    best_of: dict[tuple[bool, bool, bool, int], _Tried] = {}  # of the same laws
+    for one in tried:
+        kind = (one.sd is None, one.has_slope, one.has_step, len(one.taus))
+        best_of[kind] = min(best_of.get(kind, one), one, key=_by_cost)
+    laws = [_polished(t, y, one) for one in best_of.values()]
     best = min(laws, key=_by_cost)
     found = _finished(whole, best)
     for base in _bases(t, best, laws):
@@ -147,15 +151,6 @@ def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
 
 def _by_cost(one: _Tried) -> float:
     return one.cost
-
-
-def _best_of_each(tried: Iterable[_Tried]) -> list[_Tried]:
-    """The best choice of each kind, that is of the same laws."""
-    best: dict[tuple[bool, bool, bool, int], _Tried] = {}
-    for one in tried:
-        kind = (one.sd is None, one.has_slope, one.has_step, len(one.taus))
-        best[kind] = min(best.get(kind, one), one, key=_by_cost)
-    return list(best.values())
 
 
 def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:

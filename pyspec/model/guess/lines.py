@@ -248,19 +248,14 @@ def _signs(spectrum: Array) -> int:
     ground = min(abs(first), abs(last)) if first * last > 0.0 else 0.0
     reached = above if first > 0.0 else below  # by the background, if both ends are one
     weak = spectrum if above < below else -spectrum
-    if (min(above, below) > DIPS * max(above, below) or _has_sign(weak)) and (
-        ground < GROUND * reached
-    ):
+    # A hump on the weak side rises from zero: more than half of what stands out is above it.
+    inside = [one for one in humps(weak) if 0 < one.top < weak.size - 1]
+    has_sign = any(one.smooth[one.top] > GROUND * one.prominence for one in inside)
+    if ground < GROUND * reached and (min(above, below) > DIPS * max(above, below) or has_sign):
         return 0
     off = spectrum - _line(spectrum)
     rises, dips = float(off.max()) - by_noise, float(-off.min()) - by_noise
     return -1 if dips > by_noise / 2 and rises <= DIPS * dips else 1
-
-
-def _has_sign(weak: Array) -> bool:
-    """Whether a hump rises from zero: more than half of what stands out is above it."""
-    inside = [one for one in humps(weak) if 0 < one.top < weak.size - 1]
-    return any(one.smooth[one.top] > GROUND * one.prominence for one in inside)
 
 
 def _line(spectrum: Array) -> Array:

@@ -35,19 +35,16 @@ class Trace:
 
     def __init__(self, time: Array, values: Array) -> None:
         self.time, self.laws = time, guess_laws(time, values)
-        self.notes = _notes(self.laws)
+        laws, self.notes = self.laws, list[str]()
+        if not (laws.decays or laws.swing or laws.step is not None):
+            self.notes = [NO_LAW] if laws.slope is None else []
+        elif laws.SD is None:
+            self.notes = [NO_ONSET]
+        elif laws.is_sharp and _has_instrument(laws):
+            self.notes = [SHARP]
 
     def text(self, name: str) -> str:
         return laws_text(name, self.laws, self.time)
-
-
-def _notes(laws: Laws) -> list[str]:
-    has_onset = bool(laws.decays or laws.swing or laws.step is not None)
-    if not has_onset:
-        return [NO_LAW] if laws.slope is None else []
-    if laws.SD is None:
-        return [NO_ONSET]
-    return [SHARP] if laws.is_sharp and _has_instrument(laws) else []
 
 
 def _has_instrument(laws: Laws) -> bool:

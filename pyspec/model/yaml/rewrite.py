@@ -57,7 +57,7 @@ def with_fields(text: str, model: Model, edits: ByName[str, ByName[str, object]]
     changes: dict[int, Change] = {}
     for name, fields in edits.items():
         par = parameters[name]
-        found = places.get((_line(par.where), par.argument), [])
+        found = places.get((int(par.where.rpartition(":")[2] or 0), par.argument), [])
         if len(found) != 1:
             raise ModelError(
                 f"{par.place}: stands in one line with others of its name; write each component in "
@@ -70,10 +70,6 @@ def with_fields(text: str, model: Model, edits: ByName[str, ByName[str, object]]
 
 def _all(model: Model) -> dict[str, Par]:
     return {**{par.name: par for par in model.quantities}, **model.parameters}
-
-
-def _line(where: str) -> int:
-    return int(where.rpartition(":")[2] or 0)
 
 
 def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list[Change]:
@@ -164,7 +160,7 @@ def without_component(text: str, model: Model, name: str) -> str:
     assert isinstance(body, Mapping)
     if len(body.items) != len(names):
         raise ModelError(f"{name}: belongs to a scheme; change it in the text of the model")
-    _refuse_named(model, name)
+    _refuse_used(model, set(with_parts(component.parameters)), name)
     for par in sorted(own):
         text = without_law(text, model, par)
     body = body_of(positions(text), model.name)
@@ -188,12 +184,6 @@ def _new_names(ops: Sequence[object], names: Sequence[str], gone: int) -> dict[s
         if new != name:
             found[name] = new
     return found
-
-
-def _refuse_named(model: Model, name: str) -> None:
-    """Raises :class:`ModelError` where a parameter elsewhere follows one of this component."""
-    component = next(one for one in model.components if one.name == name)
-    _refuse_used(model, set(with_parts(component.parameters)), name)
 
 
 def _refuse_used(model: Model, inside: set[str], name: str) -> None:
