@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,16 @@ def holds(
     """Whether one guard holds at `params`; never where a value it reads is NaN."""
     other = params[int(guard.other)] if guard.relative else guard.other
     return _HOLDS[guard.comparison](params[guard.param], other)
+
+
+def unmet(op: OpDef, values: Sequence[float]) -> Iterator[tuple[Guard, float]]:
+    """The guards that do not hold at numbers, each with its limit; NaN is a number that is not
+    known, which breaks none."""
+    for guard in op.guards:
+        limit = values[int(guard.other)] if guard.relative else guard.other
+        known = not (math.isnan(values[guard.param]) or math.isnan(limit))
+        if known and not holds(guard, values):
+            yield guard, limit
 
 
 def outside(

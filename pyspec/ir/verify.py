@@ -14,7 +14,7 @@ import numpy as np
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.formula import find_op, op_of
-from pyspec.functions import holds
+from pyspec.functions.domain import unmet
 from pyspec.functions.response_rows import response
 from pyspec.ir.graph import (
     AUX,
@@ -184,13 +184,9 @@ def _domains(graph: GraphIR) -> Iterator[Violation]:
         for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
             value = graph.nodes[edge.source].value
             values[edge.position] = math.nan if value is None else value
-        for guard in op.guards:
-            other = values[int(guard.other)] if guard.relative else guard.other
-            own = values[guard.param]
-            if math.isnan(own) or math.isnan(other) or holds(guard, values):
-                continue
+        for guard, _ in unmet(op, values):
             limit = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
-            rule = f"{op.params[guard.param]} = {own:g}"
+            rule = f"{op.params[guard.param]} = {values[guard.param]:g}"
             need = f"{op.name} needs {op.params[guard.param]} {guard.comparison} {limit}"
             yield Violation(node.name, rule, need)
 

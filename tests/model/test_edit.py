@@ -109,8 +109,8 @@ def test_a_copy_is_a_model_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("make", "answer"),
     [
-        (lambda: c.GLP(A=1, x0=2, F=1, m=0.3, f=2), "GLP: has no argument 'f'; did you mean 'F'?"),
-        (lambda: c.GLP(A=1, x0=2, m=0.3), "GLP: the argument 'F' is missing"),
+        (lambda: Model("m", [c.GLP(1, 2, 1, 0.3, f=2)]), "GLP_01.f: GLP has no parameter 'f'; it"),
+        (lambda: Model("m", [c.GLP(A=1, x0=2, m=0.3)]), "GLP_01: the parameter 'F' is missing"),
         (lambda: c.Offset(1, 2), "Offset: takes 1 values (y0), not 2"),
         (lambda: c.Offset(1, y0=2), "Offset.y0: given twice"),
         (lambda: c.Offset("1"), "Offset.y0: '1' is text; write expr('1')"),

@@ -195,17 +195,15 @@ def test_bad_samples_are_named(entry: str, message: str) -> None:
         ("a b\nc d\n0 1\n", r"table\.csv:2: 'c d' is no row"),
         (
             "-1 0\n# that was wrong\n-2 1\n",
-            r"table\.csv:3: .*m\.yaml:2: measuredIRF: sample 2: the t",
+            r"table\.csv: .*m\.yaml:2: measuredIRF: sample 2: the t",
         ),
-        ("-1 0\n0 nan\n", r"table\.csv:2: .*sample 2: the response is nan"),
-        ("-1 0\n0 1_0\n", r"table\.csv:2: '0 1_0' is no row"),
+        ("-1 0\n0 nan\n", r"table\.csv: .*sample 2: the response is nan"),
         ("-1 0\n", r"table\.csv: .*has 1 sample;"),
         ("", r"table\.csv: .*has 0 samples;"),
         (
             "\n".join(f"{k} 1" for k in range(1001)),
             "has 1001 samples; 2 to 1000 .* leave out sampl",
         ),
-        ("0 1\n" * 300000, r"table\.csv: is larger than a table of samples"),
         (b"\xff\xfe\x00", "is not UTF-8"),
     ],
 )

@@ -60,11 +60,6 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "Line.parameters: holds names, bounds and units, such as 'A, x0 [eV], w > 0'",
         ),
         (
-            "functions:\n  Line:\n    parameters: A, x0 (eV)\n    formula: A * (x - x0)\n",
-            4,
-            "Line: cannot read the parameters 'A, x0 (eV)'; a unit stands in brackets, 'A, x0",
-        ),
-        (
             "functions:\n  Line:\n    parameters: A x0\n    formula: A * (x - x0)\n",
             4,
             "Line: cannot read the parameters 'A x0'; write them as 'A, x0 [eV], w > 0, 0",

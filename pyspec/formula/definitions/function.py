@@ -35,7 +35,7 @@ from pyspec.formula.definitions.kernel import (
 )
 from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.definitions.scheme import KINETICS, define_state
-from pyspec.formula.definitions.signature import read_signature, refuse_parentheses
+from pyspec.formula.definitions.signature import read_signature
 from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
@@ -152,7 +152,6 @@ def define(text: str, where: str = "") -> OpDef:
         )
     match = _HEAD.fullmatch(text)
     if match is None:
-        refuse_parentheses(text, start)
         raise ModelError(
             f"{start}cannot read the function {text[:80]!r}; write 'energy Name(A, x0, w>0): "
             "formula'"

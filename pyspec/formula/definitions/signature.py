@@ -12,9 +12,6 @@ _UNIT = re.compile(r"\s*\[([^\]]*)\]")
 #: Two words, of which the text without spaces would make one.
 _TWO_WORDS = re.compile(r"[\w.]\s+[\w.]")
 
-#: Parameters with parentheses, in the text of a function.
-_PARENTHESES = re.compile(r"\w+ \w+\(([^;:]*\([^;:]*)\): ")
-
 
 def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[Guard, ...]]:
     """Names and bounds of the parameters. Raises :class:`ModelError`, beginning with `start`."""
@@ -37,13 +34,3 @@ def units_of(text: str) -> dict[str, str]:
     """The units of the parameters that have one."""
     found = ((part, _UNIT.search(part)) for part in text.split(","))
     return {param_name(part): unit[1] for part, unit in found if unit}
-
-
-def refuse_parentheses(function: str, start: str) -> None:
-    """Raises :class:`ModelError` for the text of a function whose parameters have parentheses."""
-    found = _PARENTHESES.match(function)
-    if found is not None:
-        raise ModelError(
-            f"{start}cannot read the parameters {found[1]!r}; a unit stands in brackets, "
-            "'A, x0 [eV], w > 0 [eV]'"
-        )

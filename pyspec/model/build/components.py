@@ -8,10 +8,10 @@ from keyword import iskeyword
 
 import numpy as np
 
-from pyspec._library import Guard, OpDef
+from pyspec._library import OpDef
 from pyspec.errors import ModelError
 from pyspec.formula import CONSTANTS, FUNCTIONS, MEASURED_IRF, Definition, fault_of, rows
-from pyspec.functions import holds
+from pyspec.functions.domain import unmet
 from pyspec.model.build.free import check_free
 from pyspec.model.build.kinetics import build_states
 from pyspec.model.build.measured_irf import read_instrument
@@ -164,19 +164,24 @@ def check_domain(component: Component) -> None:
     """Start values must lie where the function is defined, as far as they are numbers."""
     op = component.op
     values = [math.nan if par is None or par.formula else par.value for par in component.pars]
+    for guard, other in unmet(op, values):  # an expression cannot be judged yet
+        par = component.pars[guard.param]
+        assert par is not None
+        limit = f"{op.params[int(guard.other)]} = {other:g}" if guard.relative else f"{other:g}"
+        raise ModelError(
+            f"{par.place}: the value {par.value:g} is outside of the function's domain; "
+            f"{op.name} needs {par.argument} {guard.comparison} {limit}"
+        )
+    low, high = _SIZES
     for guard in op.guards:
-        other = values[int(guard.other)] if guard.relative else guard.other
-        if math.isnan(values[guard.param]) or math.isnan(other):
-            continue  # an expression cannot be judged yet
-        if not holds(guard, values):
-            par = component.pars[guard.param]
-            assert par is not None
-            limit = f"{op.params[int(guard.other)]} = {other:g}" if guard.relative else f"{other:g}"
+        value = values[guard.param]
+        is_positive = guard.comparison == ">" and not guard.relative and guard.other == 0
+        if is_positive and value != 0 and not (low <= value <= high or math.isnan(value)):
+            name = op.params[guard.param]
             raise ModelError(
-                f"{par.place}: the value {par.value:g} is outside of the function's domain; "
-                f"{op.name} needs {par.argument} {guard.comparison} {limit}"
+                f"{component.where}: {component.name}.{name}: {op.name} cannot compute with "
+                f"{name} = {value:g}; choose units in which it lies between {low:g} and {high:g}"
             )
-        _check_size(component, guard)
 
 
 def check_kernel(component: Component) -> None:
@@ -190,17 +195,3 @@ def check_kernel(component: Component) -> None:
     if fault:
         shown = ", ".join(f"{par.argument} = {par.value:g}" for par in component.parameters)
         raise ModelError(f"{component.where}: {component.name}: with {shown}: {fault}")
-
-
-def _check_size(component: Component, guard: Guard) -> None:
-    """Widths and other values above 0 whose squares are numbers: beyond, a result is rounding."""
-    par = component.pars[guard.param]
-    is_positive = guard.comparison == ">" and not guard.relative and guard.other == 0
-    if par is None or not is_positive or par.value == 0:
-        return
-    low, high = _SIZES
-    if not low <= par.value <= high:
-        raise ModelError(
-            f"{par.place}: {component.op.name} cannot compute with {par.argument} = {par.value:g}; "
-            f"choose units in which it lies between {low:g} and {high:g}"
-        )

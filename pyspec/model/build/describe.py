@@ -64,31 +64,20 @@ class Description:
         self._describe(type(self).name, values, named)
 
     def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
-        op = rows()[function]
-        params = op.params
+        params = rows()[function].params
         if len(values) > len(params):
             raise ModelError(
                 f"{function}: takes {len(params)} values ({', '.join(params) or 'none'}), not "
                 f"{len(values)}"
             )
-        given = dict(zip(params, values, strict=False))
-        for name, value in named.items():
-            if name not in params:
-                raise ModelError(
-                    f"{function}: has no argument {name!r}{similar(name, list(params))}; it has "
-                    f"{', '.join(params) or 'none'}"
-                )
-            if name in given:
-                raise ModelError(f"{function}.{name}: given twice; give it by name or by place")
-            given[name] = value
-        missing = [name for name in params[: op.n_required] if name not in given]
-        if missing:
-            raise ModelError(
-                f"{function}: the argument {missing[0]!r} is missing; {function} needs "
-                f"{', '.join(params[: op.n_required])}"
-            )
-        order = [(name, given[name]) for name in params if name in given]
-        checked = tuple((name, checked_value(value, f"{function}.{name}")) for name, value in order)
+        by_place = dict(zip(params, values, strict=False))
+        for name in by_place.keys() & named.keys():
+            raise ModelError(f"{function}.{name}: given twice; give it by name or by place")
+        given = by_place | named  # the model says which are missing, or unknown
+        order = [name for name in (*params, *named) if name in given]
+        checked = tuple(
+            [(n, checked_value(given[n], f"{function}.{n}")) for n in dict.fromkeys(order)]
+        )
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", checked)
 

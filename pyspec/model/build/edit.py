@@ -46,7 +46,7 @@ def change(
             setattr(par, name, old)
         raise
     if part is not None:
-        retell(part)
+        retell(part, is_changed=True)
     else:
         model.text = model_text(model.name, model.components, model.quantities)
 

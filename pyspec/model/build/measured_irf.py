@@ -7,9 +7,6 @@ model_name:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence as Items
-
 from pyspec.errors import ModelError
 from pyspec.formula import MEASURED_IRF, Measured, instrument_text
 from pyspec.model.build.parameter_entry import entries_of
@@ -17,9 +14,6 @@ from pyspec.model.yaml.reader import Mapping, Node, Scalar, Sequence, Source, op
 from pyspec.model.yaml.scalars import read_number
 
 _EXAMPLE = "{file: instrument.csv}, or {time: [-0.2, 0, 0.3], response: [0, 1, 0]}"
-
-#: Bytes of a file of samples at most.
-_MOST_BYTES = 1_000_000
 
 
 def read_instrument(file: Source, key: Scalar, node: Node) -> str:
@@ -73,54 +67,38 @@ def _from_file(file: Source, node: Node, place: str) -> str:
         raise ModelError(f"{place}.file: names a file, such as {MEASURED_IRF}: {_EXAMPLE}")
     path = file.folder / node.text
     try:
-        is_large = path.stat().st_size > _MOST_BYTES
-    except (OSError, ValueError):
-        is_large = False  # the reader says what is wrong
-    if is_large:
-        raise ModelError(f"{place}: {path}: is larger than a table of samples; check the path")
-    try:
         table = open_source(path)
     except ModelError as error:
         why = str(error).replace("the model file", "the table")
         raise ModelError(f"{place}: {why}") from None
-    time, response, lines = _columns(table, place)
     try:
-        return instrument_text(time, response, place)
+        return instrument_text(*_columns(table, place), place)
     except ModelError as error:
-        match = re.search(r": sample (\d+): ", str(error))
-        where = f"{path}:{lines[int(match[1]) - 1]}" if match else str(path)
-        raise ModelError(f"{where}: {error}") from None
+        raise ModelError(
+            str(error).replace(f"{place}: sample", f"{path}: {place}: sample")
+        ) from None
 
 
-def _columns(table: Source, place: str) -> tuple[Items[float], Items[float], Items[int]]:
-    """Two columns of numbers, separated by a comma, a semicolon, a tab or blanks, and the line of
-    each row. Lines that begin with # are comments, and one line of names may stand first."""
+def _columns(table: Source, place: str) -> tuple[list[float], list[float]]:
+    """Two columns of numbers, separated by a comma, a semicolon, a tab or blanks. Lines that begin
+    with # are comments, and one line of names may stand first."""
     time: list[float] = []
     response: list[float] = []
-    lines: list[int] = []
     named = False
     for number, line in enumerate(table.text.splitlines(), start=1):
         words = line.partition("#")[0].replace(",", " ").replace(";", " ").split()
         if not words:
             continue
-        row = [_number(word) for word in words]
-        if not time and not named and None in row:
-            named = True
-            continue
-        if len(row) != 2 or None in row:
+        try:
+            one, other = map(float, words)
+        except ValueError:
+            if not time and not named:
+                named = True
+                continue
             raise ModelError(
                 f"{table.at(number)}: {line.strip()[:60]!r} is no row of a time and a response; "
                 f"{place} takes two columns of numbers"
-            )
-        lines.append(number)
-        for column, one in zip((time, response), row, strict=True):
-            assert one is not None
-            column.append(one)
-    return time, response, lines
-
-
-def _number(word: str) -> float | None:
-    try:
-        return None if "_" in word else float(word)
-    except ValueError:
-        return None
+            ) from None
+        time.append(one)
+        response.append(other)
+    return time, response

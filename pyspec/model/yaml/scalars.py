@@ -130,7 +130,7 @@ def _not_a_number(node: Node, what: str) -> str:
             return f"the {what} is text, {shown}; remove the quotes"
         other = node.text.replace(",", ".")
         if other != node.text and _DECIMAL.fullmatch(other):
-            return f"the {what} must be a number, not {shown}: the decimal sign is ., {other}"
+            return f"the {what} must be a number, not {shown}: the decimal sign is .; write {other}"
     return (
         f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'

@@ -29,11 +29,12 @@ def _model_lines(name: str, components: Sequence[Component], quantities: Sequenc
     return _joined([*lines, f"{key_text(name)}:", *_lines(components)])
 
 
-def retell(part: Dynamics | Profile) -> None:
+def retell(part: Dynamics | Profile, is_changed: bool = False) -> None:
     """Writes the YAML text of what moves a parameter anew: of dynamics the model of all times, then
-    those of the sub-cycles, each once. One model that took several turns is now several."""
+    those of the sub-cycles, each once. One model that took several turns, of which one
+    `is_changed`, is now several."""
     names = part.name.split(", ") if isinstance(part, Dynamics) else [part.name]
-    if isinstance(part, Dynamics) and len(set(names)) != len(names):
+    if is_changed and isinstance(part, Dynamics) and len(set(names)) != len(names):
         names = dynamics_names(part.target, part.n_subcycles)
         part.name = ", ".join(names)
     part.text = functions_text(part.components) + _part_lines(part, names)
@@ -43,7 +44,7 @@ def _part_lines(part: Dynamics | Profile, names: Sequence[str]) -> str:
     lines = []
     for index, name in enumerate(names):
         own = [component for component in part.components if component.subcycle == index]
-        lines += [f"{key_text(name)}:", *_lines(own)]
+        lines += [f"{key_text(name)}:", *_lines(own)] if name not in names[:index] else []
     return _joined(lines)
 
 
