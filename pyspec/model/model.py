@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Suggesting, answered
-from pyspec.errors import ModelError
+from pyspec.errors import CallError, ModelError
 from pyspec.formula import Formula
 from pyspec.model.build.check import check_parameters, refuse_idle, used_names
 from pyspec.model.build.describe import Description, Value
@@ -20,7 +20,7 @@ from pyspec.model.build.inputs import place
 from pyspec.model.data.axes import UNCHANGED, Unchanged
 from pyspec.model.guess.values import guess_values
 from pyspec.model.model_tree import Copier, ModelTree, with_parts
-from pyspec.model.parts import need_part, parts_of
+from pyspec.model.parts import parts_of
 from pyspec.model.plugins import handed
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
@@ -191,20 +191,14 @@ class Model(ModelTree, Suggesting):
         Raises :class:`ModelError` for a parameter that is unknown, has dynamics, follows an
         expression or belongs to a law, and where a parameter of a law would move.
         """
-        par = self._to_move(par_name, dynamics, Dynamics)
-        if par.dynamics is not None:
-            raise ModelError(
-                f"{par.place}: {par_name} already has the dynamics {par.dynamics.name!r}; "
-                "put all laws into one dynamics model, or load the model again to begin without it"
-            )
+        par = self._to_move(par_name, dynamics, "dynamics")
         laws = [p.dynamics for p in self.parameters.values() if p.dynamics is not None]
         if self.is_time_model or any(par in law.parameters for law in laws):
             raise ModelError(
                 f"{par.place}: {par_name} belongs to a time law and cannot have dynamics; add "
                 "the law to the dynamics model itself"
             )
-        par.dynamics = dynamics
-        self._keep(par, "dynamics")
+        self._keep(par, "dynamics", dynamics)
 
     @answered
     def add_profile(self, par_name: str, profile: Profile) -> None:
@@ -214,12 +208,7 @@ class Model(ModelTree, Suggesting):
         Raises :class:`ModelError` for a parameter that is unknown, has a profile, follows an
         expression, or belongs to a law or a profile.
         """
-        par = self._to_move(par_name, profile, Profile)
-        if par.profile is not None:
-            raise ModelError(
-                f"{par.place}: {par_name} already has the profile {par.profile.name!r}; put all "
-                "profile functions into one model"
-            )
+        par = self._to_move(par_name, profile, "profile")
         if self.is_time_model or not any(
             par in component.parameters for component in self.components
         ):
@@ -227,12 +216,16 @@ class Model(ModelTree, Suggesting):
                 f"{par.place}: {par_name} belongs to a time law or a profile and cannot have a "
                 "profile; add the function to the profile model itself"
             )
-        par.profile = profile
-        self._keep(par, "profile")
+        self._keep(par, "profile", profile)
 
-    def _to_move(self, name: str, part: Dynamics | Profile, kind: type[Dynamics | Profile]) -> Par:
-        """The parameter that gets a part, which is of that kind and was loaded for it."""
-        need_part(part, kind, name)
+    def _to_move(self, name: str, part: Dynamics | Profile, kind: str) -> Par:
+        """The parameter that gets "dynamics" or a "profile", which were loaded for it."""
+        wanted = Dynamics if kind == "dynamics" else Profile
+        if not isinstance(part, wanted):
+            raise CallError(
+                f"add_{kind}: takes a {wanted.__name__}, not {part!r}; load it first: "
+                f"load_{kind}('models.yaml', 'name', {name!r})"
+            )
         par = self._par(name)
         if part.target != name:
             raise ModelError(
@@ -241,23 +234,27 @@ class Model(ModelTree, Suggesting):
             )
         if par.formula is not None:
             sources = ", ".join(par.formula.names) or "nothing"
-            own = (
-                "dynamics of its own; add them"
-                if kind is Dynamics
-                else "a profile of its own; add it"
-            )
+            own = {"dynamics": "dynamics of its own; add them"}
             raise ModelError(
-                f"{par.place}: {name} follows the expression {par.expr!r} and cannot have {own} to "
-                f"what it refers to ({sources}), or give it a value instead of the expression"
+                f"{par.place}: {name} follows the expression {par.expr!r} and cannot have "
+                f"{own.get(kind, 'a profile of its own; add it')} to what it refers to "
+                f"({sources}), or give it a value instead of the expression"
+            )
+        before = getattr(par, kind)
+        if before is not None:
+            raise ModelError(
+                f"{par.place}: {name} already has the {kind} {before.name!r}; put all functions "
+                f"into one {kind} model, or load the model again to begin without it"
             )
         return par
 
-    def _keep(self, par: Par, part: str) -> None:
-        """Checks the model with the part that a parameter has got; on an error it has none."""
+    def _keep(self, par: Par, kind: str, part: Dynamics | Profile) -> None:
+        """Gives a parameter a part and checks the model; on an error it has none."""
+        setattr(par, kind, part)
         try:
             check_parameters(self.parameters, complete=False)
         except ModelError:
-            setattr(par, part, None)
+            setattr(par, kind, None)
             raise
 
     def at_rest(self) -> Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspec.errors import CallError, ModelError
+from pyspec.errors import ModelError
 from pyspec.model.build.describe import Description, Value, build_described
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.resolved import check_resolution
@@ -57,13 +57,3 @@ def groups_of_laws(model: ModelTree, parameters: Mapping[str, Par]) -> list[list
     moved = (par.dynamics for par in parameters.values())
     of_model = [model.components] if model.is_time_model else []
     return of_model + [dynamics.components for dynamics in moved if dynamics is not None]
-
-
-def need_part(given: object, kind: type[Dynamics] | type[Profile], target: object) -> None:
-    """Raises :class:`CallError` unless what a parameter gets is dynamics or a profile."""
-    if not isinstance(given, kind):
-        load = f"load_{kind.__name__.lower()}"
-        raise CallError(
-            f"add_{kind.__name__.lower()}: takes a {kind.__name__}, not {given!r}; load it first: "
-            f"{load}('models.yaml', 'name', {target!r})"
-        )

@@ -9,21 +9,19 @@ profile along the auxiliary axis.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError, suggest
+from pyspec.formula.definitions.signature import UNIT
 
 #: The axis of the inputs of a function, by its domain.
 AXES = {"energy": "energy", "time": "time", "profile": "auxiliary"}
 
 #: No inputs.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-_UNIT = re.compile(r"\s*\[([^\]]*)\]")
 
 
 def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[str, ...]:
@@ -33,7 +31,7 @@ def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[s
     """
     if text is None:
         return ()
-    names = tuple(one.strip() for one in _UNIT.sub("", text).split(","))
+    names = tuple(one.strip() for one in UNIT.sub("", text).split(","))
     if domain not in AXES:
         raise ModelError(
             f"{start}the kernel {name} cannot have inputs: it is a function of the time "

@@ -7,7 +7,8 @@ import re
 from pyspec._library import Guard, param_name, parse_params
 from pyspec.errors import ModelError
 
-_UNIT = re.compile(r"\s*\[([^\]]*)\]")
+#: A unit behind a name.
+UNIT = re.compile(r"\s*\[([^\]]*)\]")
 
 #: Two words, of which the text without spaces would make one.
 _TWO_WORDS = re.compile(r"[\w.]\s+[\w.]")
@@ -15,7 +16,7 @@ _TWO_WORDS = re.compile(r"[\w.]\s+[\w.]")
 
 def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[Guard, ...]]:
     """Names and bounds of the parameters. Raises :class:`ModelError`, beginning with `start`."""
-    plain = _UNIT.sub(" ", text)
+    plain = UNIT.sub(" ", text)
     try:
         if _TWO_WORDS.search(plain):
             raise ValueError
@@ -32,5 +33,5 @@ def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[G
 
 def units_of(text: str) -> dict[str, str]:
     """The units of the parameters that have one."""
-    found = ((part, _UNIT.search(part)) for part in text.split(","))
+    found = ((part, UNIT.search(part)) for part in text.split(","))
     return {param_name(part): unit[1] for part, unit in found if unit}

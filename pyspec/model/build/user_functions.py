@@ -23,7 +23,6 @@ include: our_formulas.yaml                    # files that hold a section ``func
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Container, Iterable
 
 from pyspec._library import OpDef
@@ -39,6 +38,7 @@ from pyspec.formula import (
     free_names,
     write,
 )
+from pyspec.formula.definitions.signature import UNIT
 from pyspec.model.build.kinetics import schemes_text
 from pyspec.model.build.parameter_entry import entries_of, similar
 from pyspec.model.tree import Component
@@ -66,8 +66,6 @@ _EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
 
 #: What an axis may be called.
 _AXIS_WORDS = {"aux": "auxiliary", "profile": "auxiliary", "x": "energy", "t": "time"}
-
-_UNIT = re.compile(r"\[[^\]]*\]")
 
 
 def read_functions(file: Source, section: Entry | None, include: Entry | None) -> dict[str, OpDef]:
@@ -146,7 +144,7 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
         params = _params(given["parameters"][1], f"{place}.parameters")
     else:
         axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
-        names = [_UNIT.sub("", one).strip() for one in inputs.split(",")]
+        names = [UNIT.sub("", one).strip() for one in inputs.split(",")]
         at = f"{file.at(key.line)}: {name.text}"
         params = ", ".join(free_names(text, lines, axis, at, names))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
