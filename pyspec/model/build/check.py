@@ -20,7 +20,8 @@ DYNAMICS, PROFILE = "dynamics", "profile"
 #: Kinds of functions that do something to what stands below them.
 _ACTING = ("KERNEL", "IRF", "RESOLUTION")
 
-_LAW = re.compile(r"(?P<function>[A-Za-z0-9]+?)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)")
+#: A parameter of a law behind its target; more may follow where the law moves, too.
+_LAW = re.compile(r"(?P<function>[A-Za-z0-9]+)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)(?:_|$)")
 
 
 def localise(dynamics: Dynamics | Profile) -> None:
@@ -77,8 +78,10 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             if target is not None and not complete:
                 continue
             known = list(parameters)
-            if "_" in par.name:  # local names of a dynamics model are known too
-                known += [_local(other, par) for other in parameters if _local(other, par)]
+            for owner in parameters:  # local names of a dynamics model are known too
+                if par.name.startswith(f"{owner}_"):
+                    own = [other for other in parameters if other.startswith(f"{owner}_")]
+                    known += [other.removeprefix(f"{owner}_") for other in own]
             remedy = (
                 f"; it comes with dynamics of {target}: add those first"
                 if target is not None
@@ -132,45 +135,18 @@ def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[P
         kept = {name: par for name, par in kept.items() if name not in lost}
 
 
-def _local(name: str, par: Par) -> str:
-    """`name` as an expression of `par`'s dynamics model may write it, or ""."""
-    for target, _ in _targets(par.name):
-        if name.startswith(f"{target}_"):
-            return name.removeprefix(f"{target}_")
-    return ""
-
-
-def _targets(name: str) -> list[tuple[str, str]]:
-    """What may stand before a law or profile function in a parameter's name, and its domain."""
-    parts = name.split("_")
-    found = (("_".join(parts[:k]), _domain("_".join(parts[k:]))) for k in range(1, len(parts)))
-    return [(target, domain) for target, domain in found if domain]
-
-
-def _domain(rest: str) -> str:
-    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter. A law
-    of a profile's own parameter, "pLinear_01_m_expFun_01_tau", comes with the profile."""
-    parts = rest.split("_")
-    for k in range(2, len(parts) - 1):
-        halves = _function_domain("_".join(parts[:k])), _function_domain("_".join(parts[k:]))
-        if halves == ("AUX", "TIME"):
-            return "AUX"
-    return _function_domain(rest)
-
-
-def _function_domain(rest: str) -> str:
-    match = _LAW.fullmatch(rest)
-    op = OPS.get(match["function"]) if match is not None else None
-    if op is None or match is None or match["argument"] not in op.params:
-        return ""
-    return op.domain if op.domain in ("TIME", "AUX") else ""
-
-
 def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
-    """The parameter whose dynamics or profile would bring `name`, if it has none yet."""
-    for target, domain in _targets(name):
-        par = parameters.get(target)
-        if par is not None and (par.dynamics if domain == "TIME" else par.profile) is None:
+    """The parameter whose dynamics or profile would bring `name`, if it has none yet: that of
+    "GLP_01_x0_expFun_01_tau" or "expFun_01_tau_gaussCONV_SD"."""
+    for target, par in parameters.items():
+        match = (
+            _LAW.match(name.removeprefix(f"{target}_")) if name.startswith(f"{target}_") else None
+        )
+        op = None if match is None else OPS.get(match["function"])
+        if match is None or op is None or match["argument"] not in op.params:
+            continue
+        part = {"TIME": par.dynamics, "AUX": par.profile}.get(op.domain, par)
+        if part is None:
             return target
     return None
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import zlib
 from struct import Struct
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY
 from pyspec._library.memory import address, address_in
+
+#: Values as they are stored: float64, float32, uint16, or of another type.
+Data: TypeAlias = npt.NDArray[Any]
 
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
 LINE, LINES = 512, 512
@@ -19,7 +22,7 @@ _ISA = CONSTANTS[f"ISA_{ISA}"]
 _NUMBER = Struct("=d").unpack
 
 
-def checksum(array: npt.NDArray[Any]) -> int:
+def checksum(array: Data) -> int:
     """A number that changes with the values of an array, or with their order; a change by accident
     escapes it hardly ever. It is taken in one pass, in a tenth of the time of the digest.
 
@@ -33,12 +36,12 @@ def checksum(array: npt.NDArray[Any]) -> int:
     return checksum_at(plain, address(plain))
 
 
-def checksum_at(plain: npt.NDArray[Any], at: int) -> int:
+def checksum_at(plain: Data, at: int) -> int:
     """The same of an array in C order, which begins at that address and is not empty."""
     return _checksum(plain, at, 0)
 
 
-def checksums(rows: npt.NDArray[Any]) -> list[int]:
+def checksums(rows: Data) -> list[int]:
     """The same of each row of an array; of short ones, in C order, without Python for each."""
     width = rows[0].nbytes if len(rows) else 0
     if not 0 < width < 8 * LINE or not rows.flags.c_contiguous:
@@ -56,7 +59,7 @@ def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int
     return found, float(_NUMBER(square)[0] + of_rest)
 
 
-def _checksum(plain: npt.NDArray[Any], at: int, square: int) -> int:
+def _checksum(plain: Data, at: int, square: int) -> int:
     """The checksum; of whole lines the square, at the address where it is wanted."""
     n_lines = plain.nbytes // (8 * LINE)
     if not n_lines:

@@ -4,19 +4,17 @@ change since a fit."""
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
-from pyspec.model.data.checksum import checksum, checksum_and_square_at, checksum_at
+from pyspec.model.data.checksum import Data, checksum, checksum_and_square_at, checksum_at
 from pyspec.model.data.measurement import Measurement, square_of
 from pyspec.model.data.source import Source, source_of
 
 
-def digest(array: npt.NDArray[Any]) -> str:
+def digest(array: Data) -> str:
     """sha256 of an array: its type, shape and values, the same on every machine."""
     source = source_of(array)
     if source is not None:
@@ -84,7 +82,7 @@ def count_kept(measurement: Measurement) -> int:
     return int(np.count_nonzero(one)) * (keep.size // max(one.size, 1))
 
 
-def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def little_endian(array: Data) -> Data:
     """The array in C order with little-endian values; itself where it is that already."""
     plain = np.ascontiguousarray(array)
     return plain.astype(plain.dtype.newbyteorder("<"), copy=False)

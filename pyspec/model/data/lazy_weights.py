@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.source import (
     KEPT_TYPES,
     Derived,
@@ -57,7 +58,7 @@ class Weights(Beside):
         weight: npt.NDArray[np.float64] = np.full(found.shape, -1.0)
         return np.divide(1.0, found, out=weight, where=good)
 
-    def refuse(self, first: int, weight: npt.NDArray[Any], kept: Any, column: int) -> None:
+    def refuse(self, first: int, weight: Data, kept: Any, column: int) -> None:
         """Raises :class:`DataError` where a point that counts has no weight. `weight` and `kept`
         are of rows from `first`, columns from `column` on."""
         bad = (weight < 0) if kept is None else (weight < 0) & kept
@@ -184,7 +185,7 @@ class Veiled(Derived):
     def step(self) -> int:
         return self.given.step
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         keep = np.asarray(rows_of(self._keep, begin - self._first, end - self._first))
         counts: npt.NDArray[np.bool_] = np.any(keep, axis=1)
         if counts.all():

@@ -16,6 +16,7 @@ from pyspec.calls import Suggesting, answered, is_whole
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.functions.grid import Grid, unit_of
 from pyspec.functions.losses import FLOOR
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.lazy_weights import Kept, both_kept, check_mask, taken_beside
 from pyspec.model.data.measurement_checks import (
     check_weight,
@@ -65,7 +66,7 @@ class Measurement(Suggesting):
     the window that are not finite.
     """
 
-    data: npt.NDArray[Any] | None = None
+    data: Data | None = None
     rows: tuple[int, int] | None = None
     columns: tuple[int, int] | None = None
     weight: npt.NDArray[np.float64] | None = None
@@ -80,7 +81,7 @@ class Measurement(Suggesting):
     @answered
     def __init__(
         self,
-        data: npt.NDArray[Any] | None = None,
+        data: Data | None = None,
         rows: tuple[int, int] | None = None,
         columns: tuple[int, int] | None = None,
         weight: npt.ArrayLike | None = None,
@@ -240,7 +241,7 @@ class Measurement(Suggesting):
         scale = self.loss_scale if self.loss == "poisson" else None
         return Rules(columns, 0, len(self.data), self.weight, self.keep, scale).within(begin, end)
 
-    def glimpse(self) -> npt.NDArray[Any] | None:
+    def glimpse(self) -> Data | None:
         """The data in the window, or the first block of data by reference: shows how large values
         are."""
         source = source_of(self.data)
@@ -255,7 +256,7 @@ class Measurement(Suggesting):
         2 loss_scale data."""
         return square_of(self)
 
-    def sigma(self, expected: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    def sigma(self, expected: Data) -> npt.NDArray[np.float64] | None:
         """The declared standard deviation of each point of the window: 1 / weight (inf for a weight
         of 0), for counts sqrt(expected / loss_scale). None without declared noise.
 
@@ -311,12 +312,12 @@ class Measurement(Suggesting):
         """The energies as functions that sum over them see them."""
         return Grid(unit_of(energy, self.energy_step), self.ends or self.columns)
 
-    def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def window(self, array: Data) -> Data:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice_of(self.columns)]
         return columns[slice_of(self.rows)] if array.ndim == 2 else columns
 
-    def of_points(self, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def of_points(self, beside: Data) -> Data:
         """Weights or a mask for each point of the window, of a measurement with data."""
         assert self.data is not None
         try:
@@ -334,7 +335,7 @@ def square_of(measurement: Measurement) -> float:
     assert given is not None
     if type(given) is not np.ndarray and source_of(given) is not None:
         return measurement.survey.square
-    data: npt.NDArray[Any] = given
+    data: Data = given
     if measurement.rows is not None or measurement.columns is not None:
         data = measurement.window(given)
     if measurement.loss == "poisson":
@@ -349,7 +350,7 @@ def square_of(measurement: Measurement) -> float:
     return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
 
 
-def _lines(array: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
+def _lines(array: Data, *steps: int) -> Data:
     """The same values (n_rows, n_columns) as C reads them: those of a row side by side, or with
     one of these steps in bytes."""
     rows = array[None] if array.ndim == 1 else array

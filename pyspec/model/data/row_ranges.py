@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import Measurement
 from pyspec.model.data.source import Derived, Source, source_of
 
@@ -16,11 +16,11 @@ from pyspec.model.data.source import Derived, Source, source_of
 class _Rows(Source):
     """The rows of an array."""
 
-    def __init__(self, data: npt.NDArray[Any]) -> None:
+    def __init__(self, data: Data) -> None:
         self._data = data
         self.shape, self.dtype, self.name, self.chunk = data.shape, data.dtype, "the data", 1
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         return self._data[begin:end]
 
 
@@ -35,7 +35,7 @@ class Cut(Derived):
     def step(self) -> int:
         return self._rows
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         return self.given.rows(begin, end)
 
 

@@ -10,13 +10,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pyspec._library import CONSTANTS
 from pyspec._library.threads import Threads
 from pyspec.errors import DataError, one_line
-from pyspec.model.data.checksum import checksum
+from pyspec.model.data.checksum import Data, checksum
 
 #: Bytes of the rows that are summed at a time while the next are read. They stay in the processor's
 #: cache until they are summed (4 MiB: 0.56 s, 16 MiB: 0.87 s for 4e9 bytes).
@@ -40,7 +39,7 @@ class Seen(dict[tuple[int, int], int]):
     """Checksums of rows as they were read first, (first, end) → checksum: who reads them again
     notices that they have changed."""
 
-    def check(self, source: Source, first: int, block: npt.NDArray[Any]) -> None:
+    def check(self, source: Source, first: int, block: Data) -> None:
         """Looks at rows that were read, or keeps their checksums where they were not known.
 
         Raises :class:`DataError`, which names the chunk, where they are not what they were.
@@ -90,7 +89,7 @@ class Source(NDArrayOperatorsMixin, ABC):
         return None
 
     @abstractmethod
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         """Rows from begin to end - 1, (end - begin, n_energy)."""
 
     def shape_now(self) -> tuple[int, ...]:
@@ -158,7 +157,7 @@ class Source(NDArrayOperatorsMixin, ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def rows(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def rows(self, begin: int, end: int) -> Data:
         """Rows as sums take them: float64, float32 or uint16 as stored, else float64.
 
         Raises :class:`DataError` with the chunk where they cannot be read.
@@ -226,7 +225,7 @@ class Source(NDArrayOperatorsMixin, ABC):
             # garbage collector, perhaps in a thread that must not wait.
             reader.shutdown(wait=False, cancel_futures=True)
 
-    def _looked_at(self, begin: int, end: int, seen: Seen | None) -> npt.NDArray[Any]:
+    def _looked_at(self, begin: int, end: int, seen: Seen | None) -> Data:
         if seen is None:
             return self.rows(begin, end)
         self.look()
@@ -256,7 +255,7 @@ class Source(NDArrayOperatorsMixin, ABC):
             return np.asarray(self)[key]
         return Part(self, range(len(self))[rows], range(self.shape[1])[columns])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Data:
         if self.nbytes > LOADED:
             raise DataError(
                 f"{self.name}: {self.nbytes / 1e6:.0f} MB are not loaded at once; take a part, "
@@ -311,7 +310,7 @@ class Held(Source):
     def bounds(self, row: int) -> tuple[int, int, int] | None:
         return bounds_of(self._array.chunks[0], row)
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         return np.asarray(self._array[begin:end])
 
 
@@ -374,7 +373,7 @@ class Part(Source):
     def place(self, row: int, column: int = 0) -> tuple[int, int]:
         return self.whole.place(self._rows.start + row, self._columns.start + column)
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> Data:
         first = self._rows.start
         found = self.whole.rows(first + begin, first + end)
         return found[:, self._columns.start : self._columns.stop]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.data.checksum import checksums
+from pyspec.model.data.checksum import Data, checksums
 from pyspec.model.data.lazy_weights import Beside, Weights, seen_rows, veiled
 from pyspec.model.data.source import Seen, Source, source_of, whole_of
 
@@ -67,7 +67,7 @@ class Rules:
     columns: slice
     begin: int
     end: int
-    weight: npt.NDArray[Any] | None = None
+    weight: Data | None = None
     keep: npt.NDArray[np.bool_] | None = None
     loss_scale: float | None = None
     counted: npt.NDArray[np.bool_] | None = None
@@ -102,7 +102,7 @@ class Rules:
         return replace(self, weight=weight, keep=keep, counted=counted)
 
 
-def _of_rows(array: npt.NDArray[Any] | None, rows: slice, n_rows: int) -> Any:
+def _of_rows(array: Data | None, rows: slice, n_rows: int) -> Any:
     if array is None or array.ndim < 2:
         return array
     if source_of(array) is not None:
@@ -184,7 +184,7 @@ class Surveyed:
     is_masked: bool = False
     row_checksums: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
-    def add(self, source: Source, first: int, block: npt.NDArray[Any], rules: Rules) -> None:
+    def add(self, source: Source, first: int, block: Data, rules: Rules) -> None:
         """Takes rows from `first` on, of which `rules` are.
 
         Raises :class:`DataError` where a value that counts is NaN or infinite.
