@@ -177,10 +177,11 @@ def check_domain(component: Component) -> None:
         value = values[guard.param]
         is_positive = guard.comparison == ">" and not guard.relative and guard.other == 0
         if is_positive and value != 0 and not (low <= value <= high or math.isnan(value)):
-            name = op.params[guard.param]
+            par = component.pars[guard.param]
+            assert par is not None
             raise ModelError(
-                f"{component.where}: {component.name}.{name}: {op.name} cannot compute with "
-                f"{name} = {value:g}; choose units in which it lies between {low:g} and {high:g}"
+                f"{par.place}: {op.name} cannot compute with {par.argument} = {value:g}; choose "
+                f"units in which it lies between {low:g} and {high:g}"
             )
 
 

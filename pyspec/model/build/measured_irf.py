@@ -74,9 +74,7 @@ def _from_file(file: Source, node: Node, place: str) -> str:
     try:
         return instrument_text(*_columns(table, place), place)
     except ModelError as error:
-        raise ModelError(
-            str(error).replace(f"{place}: sample", f"{path}: {place}: sample")
-        ) from None
+        raise ModelError(f"{path}: {error}") from None
 
 
 def _columns(table: Source, place: str) -> tuple[list[float], list[float]]:
