@@ -22,14 +22,12 @@ class Tree:
         return self.nodes[-1]
 
     def __str__(self) -> str:
-        given = ", ".join(f"n{node.id}: {_kind(node)}" for node in self.inputs)
+        kinds = [type(node).__name__ if is_leaf(node) else "Node" for node in self.inputs]
+        pairs = zip(self.inputs, kinds, strict=True)
+        given = ", ".join(f"n{node.id}: graph.{kind}" for node, kind in pairs)
         lines = [f"def t{self.root.id}({given}) -> graph.Node:"]
         lines += [f"    {node}" for node in self.nodes]
         return "\n".join([*lines, f"    return n{self.root.id}"])
-
-
-def _kind(node: AnyNode) -> str:
-    return f"graph.{type(node).__name__}" if is_leaf(node) else "graph.Node"
 
 
 def is_leaf(node: AnyNode) -> bool:

@@ -149,17 +149,13 @@ def parse_given(text: str, where: str = "", sums: bool = False) -> Formula:
     """Like :func:`parse`, for text of a user: refuses a division by constants that make 0."""
     formula = parse(text, where, sums)
     for node in postorder(formula.root):
-        if isinstance(node, Apply) and node.instruction == "DIV" and _is_zero(node.operands[1]):
-            raise fault(
-                text, where, node.position, "this divides by 0, whatever the parameters are"
-            )
+        if isinstance(node, Apply) and node.instruction == "DIV":
+            divisor = Formula("", node.operands[1])
+            is_number = not (divisor.names or has_sums(divisor.root))
+            if is_number and divisor.evaluate({}) == 0.0:
+                what = "this divides by 0, whatever the parameters are"
+                raise fault(text, where, node.position, what)
     return formula
-
-
-def _is_zero(node: Node) -> bool:
-    """Whether a tree of numbers is 0."""
-    known = not (Formula("", node).names or has_sums(node))
-    return known and Formula("", node).evaluate({}) == 0.0
 
 
 class _Value(NamedTuple):

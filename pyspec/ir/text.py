@@ -105,7 +105,10 @@ def parse_graph(text: str) -> GraphIR:
                 axes[name] = _numbers(json.loads(axis))
         except (ValueError, KeyError, TypeError) as error:
             raise PlanError(f"graph text, line {number}: cannot read {line!r}: {error}") from None
-    name, domain = _name(head[1], 1), DomainKind[head[2]]
+    try:
+        name, domain = str(json.loads(head[1])), DomainKind[head[2]]
+    except ValueError as error:
+        raise PlanError(f"graph text, line 1: cannot read the name {head[1]}: {error}") from None
     return GraphIR(tuple(nodes), tuple(sorted(edges)), domain, name=name, arrays=arrays, **axes)
 
 
@@ -167,10 +170,3 @@ def _node(
 
 def _numbers(plain: Any) -> Array:
     return np.array(plain, dtype=np.float64)
-
-
-def _name(text: str, line: int) -> str:
-    try:
-        return str(json.loads(text))
-    except ValueError as error:
-        raise PlanError(f"graph text, line {line}: cannot read the name {text}: {error}") from None

@@ -101,7 +101,9 @@ class Sizes:
             for word in words.split():
                 base, _, power = word.partition("^")
                 if base == "x":
-                    size *= self._extent(component.op.domain) ** (sign * float(power or 1))
+                    axis = self._axes[component.op.domain]
+                    extent = 1.0 if axis is None else float(np.ptp(axis)) or 1.0
+                    size *= extent ** (sign * float(power or 1))
                 elif base == "y":
                     size *= (self._height if target is None else size_of(target)) ** sign
         return size if 0.0 < size < math.inf else 1.0
@@ -117,10 +119,6 @@ class Sizes:
             seen = data[np.isfinite(data)]
             height = float(np.max(np.abs(seen), initial=0.0))
         return height or 1.0
-
-    def _extent(self, domain: str) -> float:
-        axis = self._axes[domain]
-        return 1.0 if axis is None else float(np.ptp(axis)) or 1.0
 
 
 def _unit(par: Par, component: Component) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pyspec.formula import READS, Name, Number
 from pyspec.formula import Node as Syntax
 from pyspec.functions.slopes import interacting
-from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.ir import EdgeKind, GraphIR, NodeKind
 from pyspec.passes.sums import Sum
 
 Thetas = frozenset[str]
@@ -60,7 +60,10 @@ def dependences(graph: GraphIR, parts: Mapping[int, Sum]) -> dict[int, Dependenc
         elif node.kind is NodeKind.STATIC_PARAM:
             found[number] = Dependence()
         elif node.kind is NodeKind.EXPRESSION:
-            found[number] = _expression(graph, node, found)
+            edges = graph.inputs(number, EdgeKind.EXPR_REF)
+            sources = [found[edge.source] for edge in edges]
+            values = dict(zip(node.formula.names, sources, strict=True))
+            found[number] = _formula(node.formula.root, values)
         else:
             found[number] = _sum(parts[number], found)
     return found
@@ -72,13 +75,6 @@ def _sum(part: Sum, found: Mapping[int, Dependence]) -> Dependence:
         inputs = [total([found[number] for number in ids]) for ids in call.arguments]
         terms.append(compose(inputs, interacting(call.op)))
     return total(terms)
-
-
-def _expression(graph: GraphIR, node: GraphNode, found: Mapping[int, Dependence]) -> Dependence:
-    formula = node.formula
-    edges = graph.inputs(node.id, EdgeKind.EXPR_REF)
-    values = {name: found[edge.source] for name, edge in zip(formula.names, edges, strict=True)}
-    return _formula(formula.root, values)
 
 
 def _formula(node: Syntax, values: Mapping[str, Dependence]) -> Dependence:

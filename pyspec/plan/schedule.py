@@ -162,6 +162,11 @@ class _Scheduler:
         rows = [self.row_of[one] for one in graph.results] if is_trace else []
         slots = assign_slots(self.graph, self.memory)
         results = _ints(rows or slots.results)
+        inputs: dict[str, dict[str, None]] = {axis: {} for axis in ALONG}  # in order of first use
+        for node in self.order:
+            op = find_op(node.function_name)
+            if op is not None and inputs_of(op):
+                inputs[axis_of(op)].update(dict.fromkeys(inputs_of(op)))
         names = [node.name for node in self.rows[: self.samples]]
         for index, node in enumerate(self.rows[self.samples :]):
             names.append(f"{node.name}[{index % self.n_aux}]")
@@ -171,7 +176,7 @@ class _Scheduler:
             "time": None if graph.time is None else graph.time.copy(),
             "aux": None if graph.aux is None else graph.aux.copy(),
             "aux_weights": None if graph.aux_weights is None else graph.aux_weights.copy(),
-            "input_names": self._input_names(),
+            "input_names": tuple(tuple(names) for names in inputs.values()),
             **dict.fromkeys(INPUT_FIELDS),
             "samples": self.samples,
             "result_row": rows[0] if is_trace else -1,
@@ -191,15 +196,6 @@ class _Scheduler:
             "formulas": tuple(self.formulas),
             **self._dependencies(),
         }
-
-    def _input_names(self) -> tuple[tuple[str, ...], ...]:
-        """What formulas read along each axis, in the order of first use."""
-        found: dict[str, dict[str, None]] = {axis: {} for axis in ALONG}
-        for node in self.order:
-            op = find_op(node.function_name)
-            if op is not None and inputs_of(op):
-                found[axis_of(op)].update(dict.fromkeys(inputs_of(op)))
-        return tuple(tuple(names) for names in found.values())
 
     def _dependencies(self) -> dict[str, Any]:
         """Of each row the free parameters that it depends on."""
@@ -277,20 +273,13 @@ class _Scheduler:
 
     def _dynamics(self) -> dict[str, Any]:
         groups = self._groups(profiles=False)
-        indptr, steps = [0], []
-        for group in groups:
-            steps += self._substeps(group) or [_Substep(OPS["none"], [])]
-            indptr.append(len(steps))
+        none = [_Substep(OPS["none"], [])]
+        fields, steps = self._grouped("dyn", groups, [self._substeps(g) or none for g in groups])
         n_time = 0 if self.graph.time is None else self.graph.time.size
         axes, axis_of = _distinct([step.axis for step in steps], np.float64, n_time)
         masks, mask_of = _distinct([step.mask for step in steps], np.bool_, n_time)
         return {
-            "dyn_group_target_row": _ints([self.row_of[group.id] for group in groups]),
-            "dyn_group_base_row": _ints([self._base_row(group) for group in groups]),
-            "dyn_group_indptr": _ints(indptr),
-            "dyn_sub_func_id": _ints([self._code(step.op) for step in steps]),
-            "dyn_sub_param_rows": _padded([step.rows for step in steps]),
-            "dyn_sub_n_params": _ints([len(step.rows) for step in steps]),
+            **fields,
             "dyn_sub_external": _ints([step.external for step in steps]),
             "dyn_sub_axis": _ints([index + 1 for index in axis_of]),
             "dyn_sub_mask": _ints(mask_of),
@@ -299,21 +288,27 @@ class _Scheduler:
         }
 
     def _profiles(self) -> dict[str, Any]:
-        graph, groups = self.graph, self._groups(profiles=True)
-        indptr, functions, rows = [0], [], []
-        for group in groups:
-            for sample in graph.into(group.id, EdgeKind.TRACE_INPUT):
-                functions.append(self._code(op_of(sample.function_name)))
-                rows.append(self._param_rows(sample))
-            indptr.append(len(functions))
+        groups = self._groups(profiles=True)
+        samples = [self.graph.into(group.id, EdgeKind.TRACE_INPUT) for group in groups]
+        steps = [
+            [_Substep(op_of(one.function_name), self._param_rows(one)) for one in own]
+            for own in samples
+        ]
+        return self._grouped("prof", groups, steps)[0]
+
+    def _grouped(
+        self, name: str, groups: list[GraphNode], steps: list[list[_Substep]]
+    ) -> tuple[dict[str, Any], list[_Substep]]:
+        """The fields of groups of functions that move a parameter each, and their functions."""
+        every = [step for own in steps for step in own]
         return {
-            "prof_group_target_row": _ints([self.row_of[group.id] for group in groups]),
-            "prof_group_base_row": _ints([self._base_row(group) for group in groups]),
-            "prof_group_indptr": _ints(indptr),
-            "prof_sub_func_id": _ints(functions),
-            "prof_sub_param_rows": _padded(rows),
-            "prof_sub_n_params": _ints([len(row) for row in rows]),
-        }
+            f"{name}_group_target_row": _ints([self.row_of[group.id] for group in groups]),
+            f"{name}_group_base_row": _ints([self._base_row(group) for group in groups]),
+            f"{name}_group_indptr": _ints(np.cumsum([0, *map(len, steps)])),
+            f"{name}_sub_func_id": _ints([self._code(step.op) for step in every]),
+            f"{name}_sub_param_rows": _padded([step.rows for step in every]),
+            f"{name}_sub_n_params": _ints([len(step.rows) for step in every]),
+        }, every
 
     def _expressions(self) -> dict[str, Any]:
         targets, indptr, code, depths = [], [0], [], []

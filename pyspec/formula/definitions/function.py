@@ -12,7 +12,7 @@ if their texts are. What it depends on, and how, is derived from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any
@@ -39,7 +39,7 @@ from pyspec.formula.definitions.signature import read_signature
 from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
-from pyspec.formula.names import check_names, claim
+from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 
 _AXES = {domain: row[2] for domain, row in DOMAINS.items()}
 
@@ -245,9 +245,9 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     axis = DOMAINS[domain][2]
     known = {axis: "the time difference" if domain == KERNEL else "the axis"}
     for param in params:
-        claim(param, "a parameter", known, start)
+        _claim(param, "a parameter", known, start)
     for one in inputs:
-        claim(one, "an input", known, start)
+        _claim(one, "an input", known, start)
     if len(params) > LIBRARY["MAX_PARAMS"]:
         raise ModelError(
             f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
@@ -262,14 +262,14 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
         place = f"{where}: {line['name']}" if where else ""
         formula = parse_given(line["text"].strip(), place, domain == "energy")
-        check_names(formula, known, domain, _AXES, start)
+        _check_names(formula, known, domain, start)
         if domain == KERNEL and line["name"] in NAMES:
             parts.append((line["name"], formula))
             continue
-        claim(line["name"], "a line", known, start)
+        _claim(line["name"], "a line", known, start)
         lines.append((line["name"], formula))
     value = parse_given(last.strip(), where, domain == "energy")
-    check_names(value, known, domain, _AXES, start)
+    _check_names(value, known, domain, start)
     own = Definition(
         text,
         domain,
@@ -296,3 +296,26 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
                 f"remove it from the {what}s, or use it"
             )
     return own
+
+
+def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:
+    """Takes a name that nothing else has. Raises :class:`ModelError` otherwise."""
+    if name in known:
+        raise ModelError(f"{start}{name!r} is {known[name]} already; choose another name")
+    if name in CONSTANTS or name in FUNCTIONS:
+        raise ModelError(f"{start}{name!r} has a meaning in formulas; choose another name")
+    known[name] = what
+
+
+def _check_names(formula: Formula, known: Mapping[str, str], domain: str, start: str) -> None:
+    """Raises :class:`ModelError`, with a caret, for the first name that is not known."""
+    for name, position in formula.uses:
+        if name in known:
+            continue
+        hint = suggest(name, list(known))
+        if name in _AXES.values():
+            hint = f"; the axis of a {domain} function is {_AXES[domain]!r}"
+        shown = f"\n    {formula.text}\n    {' ' * position}^" if len(formula.text) <= 160 else ""
+        raise ModelError(
+            f"{start}the formula names {name!r}, which is no parameter, line or axis{hint}{shown}"
+        )

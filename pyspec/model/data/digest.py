@@ -11,28 +11,17 @@ from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.model.data.checksum import Data, checksum, checksum_and_square_at, checksum_at
 from pyspec.model.data.measurement import Measurement, square_of
-from pyspec.model.data.source import Source, source_of
+from pyspec.model.data.source import source_of
 
 
 def digest(array: Data) -> str:
     """sha256 of an array: its type, shape and values, the same on every machine."""
-    source = source_of(array)
-    if source is not None:
-        return _digest_of(source)
-    plain = little_endian(np.asarray(array))
-    found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
-    found.update(plain.data if plain.size else b"")
-    return found.hexdigest()
-
-
-def _digest_of(source: Source) -> str:
-    """The same digest, in one pass over a source."""
-    found = None
-    for _, block in source.blocks():
+    source, found = source_of(array), None
+    for block in [np.asarray(array)] if source is None else (one for _, one in source.blocks()):
         plain = little_endian(block)
         if found is None:
-            found = hashlib.sha256(f"{plain.dtype.str} {source.shape}\n".encode())
-        found.update(plain.data)
+            found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
+        found.update(plain.data if plain.size else b"")
     return "" if found is None else found.hexdigest()
 
 
