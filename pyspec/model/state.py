@@ -29,8 +29,41 @@ def state_of(model: ModelTree) -> State:
     numbers: list[float] = []
     cycles: list[int] = []
     texts: list[str] = []
-    _components(model.components, found, numbers, cycles, texts)
-    _pars(model.quantities, found, numbers, cycles, texts)
+
+    def add_components(components: Sequence[Component]) -> None:
+        found.append(len(components))
+        for component in components:
+            if component.subcycle:
+                cycles.append(component.subcycle)
+            found.extend(
+                (component.name, component.function, id(component.op), component.subcycle,
+                 component.where)
+            )  # fmt: skip
+            add_pars(component.pars)
+
+    def add_pars(pars: Sequence[Par | None]) -> None:
+        found.append(len(pars))
+        for par in pars:
+            if par is None:
+                found.append(None)
+                continue
+            found.extend((par.name, par.argument, par.vary, par.scope, par.where, par.free))
+            numbers.extend((par.value, par.min, par.max))
+            formula, law, own = par.formula, par.dynamics, par.profile
+            if formula is None and law is None and own is None:
+                continue
+            found.append((None if formula is None else formula.text, law is None, own is None))
+            if law is not None:
+                found.extend((law.target, law.name, law.frequency, law.n_subcycles, law.where))
+                texts.append(law.text)
+                add_components(law.components)
+            if own is not None:
+                found.extend((own.target, own.name, own.where))
+                texts.append(own.text)
+                add_components(own.components)
+
+    add_components(model.components)
+    add_pars(model.quantities)
     time = None
     if model.time is not None:
         time = model.time.tobytes() if cycles else True
@@ -41,52 +74,3 @@ def state_of(model: ModelTree) -> State:
     words = model.text, *texts, model.where, labels, units, tuple(model.elsewhere.items())
     # As bytes -0.0 is not 0.0, and NaN is NaN.
     return tuple(found), (pack(f"{len(numbers)}d", *numbers), *axes, inputs, *words)
-
-
-def _components(
-    components: Sequence[Component],
-    found: list[Hashable],
-    numbers: list[float],
-    cycles: list[int],
-    texts: list[str],
-) -> None:
-    found.append(len(components))
-    for component in components:
-        if component.subcycle:
-            cycles.append(component.subcycle)
-        found += (
-            component.name,
-            component.function,
-            id(component.op),
-            component.subcycle,
-            component.where,
-        )
-        _pars(component.pars, found, numbers, cycles, texts)
-
-
-def _pars(
-    pars: Sequence[Par | None],
-    found: list[Hashable],
-    numbers: list[float],
-    cycles: list[int],
-    texts: list[str],
-) -> None:
-    found.append(len(pars))
-    for par in pars:
-        if par is None:
-            found.append(None)
-            continue
-        found += par.name, par.argument, par.vary, par.scope, par.where, par.free
-        numbers += par.value, par.min, par.max
-        formula, law, own = par.formula, par.dynamics, par.profile
-        if formula is None and law is None and own is None:
-            continue
-        found.append((None if formula is None else formula.text, law is None, own is None))
-        if law is not None:
-            found += law.target, law.name, law.frequency, law.n_subcycles, law.where
-            texts.append(law.text)
-            _components(law.components, found, numbers, cycles, texts)
-        if own is not None:
-            found += own.target, own.name, own.where
-            texts.append(own.text)
-            _components(own.components, found, numbers, cycles, texts)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.formula import Formula, chain_product
+from pyspec.formula.rules import UFUNCS
 from pyspec.formula.syntax import Name, Node, Number, postorder
 from pyspec.model import Par
 
@@ -118,13 +119,7 @@ NONE = Following({}, ())
 #: times the time.
 Program: TypeAlias = tuple[float | str | Callable[..., float], ...]
 
-_ARITHMETIC: dict[str, Callable[..., float]] = {
-    "ADD": operator.add,
-    "SUB": operator.sub,
-    "MUL": operator.mul,
-    "DIV": operator.truediv,
-    "NEG": operator.neg,
-}
+_ARITHMETIC = {name: UFUNCS[name] for name in ("ADD", "SUB", "MUL", "DIV", "NEG")}
 
 
 def _program(root: Node) -> Program | None:
