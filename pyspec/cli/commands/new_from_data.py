@@ -21,9 +21,9 @@ from pyspec.io import Dataset, read
 from pyspec.io.read import one_file
 from pyspec.io.units import TAKEN, guess_kind
 from pyspec.model import load_model
-from pyspec.model.guess.grids import step_of
 from pyspec.model.guess.lines import least_points
 from pyspec.model.guess.look import PEAKS, First, Scan, Wanted, first_model, mean_spectrum
+from pyspec.model.guess.numerics import step_of
 from pyspec.model.guess.texts import ends_of, on_axis, rounded
 from pyspec.model.guess.traces import LEAST
 from pyspec.model.guess.values import MAX_PEAKS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.grids import step_at, step_of
 from pyspec.model.guess.kinetic import coordinate
+from pyspec.model.guess.numerics import step_at, step_of
 from pyspec.model.guess.onset import Kinetics
 from pyspec.model.guess.texts import component, counted, fixed, free, listed, near, rounded
 from pyspec.model.guess.traces import Onset

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions.energy import ErfStep, Gauss
-from pyspec.model.guess.grids import step_of
 from pyspec.model.guess.humps import noise_of, smoothed
-from pyspec.model.guess.least import minimized
+from pyspec.model.guess.numerics import minimized, step_of
 from pyspec.model.guess.texts import component, ends_of, fixed, free, on_axis, rounded
 from pyspec.model.guess.values import levels
 

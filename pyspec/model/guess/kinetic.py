@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
-from pyspec.model.guess.grids import means, step_at
 from pyspec.model.guess.humps import noise_of
-from pyspec.model.guess.least import minimized
+from pyspec.model.guess.numerics import means, minimized, step_at
 from pyspec.model.guess.onset import (
     CERTAIN,
     FLEXIBLE,

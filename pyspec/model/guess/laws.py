@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
-from pyspec.model.guess.grids import means, step_at
+from pyspec.model.guess.numerics import means, step_at
 
 Array = npt.NDArray[np.float64]
 

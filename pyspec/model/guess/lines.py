@@ -10,10 +10,8 @@ import numpy.typing as npt
 
 from pyspec.model.build.load import load_model
 from pyspec.model.data.energy_scale import losses_last
-from pyspec.model.guess.curves import lines_slopes
-from pyspec.model.guess.grids import step_of
 from pyspec.model.guess.humps import humps, noise_of
-from pyspec.model.guess.least import minimized
+from pyspec.model.guess.numerics import lines_slopes, minimized, step_of
 from pyspec.model.guess.texts import (
     component,
     ends_of,

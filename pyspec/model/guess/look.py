@@ -14,11 +14,11 @@ from pyspec.model.build.load import load_model, load_time_model
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.guess.decays import decays_seen, decays_text
 from pyspec.model.guess.edges import Edge, is_edge
-from pyspec.model.guess.grids import binned
 from pyspec.model.guess.humps import noise_of, resolved
 from pyspec.model.guess.kinetic import guess_kinetics
 from pyspec.model.guess.lines import BOTH, Lines
 from pyspec.model.guess.moving import guess_motion
+from pyspec.model.guess.numerics import binned
 from pyspec.model.guess.texts import counted, listed, rounded
 from pyspec.model.guess.traces import Trace
 from pyspec.model.guess.windows import Window, windows

@@ -9,11 +9,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.curves import lines_slopes
-from pyspec.model.guess.grids import binned, means, step_of
 from pyspec.model.guess.laws import Laws, guess_laws
-from pyspec.model.guess.least import minimized
 from pyspec.model.guess.lines import Lines
+from pyspec.model.guess.numerics import binned, lines_slopes, means, minimized, step_of
 from pyspec.model.guess.texts import ends_of, free, on_axis, rounded
 from pyspec.model.guess.traces import laws_text
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.functions.time import gaussD1Fun, gaussD2Fun, gaussFun
-from pyspec.model.guess.grids import step_at
+from pyspec.model.guess.numerics import step_at
 
 Array = npt.NDArray[np.float64]
 

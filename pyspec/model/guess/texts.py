@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.grids import step_of
+from pyspec.model.guess.numerics import step_of
 
 Array = npt.NDArray[np.float64]
 

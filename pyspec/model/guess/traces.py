@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.grids import step_at
 from pyspec.model.guess.laws import Laws, guess_laws
+from pyspec.model.guess.numerics import step_at
 from pyspec.model.guess.texts import component, fixed, free, near, rounded
 
 Array = npt.NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.grids import step_of
 from pyspec.model.guess.humps import humps
+from pyspec.model.guess.numerics import step_of
 from pyspec.model.guess.texts import on_axis
 
 Array = npt.NDArray[np.float64]
