@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +23,9 @@ from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import constant, placeholder
 from pyspec.formula.operations import line, literal, perform
 from pyspec.formula.program.machine import run_rpn
+from pyspec.formula.rules import Value
 
-Array = npt.NDArray[Any]
+Array = npt.NDArray[Value]
 
 #: How far two evaluators may be apart under COMPARE, relative to the largest value.
 SAME = 1e-12
@@ -41,8 +41,8 @@ class State:
     hook the debugger starts.
     """
 
-    values: dict[AnyNode, Any] = field(default_factory=dict)
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    values: dict[AnyNode, Value] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
     flags: Flags = field(default_factory=from_environment)
     hook: Callable[[AnyNode, Array], object] | None = None
 
@@ -58,7 +58,7 @@ class State:
         value: Array = self.values[node]
         return value
 
-    def set_node_value(self, node: AnyNode, value: Any) -> None:
+    def set_node_value(self, node: AnyNode, value: Value) -> None:
         """Gives a node its value."""
         self.values[node] = np.asarray(value)
 
@@ -180,7 +180,7 @@ def _compiled(state: State, tree: Tree) -> None:
     """The root of a tree by Numba; the nodes on the way have no value then."""
     from pyspec.formula.jit import run_compiled
 
-    given: list[Any] = [state.values[node] for node in tree.inputs]
+    given: list[Value] = [state.values[node] for node in tree.inputs]
     state.values[tree.root] = np.asarray(run_compiled(tree, *given))
     if COMPARE in state.flags:
         plain = {node: state.values[node] for node in tree.inputs}

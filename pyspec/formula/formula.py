@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,9 @@ import numpy.typing as npt
 from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.parser import fault, parse_text
-from pyspec.formula.rules import SLOPES, UFUNCS, chain_product, prepared
+from pyspec.formula.rules import SLOPES, UFUNCS, Value, chain_product, prepared
 from pyspec.formula.syntax import Apply, Name, Node, Number, has_sums, postorder
 
-Value: TypeAlias = Any  # np.float64, or an array of float64
 Environment: TypeAlias = Mapping[str, float | npt.NDArray[np.float64]]
 
 
@@ -126,13 +125,13 @@ class Formula:
     def __str__(self) -> str:
         return self.text
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Value, ...]:
         return parse, (self.text, "", has_sums(self.root))
 
     def __copy__(self) -> Formula:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Formula:
+    def __deepcopy__(self, memo: Value) -> Formula:
         return self
 
 
@@ -163,7 +162,7 @@ class _Value(NamedTuple):
 
     node: Node
     value: Value
-    operands: tuple[tuple[Any, Value], ...] = ()
+    operands: tuple[tuple[Value, Value], ...] = ()
 
 
 def _differentiate(node: Node, env: Mapping[str, Value]) -> _Value:

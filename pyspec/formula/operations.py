@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from pyspec.formula.graph import cumsum, function_call, power, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import number_text
 from pyspec.formula.program.values import COMPARISONS
-from pyspec.formula.rules import UFUNCS
+from pyspec.formula.rules import UFUNCS, Value
 
 #: Functions that a State knows by name.
-Functions = Mapping[str, Callable[..., Any]]
+Functions = Mapping[str, Callable[..., Value]]
 
 #: Instructions whose line is not np.NAME(...) of the name of the node.
 _LINES = {
@@ -31,7 +30,7 @@ _LINES = {
 }
 
 
-def perform(node: AnyNode, operands: list[Any], functions: Functions) -> Any:
+def perform(node: AnyNode, operands: list[Value], functions: Functions) -> Value:
     """The value of a node.
 
     Raises :class:`ModelError` for a call of a function that is not known.
@@ -55,12 +54,12 @@ def perform(node: AnyNode, operands: list[Any], functions: Functions) -> Any:
     return np.asarray(UFUNCS[node.instruction](*map(np.asarray, operands)))
 
 
-def _whole(operands: list[Any]) -> bool:
+def _whole(operands: list[Value]) -> bool:
     """Whether NumPy would refuse a negative power: of whole numbers."""
     return all(np.asarray(one).dtype.kind in "iub" for one in operands)
 
 
-def line(node: AnyNode, operands: list[Any]) -> str:
+def line(node: AnyNode, operands: list[Value]) -> str:
     """What :func:`perform` does, as Python with `np` and `scipy.special`."""
     names = [f"n{operand.id}" for operand in node.operands]
     if isinstance(node, function_call):
@@ -77,7 +76,7 @@ def line(node: AnyNode, operands: list[Any]) -> str:
     return f"{text} * 1.0" if node.instruction in COMPARISONS else text
 
 
-def literal(value: Any) -> str:
+def literal(value: Value) -> str:
     """A value as Python that gives the same bits and type."""
     array = np.asarray(value)
     if array.size == 0:
@@ -87,7 +86,7 @@ def literal(value: Any) -> str:
     return f"np.asarray({text})" if plain else f"np.asarray({text}, np.{array.dtype.name})"
 
 
-def _numbers(value: Any) -> str:
+def _numbers(value: Value) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_numbers(one) for one in value)}]"
     return number_text(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from pyspec.formula.parser import parse_text
 from pyspec.formula.syntax import Name, Node, Number, postorder
 from pyspec.functions import special
 
+#: A value of a formula: a float64, or an array of float64.
+Value: TypeAlias = Any
+
 _ARITHMETIC = [row for row in RPN.values() if row.arity]
 
 
-def chain_product(inner: Any, outer: Any) -> Any:
+def chain_product(inner: Value, outer: Value) -> Value:
     """A product of the chain rule: 0 where either factor is 0, even if the other is infinite."""
     if isinstance(inner, float) and isinstance(outer, float):
         return 0.0 if inner == 0.0 or outer == 0.0 else float(inner) * float(outer)
@@ -30,19 +33,19 @@ def chain_product(inner: Any, outer: Any) -> Any:
     return np.where(np.equal(inner, 0) | np.equal(outer, 0), 0.0, product)
 
 
-def _compare(ufunc: np.ufunc) -> Callable[..., Any]:
+def _compare(ufunc: np.ufunc) -> Callable[..., Value]:
     return lambda a, b: ufunc(a, b).astype(np.float64)
 
 
-def _where(condition: Any, then: Any, otherwise: Any) -> Any:
+def _where(condition: Value, then: Value, otherwise: Value) -> Value:
     return np.where(np.not_equal(condition, 0), then, otherwise)[()]
 
 
-def _wofz(x: Any, y: Any) -> Any:
+def _wofz(x: Value, y: Value) -> Value:
     return special.wofz(np.asarray(x) + 1j * np.asarray(y))
 
 
-def _wofz_slope(x: Any, y: Any) -> Any:
+def _wofz_slope(x: Value, y: Value) -> Value:
     """w'(z) = 2i / sqrt(pi) - 2 z w(z)."""
     z = np.asarray(x) + 1j * np.asarray(y)
     return 2j / np.sqrt(np.pi) - 2 * z * special.wofz(z)
@@ -50,7 +53,7 @@ def _wofz_slope(x: Any, y: Any) -> Any:
 
 #: Instructions that NumPy does not know by the symbol that a formula writes. Operators of Python
 #: call the same functions for arrays, and are ten times as fast for one number.
-_OTHERWISE: dict[str, Callable[..., Any]] = {
+_OTHERWISE: dict[str, Callable[..., Value]] = {
     "ADD": operator.add,
     "SUB": operator.sub,
     "MUL": operator.mul,
@@ -77,12 +80,12 @@ _OTHERWISE: dict[str, Callable[..., Any]] = {
 }
 
 #: Sums over the last axis of an array, see :data:`pyspec.formula.syntax.SUMS`.
-SUM_UFUNCS: dict[str, Callable[..., Any]] = {
+SUM_UFUNCS: dict[str, Callable[..., Value]] = {
     "CUMSUM": lambda a: np.cumsum(a, axis=-1),
     "SUM": lambda a: np.sum(a, axis=-1, keepdims=True),
 }
 
-UFUNCS: dict[str, Callable[..., Any]] = {
+UFUNCS: dict[str, Callable[..., Value]] = {
     row.name: _OTHERWISE.get(row.name) or getattr(np, row.symbol) for row in _ARITHMETIC
 }
 
@@ -93,7 +96,7 @@ PARTIALS: dict[str, tuple[Node, ...]] = {
 }
 
 
-def prepared(node: Node) -> Callable[[Mapping[str, Any]], Any]:
+def prepared(node: Node) -> Callable[[Mapping[str, Value]], Value]:
     """The function of the values of names that a syntax tree is, in NumPy."""
     if isinstance(node, Number):
         value = np.float64(node.value)
@@ -127,7 +130,7 @@ READS: dict[str, tuple[frozenset[int], ...]] = {
 }
 
 
-def evaluate(node: Node, env: Mapping[str, Any]) -> Any:
+def evaluate(node: Node, env: Mapping[str, Value]) -> Value:
     """The value of a syntax tree where names have the values `env`, in NumPy."""
     return prepared(node)(env)
 

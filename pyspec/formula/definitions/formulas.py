@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from pyspec.formula.formula import Formula
 from pyspec.formula.program.derive import differentiate
 from pyspec.formula.program.encode import encode
 from pyspec.formula.program.values import Values, Work
+from pyspec.formula.rules import Value
 from pyspec.formula.syntax import has_sums
 
 #: The domain of kernels, and what their formulas call the time difference.
@@ -63,13 +63,17 @@ class Formulas:
         """Whether it sums over the energies, so that NumPy has to run it."""
         return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
 
-    def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
+    def __call__(self, x: Value, /, *params: Value, **inputs: Value) -> Value:
         """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
         return self.evaluate(self.value, x, params, inputs)
 
     def evaluate(
-        self, formula: Formula, x: Any, params: Sequence[Any], inputs: Mapping[str, Any] = NOTHING
-    ) -> Any:
+        self,
+        formula: Formula,
+        x: Value,
+        params: Sequence[Value],
+        inputs: Mapping[str, Value] = NOTHING,
+    ) -> Value:
         """A formula of the definition at x, in NumPy."""
         env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
         env |= given_values(self.name, self.inputs, inputs)

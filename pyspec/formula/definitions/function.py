@@ -15,7 +15,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from keyword import iskeyword
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +39,7 @@ from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
+from pyspec.formula.rules import Value
 
 _AXES = {domain: row[2] for domain, row in DOMAINS.items()}
 
@@ -69,11 +69,11 @@ class Definition(Formulas):
         """Whether a kernel of C runs it for points along an axis."""
         return not self.sums and self.domain != KERNEL
 
-    def slopes(self, x: Any, /, *params: Any, **inputs: Any) -> list[npt.NDArray[np.float64]]:
+    def slopes(self, x: Value, /, *params: Value, **inputs: Value) -> list[npt.NDArray[np.float64]]:
         """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
         return sum_slopes(self, x, params, given_values(self.name, self.inputs, inputs))
 
-    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Any:
+    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Value:
         """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
         return mass(self, side, away, params)
 

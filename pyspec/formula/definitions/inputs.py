@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.definitions.signature import UNIT
+from pyspec.formula.rules import Value
 
 #: The axis of the inputs of a function, by its domain.
 AXES = {"energy": "energy", "time": "time", "profile": "auxiliary"}
 
 #: No inputs.
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Value] = MappingProxyType({})
 
 
 def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[s
     return names
 
 
-def given_values(name: str, wanted: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def given_values(name: str, wanted: Sequence[str], given: Mapping[str, Value]) -> dict[str, Value]:
     """The values of the inputs of a function. Raises :class:`ModelError` where one is missing."""
     for one in wanted:
         if one not in given:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, OPS, OpDef
 from pyspec.errors import ModelError
 from pyspec.formula.definitions.scheme import KINETICS, State, define_state
+from pyspec.formula.rules import Value
 from pyspec.functions import measured
 
 Array = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ class Measured:
             return define_measured(f"{self.text.replace(_ALONE, _STATE, 1)}: {name}")
         return define_measured(self.text.replace(_ALONE, name, 1)) if name in LAWS else None
 
-    def __call__(self, x: Any, *params: Any) -> Any:
+    def __call__(self, x: Value, *params: Value) -> Value:
         """The value at times x: an instrument's response, a law ``f(t, ..., t0, y0)`` or a state
         ``f(t, A, rates..., t0)``."""
         time, values = self.normalised

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +23,7 @@ from pyspec._library import CONSTANTS, OPS, Guard, OpDef
 from pyspec.errors import ModelError
 from pyspec.formula.parser import CONSTANTS as NUMBERS
 from pyspec.formula.parser import FUNCTIONS
+from pyspec.formula.rules import Value
 from pyspec.functions.kinetics import populations, reacting
 
 Array = npt.NDArray[np.float64]
@@ -141,7 +141,7 @@ class Scheme:
                     found.update(sides(end))
         return found
 
-    def matrix(self, rates: Mapping[str, Any]) -> Array:
+    def matrix(self, rates: Mapping[str, Value]) -> Array:
         """The rate matrix K[to, from] of all states: dc/dt = K c. For schemes without pairs."""
         place = {state: k for k, state in enumerate(self.states)}
         found = np.zeros((len(place), len(place)))
@@ -151,7 +151,7 @@ class Scheme:
                 found[place[end], place[begin]] += rates[rate]
         return found
 
-    def moves(self, rates: Mapping[str, Any]) -> list[tuple[list[int], list[int], float]]:
+    def moves(self, rates: Mapping[str, Value]) -> list[tuple[list[int], list[int], float]]:
         """The steps as places of their states, from and to, with the rate."""
         place = {state: k for k, state in enumerate(self.states)}
         return [
@@ -159,7 +159,7 @@ class Scheme:
             for begin, end, rate in self.steps
         ]
 
-    def populations(self, values: Mapping[str, Any]) -> Array:
+    def populations(self, values: Mapping[str, Value]) -> Array:
         """The populations of all states at the onset."""
         given = [dict(self.start).get(state, "0") for state in self.states]
         return np.array([float(one if _NUMBER.fullmatch(one) else values[one]) for one in given])
@@ -189,7 +189,7 @@ class State:
             return None
         return define_state(self.scheme.text(self.state, True))
 
-    def __call__(self, x: Any, *params: Any) -> Any:
+    def __call__(self, x: Value, *params: Value) -> Value:
         """The height times the population, in NumPy: ``f(t, A, rates..., t0[, SD])``."""
         width, scheme = params[-1] if self.under else None, self.scheme
         values = dict(zip(self.params, params, strict=True))
@@ -204,7 +204,7 @@ class State:
         lost = np.array([sum(values[r] for a, r in out if a == state) for state in states], float)
         return params[0] * self.chosen(populations(*self.parts(x, params), width, lost))
 
-    def parts(self, x: Any, params: Sequence[Any]) -> tuple[Array, Array, Array]:
+    def parts(self, x: Value, params: Sequence[Value]) -> tuple[Array, Array, Array]:
         """Times after the onset, rate matrix and start of the states that lead to this one."""
         values = dict(zip(self.params, params, strict=True))
         place = [self.scheme.states.index(state) for state in self.scheme.before(self.state)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.formula.definitions.formulas import Formulas
-from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, chain_product
+from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, Value, chain_product
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
 
 
@@ -60,12 +60,12 @@ def _differs(node: Node, along: Collection[str]) -> bool:
 class _Value(NamedTuple):
     """A value, and its derivative by each parameter that it depends on."""
 
-    value: Any
-    slopes: Mapping[int, Any] = {}
+    value: Value
+    slopes: Mapping[int, Value] = {}
 
 
 def sum_slopes(
-    own: Formulas, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
+    own: Formulas, x: Value, params: Sequence[Value], inputs: Mapping[str, Value]
 ) -> list[npt.NDArray[np.float64]]:
     """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
     of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""
@@ -96,7 +96,7 @@ def _forward(node: Node, known: Mapping[str, _Value]) -> _Value:
     values = [operand.value for operand in operands]
     result = UFUNCS[node.instruction](*values)
     env = {**dict(zip("abc", values, strict=False)), "v": result}
-    found: dict[int, Any] = {}
+    found: dict[int, Value] = {}
     for operand, partial in zip(operands, SLOPES[node.instruction], strict=True):
         factor = partial(env) if operand.slopes else 0.0
         for k, slope in operand.slopes.items():

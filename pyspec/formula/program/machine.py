@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import RPN
 from pyspec.errors import PlanError
-from pyspec.formula.rules import UFUNCS
+from pyspec.formula.rules import UFUNCS, Value
 
 _ROWS = list(RPN.values())
 
@@ -22,7 +21,7 @@ def run_rpn(
 
     Raises :class:`PlanError` if the program is not well-formed.
     """
-    stack: list[Any] = []
+    stack: list[Value] = []
     constants = np.ascontiguousarray(code[:, 1]).view(np.float64)
     with np.errstate(all="ignore"):
         for step, (index, operand) in enumerate(code.tolist()):
