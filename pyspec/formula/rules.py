@@ -38,7 +38,7 @@ def _compare(ufunc: np.ufunc) -> Callable[..., Value]:
 
 
 def _where(condition: Value, then: Value, otherwise: Value) -> Value:
-    return np.where(np.not_equal(condition, 0), then, otherwise)[()]
+    return np.asarray(np.where(np.not_equal(condition, 0), then, otherwise))[()]
 
 
 def _wofz(x: Value, y: Value) -> Value:
