@@ -242,9 +242,10 @@ class Model(ModelTree, Suggesting):
             )
         before = getattr(par, kind)
         if before is not None:
+            one = {"dynamics": "laws into one dynamics model, or load the model again to begin "
+                   "without it"}.get(kind, "profile functions into one model")  # fmt: skip
             raise ModelError(
-                f"{par.place}: {name} already has the {kind} {before.name!r}; put all functions "
-                f"into one {kind} model, or load the model again to begin without it"
+                f"{par.place}: {name} already has the {kind} {before.name!r}; put all {one}"
             )
         return par
 
