@@ -1,10 +1,11 @@
-"""Files that other programs and threads hold, and names that Windows does not take."""
+"""Files that other programs hold or threads write at once, and names that Windows refuses."""
 
 from __future__ import annotations
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -58,24 +59,32 @@ def test_a_temporary_file_that_is_held_stays_behind(
         part.write_text(str(1 // 0))
 
 
-def test_threads_have_temporary_files_of_their_own(tmp_path: Path) -> None:
-    """Two threads that wrote the same file wrote into the same temporary one."""
-    parts, both = set(), threading.Barrier(2)
+def test_temporary_names_are_of_one_thread(tmp_path: Path) -> None:
+    """Two threads wrote into the same temporary file: a mixture, or an error at the end."""
+    path, together = tmp_path / "a.txt", Barrier(4)
 
-    def write(text: str) -> None:
-        with replacing(tmp_path / "a.txt") as part:
-            parts.add(part)
-            part.write_text(text)
-            both.wait()
+    def write(k: int) -> Path:
+        with replacing(path) as part:
+            together.wait(timeout=20)
+            part.write_text(str(k) * 1000)
+            together.wait(timeout=20)
+        return part
 
-    threads = [threading.Thread(target=write, args=(text,)) for text in ("one", "two")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(parts) == 2
-    assert (tmp_path / "a.txt").read_text() in ("one", "two")
-    assert os.listdir(tmp_path) == ["a.txt"]
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(write, range(4)))
+    assert len(set(parts)) == 4
+    assert path.read_text() in {str(k) * 1000 for k in range(4)}
+    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_many_threads_leave_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    texts = [f"{k}\n" * 2000 for k in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in pool.map(lambda text: write_text(path, text), texts * 4):
+            pass
+    assert path.read_text() in texts
+    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize(

@@ -49,15 +49,6 @@ def test_a_declaration_that_contradicts_is_refused(formula: str, declared: str, 
         load(formula, declared)
 
 
-def test_a_declaration_of_what_is_no_parameter() -> None:
-    with pytest.raises(ModelError, match=r"'x' is no parameter of F; did you mean 'x0'\?"):
-        load(BELL, "linear: [A, x]")
-    with pytest.raises(ModelError, match=r"<text>:5: functions\.F\.jumps: must be text"):
-        load(BELL, "jumps:")
-    with pytest.raises(ModelError, match="linear: given twice"):
-        load(BELL, "linear: A", "linear: A")
-
-
 def test_jumps_of_a_kernel() -> None:
     text = (
         "functions:\n  K:\n    domain: kernel\n    parameters: w > 0\n"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pyspec import components as c
-from pyspec.errors import DataError, ModelError
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model
 
@@ -110,25 +109,6 @@ def test_bounds_hold() -> None:
     model.set_axes(ENERGY)
     guessed = model.guess(3 + 20 * np.exp(-((ENERGY - 90) ** 2)))
     assert (guessed["Gauss_01_A"], guessed["Gauss_01_x0"]) == (5.0, 84.0)
-
-
-def test_what_cannot_be_guessed_is_refused() -> None:
-    model = truth("Gauss", "Offset", 2)
-    with pytest.raises(DataError, match="do not fit the energy axis of 201 points"):
-        model.guess(np.ones(200))
-    with pytest.raises(DataError, match="not finite"):
-        model.guess(np.full(201, np.nan))
-    with pytest.raises(ModelError, match="has 0 peaks, and guess reads one to 4"):
-        _flat().guess(np.ones(201))
-    model.set_axes(None)
-    with pytest.raises(DataError, match="has no energy axis"):
-        model.guess(np.ones(201))
-
-
-def _flat() -> Model:
-    model = Model("flat", [c.Offset(1)])
-    model.set_axes(ENERGY)
-    return model
 
 
 def test_shapes_stay_as_they_are() -> None:

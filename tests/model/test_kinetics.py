@@ -228,15 +228,3 @@ def test_a_state_has_one_exact_response() -> None:
     assert own.response("boxIRF") is None
     assert seen.own is not None
     assert seen.own.response("gaussIRF") is None
-
-
-def test_a_scheme_does_not_stand_in_an_energy_model() -> None:
-    text = SECTION + "m:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n  cascade: {}\n"
-    with pytest.raises(ModelError, match="is a kinetic scheme, a law of time"):
-        load_model(text, "m")
-
-
-def test_a_scheme_without_amplitudes_is_refused() -> None:
-    use = "m:\n  cascade: {k1: [2, True], k2: [1, True], k3: [0, False], t0: [0, True]}\n"
-    with pytest.raises(ModelError, match="no state has an amplitude; write 'spectra"):
-        load_time_model(SECTION + use, "m")

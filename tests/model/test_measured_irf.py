@@ -121,15 +121,6 @@ def test_in_python() -> None:
     assert load_model(moved.to_yaml(), "peak").to_yaml() == moved.to_yaml()
 
 
-def test_a_description_is_a_value() -> None:
-    one = measuredIRF([-1, 0, 2], [0, 1, 0])
-    assert one == measuredIRF(np.array([-1.0, 0.0, 2.0]), (0, 1, 0))
-    assert one != measuredIRF([-1, 0, 2.5], [0, 1, 0])
-    assert hash(one) == hash(measuredIRF([-1, 0, 2], [0, 1, 0]))
-    assert pickle.loads(pickle.dumps(one)) == one
-    assert repr(one) == "measuredIRF(time=[-1, ..., 2], response=[0, ..., 0])"
-
-
 def test_a_model_with_an_instrument_can_be_copied_and_pickled() -> None:
     model = load_model(INLINE)
     for again in (model.copy(), pickle.loads(pickle.dumps(model))):
@@ -212,20 +203,6 @@ def test_bad_tables_are_named(tmp_path: Path, table: str | bytes, message: str) 
         from_file(tmp_path, table)
 
 
-def test_a_law_without_a_closed_form_is_refused() -> None:
-    for law in (
-        "sinDivX: {A: 1, f: 1, t0: 0}",
-        "sqrtFun: {A: 1, t0: 0}",
-        "gaussFun: {A: 1, SD: 1, t0: 0}",
-    ):
-        name = law.partition(":")[0]
-        text = law.replace(": 1", ": [1, True]").replace(": 0", ": [0, True]")
-        with pytest.raises(ModelError, match=f"measuredIRF: {name} has no exact response"):
-            load_time_model(
-                f"x:\n  measuredIRF: {{time: [0, 1], response: [1, 1]}}\n  {text}\n", "x"
-            )
-
-
 def test_states_of_schemes_are_seen_but_where_two_meet() -> None:
     text = (
         "kinetics:\n  ring: {A -> B: k1, B -> C: k2, C -> A: k1}\nx:\n"
@@ -239,27 +216,6 @@ def test_states_of_schemes_are_seen_but_where_two_meet() -> None:
     for steps in ("C -> A: k1", "C: k1"):  # a circle used to be refused
         model = load_time_model(text.replace("C -> A: k1", steps), "x")
         assert load_time_model(model.to_yaml(), "x").to_yaml() == model.to_yaml()
-
-
-def test_two_instruments_are_refused() -> None:
-    both = (
-        "  measuredIRF: {time: [0, 1], response: [1, 1]}\n",
-        "  gaussIRF: {SD: [0.1, True]}\n",
-    )
-    law = "  expFun: {A: [1, True], tau: [3, True], t0: [0, True]}\n"
-    for first, second in (both, both[::-1], (both[0], both[0])):
-        with pytest.raises(ModelError, match="stands after it"):
-            load_time_model(f"x:\n{first}{second}{law}", "x")
-
-
-def test_it_belongs_above_laws() -> None:
-    entry = "  measuredIRF: {time: [0, 1], response: [1, 1]}\n"
-    with pytest.raises(
-        ModelError, match=r"measuredIRF is a kernel; it belongs in a dynamics model"
-    ):
-        load_model(PEAK + entry)
-    with pytest.raises(ModelError, match="did you mean 'measuredIRF'"):
-        load_time_model("x:\n" + entry.replace("measuredIRF", "measuredIFR"), "x")
 
 
 @pytest.mark.parametrize(

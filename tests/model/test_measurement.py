@@ -43,39 +43,6 @@ def test_nan_counts_where_it_is_fitted() -> None:
     Measurement(hole(), columns=(0, 2))
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"data": np.zeros((2, 2, 2))}, r"shape \(2, 2, 2\)"),
-        ({"data": np.zeros(0)}, r"shape \(0,\)"),
-        ({"data": DATA.astype(str)}, "data has type"),
-        ({"data": DATA * 1j}, "data has type complex128"),
-        ({"data": DATA, "keep": np.ones(3, bool)}, "keep has shape"),
-        ({"data": DATA, "keep": np.ones((3, 4))}, "keep has type float64"),
-        ({"data": DATA, "weight": np.array([1.0, np.nan, 1.0, 1.0])}, "weight is not finite"),
-        ({"rows": (2, 2)}, "are empty"),
-        ({"rows": (-1, 2)}, "are empty"),
-        ({"rows": (0.5, 2)}, "whole numbers"),
-        ({"columns": 3}, "whole numbers"),
-        ({"columns": (1, 2, 3)}, "whole numbers"),
-        ({"data": DATA, "rows": (1, 4)}, r"rows \(1, 4\) are empty or outside of the axis of 3"),
-        ({"data": DATA[0], "columns": (0, 5)}, "outside of the axis of 4 points"),
-        ({"data": DATA, "weight": np.ones(7)}, r"\(7,\), which does not .* \(times, energies\)"),
-        ({"data": DATA[0], "weight": np.ones((3, 4))}, r"broadcast to \(4,\); give a number"),
-        ({"data": np.ma.masked_less(DATA, 3.0)}, r"masked array.*mask=np\.ma\.getmaskarray"),
-        ({"data": DATA, "loss": "poison"}, "unknown loss 'poison'; did you mean 'poisson'"),
-        ({"data": DATA, "loss_scale": 0}, "loss_scale is 0; give the counts for each unit"),
-        ({"data": -DATA, "loss": "poisson"}, "but the data reach -11; subtract no"),
-        ({"labels": "energy"}, "labels is 'energy'; give texts by name"),
-        ({"units": {"energie": "eV"}}, "units names 'energie'; did you mean 'energy'"),
-        ({"units": {"energy": 1}}, r"units\['energy'\] is 1; give a text"),
-    ],
-)
-def test_what_is_refused(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        Measurement(**fields)  # type: ignore[arg-type]
-
-
 def test_mask_is_the_opposite_of_keep() -> None:
     """A File took mask=, a Measurement keep= alone."""
     out = np.isnan(hole())
@@ -123,12 +90,6 @@ def test_means_of_both_ends_leave_out_masked_points() -> None:
             Measurement(data, mask=mask).end_means(n)
     with pytest.raises(DataError, match="a measurement without data has no ends"):
         Measurement().end_means()
-
-
-@pytest.mark.parametrize("loss", ["poisson", "Poisson", "POISSON"])
-def test_a_loss_is_named_in_any_case(loss: str) -> None:
-    assert Measurement(DATA, loss=loss).loss == "poisson"
-    assert Measurement(DATA, loss="Gaussian").loss == "squares"
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint16, ">f8"])

@@ -136,43 +136,6 @@ def test_one_that_nothing_uses_takes_no_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("parameters:\n  pi: [1, true]\n" + MODEL, r"^<text>:2: pi: 'pi' has a meaning"),
-        ("parameters:\n  sqrt: [1, true]\n" + MODEL, r"^<text>:2: sqrt: 'sqrt' has a meaning"),
-        ("parameters:\n  a-b: [1, true]\n" + MODEL, r"^<text>:2: a-b: .* cannot be named"),
-        ("parameters:\n  if: [1, true]\n" + MODEL, r"^<text>:2: if: 'if' is a word of Python"),
-        (
-            "parameters:\n  width: {free: energy}\n" + MODEL,
-            r"^<text>:2: width: a quantity is one number; an amplitude of a component can be free",
-        ),
-        ("parameters:\n  width: 3\n" + MODEL, r"^<text>:2: width: a parameter is a list"),
-        (
-            "parameters:\n  width: [1, true]\n  width: [2, true]\n" + MODEL,
-            r"^<text>:3: width: given twice, first at <text>:2",
-        ),
-        (
-            "parameters:\n  GLP_01_A: [1, true]\n" + MODEL,
-            r"^<text>:2: GLP_01_A: GLP_01_A is a parameter of the model already",
-        ),
-        (
-            'parameters:\n  width: ["area"]\n  area: ["width"]\n' + MODEL,
-            r"circle: width -> area -> width",
-        ),
-        ("parameters:\n  width: [1, true]\n", "there is no model"),
-    ],
-)
-def test_mistakes(text: str, message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        load_models(text)
-
-
-def test_unknown_name_is_found_when_the_model_is_complete() -> None:
-    with pytest.raises(ModelError, match="did you mean 'GLP_01_A'"):
-        load_model('parameters:\n  area: ["GLP_1_A * 2"]\n' + MODEL.replace('"width"', '"1"'), "m")
-
-
-@pytest.mark.parametrize(
     "name", ["total", "before_Shirley", "Offset", "GLP_01", "GLP_01_A_resolved"]
 )
 def test_a_quantity_may_have_any_name_that_no_parameter_has(name: str) -> None:

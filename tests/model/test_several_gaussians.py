@@ -7,8 +7,8 @@ import pytest
 
 from pyspec import ModelError
 from pyspec.components import Gauss as Line
-from pyspec.components import expFun, expr, fixed, gaussIRF, moving
-from pyspec.model import Model, load_dynamics, load_model, load_time_model
+from pyspec.components import expFun, expr, gaussIRF, moving
+from pyspec.model import Model, load_dynamics, load_model
 from pyspec.model.build.instruments import seen_by, share_text
 from pyspec.model.units import parameter_units
 
@@ -86,37 +86,6 @@ def test_the_same_model_in_python() -> None:
     assert model.opt_param_names == written.opt_param_names
     assert np.array_equal(model.evaluate(), written.evaluate())
     assert repr(laws[1]).startswith("gaussIRF(SD=(0.4, 0.05, 2.0), share=(0.2, 0.0, 1.0), shift=")
-
-
-def test_mistakes_in_python() -> None:
-    law = expFun(1, 2, 0)
-    with pytest.raises(ModelError, match=r"m: gaussIRF_02: the parameter 'share' is missing"):
-        Model("m", [gaussIRF(0.1), gaussIRF(0.4, shift=fixed(0.1)), law])
-    with pytest.raises(ModelError, match=r"gaussIRF\.share: the first gaussIRF is the whole"):
-        Model("m", [gaussIRF(0.1, share=0.2), law])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("  gaussIRF: {SD: [0.1, True]}\n", "", "gaussIRF.share: the first gaussIRF is the whole"),
-        (", share: [0.2, True]", "", "gaussIRF_02: the parameter 'share' is missing"),
-        (", shift: [0.1, True]", ", centre: [0.1, True]", "gaussIRF has no parameter 'centre'"),
-        ("SD: [0.1, True]", "SD: [0.1, True], shift: [0, False]", "its centre at t0 of the laws"),
-        ("  gaussIRF: {SD: [0.4", "  none: {}\n  gaussIRF: {SD: [0.4", "gaussIRF_02: does not sta"),
-        ("  expFun", "  gaussCONV: {SD: [1, True]}\n  expFun", "gaussCONV stands after it"),
-        ("  expFun", "  constFun: {A: [1, True]}\n  expFun", "constFun has no exact"),
-    ],
-)
-def test_what_is_no_instrument_is_refused(old: str, new: str, words: str) -> None:
-    text = (
-        "m:\n  gaussIRF: {SD: [0.1, True]}\n"
-        "  gaussIRF: {SD: [0.4, True], share: [0.2, True], shift: [0.1, True]}\n"
-        "  expFun: {A: [1, True], tau: [2, True], t0: [0, True]}\n"
-    )
-    assert load_time_model(text, "m").components[1].name == "gaussIRF_02"
-    with pytest.raises(ModelError, match=words):
-        load_time_model(text.replace(old, new), "m")
 
 
 def test_the_gaussians_of_one_instrument_stand_in_one_of_the_sub_cycles() -> None:

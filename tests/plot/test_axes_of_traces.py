@@ -12,11 +12,9 @@ from pyspec.plot import (
     PlotConfig,
     PlotError,
     plot_amplitudes,
-    plot_components,
     plot_data,
     plot_evolution,
     plot_fit,
-    plot_residuals,
     plot_traces,
     report,
 )
@@ -50,41 +48,6 @@ def fitted(tmp_path: Path, name: str) -> Any:
 def closed():
     yield
     plt.close("all")
-
-
-def upright(ax) -> list[float]:
-    """Where vertical lines stand."""
-    return [one.get_xdata()[0] for one in ax.lines if len(set(one.get_xdata())) == 1]
-
-
-def level(ax) -> list[float]:
-    """Where lines from edge to edge lie."""
-    return [one.get_ydata()[0] for one in ax.lines if list(one.get_xdata()) == [0, 1]]
-
-
-@pytest.mark.slow
-def test_lines_stand_as_their_names_say(tmp_path: Path) -> None:
-    # Level lines of traces stood upright in some pictures and were level in others, and upright
-    # lines were missing.
-    series, one = fitted(tmp_path, "lines"), fitted(tmp_path, "decay")
-    shared = PlotConfig(vlines=[84.5], hlines=[2.5])  # energies and times, as in a map
-    for draw in (
-        lambda **look: plot_amplitudes(series, **look),
-        lambda **look: plot_traces(series, energies=[84], **look),
-        lambda **look: plot_evolution(TIME, VALUES, **look),
-        lambda **look: plot_data(DATA[:, 3], None, TIME, **look),
-        lambda **look: plot_fit(one, **look),
-        lambda **look: plot_components(one, **look),
-        lambda **look: plot_residuals([one], **look),
-    ):
-        ax = draw(vlines=[3.5], hlines=[1.5]).axes[0]
-        assert upright(ax) == [3.5]
-        assert 1.5 in level(ax)
-        ax = draw(config=shared).axes[0]
-        assert upright(ax) == [2.5]
-        assert 2.5 not in level(ax)
-    ax = plot_amplitudes(fitted(tmp_path, "spectra"), hlines=[1.5]).axes[0]
-    assert 1.5 in level(ax)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Pictures of what is rare: single points, units of 1e-12, large offsets, names with dollars."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -19,8 +18,6 @@ from pyspec.plot import (
 from pyspec.plot.caption import five_digits
 from pyspec.plot.elements.cells import MAX_CELLS, cells, edges, gaps
 from pyspec.plot.elements.gaps import gaps_of
-
-SLOW = pytest.mark.slow
 
 MODELS = """
 peak:
@@ -79,23 +76,6 @@ def test_ticks_of_a_large_offset_share_it(tmp_path: Path) -> None:
     assert figure.axes[0].xaxis.get_offset_text().get_text() == ""
 
 
-@pytest.mark.parametrize("step", [4, 12])
-def test_traces_have_their_legend_beside_the_picture(step: int, tmp_path: Path) -> None:
-    """Four traces had it among them, without a frame: lines ran through its names."""
-    one = file(tmp_path, DATA, time=TIME)
-    one.load_model("models.yaml", "lines")
-    figure = plot_traces(one.fit_2d("lines"), energies=ENERGY[::step], title="some", z_lim=(0, 9))
-    figure.draw_without_rendering()
-    ax = figure.axes[0]
-    legend = ax.get_legend()
-    assert legend is not None
-    assert legend.get_window_extent().x0 > ax.get_window_extent().x1 - 1
-    looks = {(line.get_color(), line.get_linestyle()) for line in legend.get_lines()}
-    assert len(looks) == ENERGY[::step].size
-    assert ax.get_ylim() == (0, 9)
-    plt.close(figure)
-
-
 def test_components_beyond_the_last_colour_are_hatched(tmp_path: Path) -> None:
     lines = "".join(
         f"  Gauss: {{A: [2, True, 0, 50], x0: [{81 + k}, False], SD: [0.4, False]}}\n"
@@ -134,100 +114,11 @@ def test_a_long_caption_is_wrapped(tmp_path: Path) -> None:
     plt.close(figure)
 
 
-@pytest.mark.parametrize("width", [3.4, pytest.param(5.0, marks=SLOW), 9.0])
-@pytest.mark.parametrize("name", ["a name somebody gave " * 4, "a_long_name_of_run_42" * 3])
-def test_a_long_heading_is_in_several_lines(tmp_path: Path, name: str, width: float) -> None:
-    """The heading of three maps was cut at the end of the picture, and so was one long word."""
-    one = file(tmp_path, DATA, time=TIME, name=name)
-    one.load_model("models.yaml", "lines")
-    for result in (one.fit_2d("lines"), fit_of_one(tmp_path, name)):
-        figure = plot_fit(result, fig=plt.figure(figsize=(width, 4)))
-        figure.draw_without_rendering()
-        texts = [one for one in figure.findobj(plt.Text) if "fitted" in one.get_text()]
-        (shown,) = texts
-        box = shown.get_window_extent()
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.x1
-        assert box.y1 <= figure.bbox.y1
-        assert (
-            shown.get_text()
-            .replace("\n", "")
-            .replace(" ", "")
-            .startswith(f"{result.model_name}fittedto{name}".replace(" ", ""))
-        )
-        plt.close(figure)
-
-
-@pytest.mark.parametrize("width", [3.3, 9.6])
-def test_singular_values_in_a_column_have_labels_with_room(tmp_path: Path, width: float) -> None:
-    """In a column of a paper "data: singular value" was cut at the top, and of a time axis over
-    decades "−1" and "0" were read as −10."""
-    time = np.concatenate([np.linspace(-2, 1, 31), np.geomspace(1.1, 1000, 60)])
-    noise = np.random.default_rng(0).normal(0, 1, (time.size, ENERGY.size))
-    one = file(tmp_path, DATA[0] * (1 + np.exp(-((time / 9) ** 2)))[:, None] + noise, time=time)
-    one.load_model("models.yaml", "lines")
-    figure = plot_svd(one.fit_2d("lines"), figsize=(width, 5.5))
-    figure.draw_without_rendering()
-    for ax in figure.axes:
-        label = ax.yaxis.label.get_window_extent()
-        assert label.y0 >= 0
-        assert label.y1 <= figure.bbox.y1
-    texts = {text.get_text() for text in figure.findobj(plt.Text)}
-    if width < 5:
-        assert {"data", "residual", "singular value"} <= texts
-    for ax in (ax for ax in figure.axes if ax.get_xscale() == "symlog"):
-        shown = [text for text in ax.get_xticklabels() if text.get_text()]
-        assert "0" in [text.get_text() for text in shown]
-        boxes = sorted((text.get_window_extent() for text in shown), key=lambda box: box.x0)
-        assert all(a.x1 + 4 < b.x0 for a, b in pairwise(boxes))  # in pixels
-        assert width < 5 or len(shown) == 6
-    plt.close(figure)
-
-
-@pytest.mark.parametrize("dpi", [72, *(pytest.param(n, marks=SLOW) for n in (100, 150)), 300])
-@pytest.mark.parametrize("n", [6, *(pytest.param(n, marks=SLOW) for n in (7, 8)), 12])
-def test_a_heading_ends_with_the_picture_in_a_file(tmp_path: Path, n: int, dpi: int) -> None:
-    """Letters that keep to pixels take another width at another resolution: headings that ended
-    with the picture on the screen were cut in files."""
-    one = file(tmp_path, DATA, time=TIME)
-    one.load_model("models.yaml", "lines")
-    figure = plot_fit(one.fit_2d("lines"), title="a very long heading " * n, dpi_plot=100)
-    figure.set_dpi(dpi)
-    figure.draw_without_rendering()
-    assert figure._suptitle.get_window_extent().x1 <= figure.bbox.x1
-    plt.close(figure)
-
-
-def fit_of_one(tmp_path: Path, name: str):
-    one = file(tmp_path, DATA[0], name=name)
-    one.load_model("models.yaml", "peak")
-    return one.fit_spectrum("peak")
-
-
 def test_large_numbers_have_powers_of_ten() -> None:
     """Captions wrote 6.2214e+05."""
     shown = [five_digits(one) for one in (622141.3, 140867215.9, 3.15149, 0.0, 12345.6, 2.5e-7)]
     assert shown == ["622140", "1.4087 × 10⁸", "3.1515", "0", "12346", "2.5 × 10⁻⁷"]
     assert (five_digits(np.nan), five_digits(np.inf)) == ("nan", "inf")
-
-
-@pytest.mark.slow
-def test_nothing_positive_on_a_logarithmic_axis(tmp_path: Path) -> None:
-    # matplotlib warned, or the picture was of one colour.
-    figure = plot_data(DATA[0] - 100, ENERGY, z_type="log", save_path=tmp_path / "line.png")
-    assert figure.axes[0].get_yscale() == "linear"
-    figure = plot_data(DATA - 100, ENERGY, TIME, z_type="log")
-    assert figure.axes[0].collections[0].get_clim()[0] < -90
-    one = file(tmp_path, -DATA[0])
-    one.load_model("models.yaml", "peak")
-    one.models["peak"].parameters["GLP_01_A"].min = -1000
-    figure = plot_fit(one.fit_spectrum("peak"), z_type="log", save_path=tmp_path / "fit.png")
-    assert figure.axes[0].get_yscale() == "linear"
-    figure = plot_data(DATA, ENERGY - 100, TIME, x_type="log", save_path=tmp_path / "map.png")
-    assert figure.axes[0].get_xscale() == "linear"
-    # Limits ended in an error of NumPy.
-    ax = plot_data(DATA[0], ENERGY - 100, x_type="log", x_lim=(-20, 1)).axes[0]
-    assert sorted(ax.get_xlim()) == [-20, 1]
 
 
 def test_ticks_of_a_logarithmic_axis_are_numbers(tmp_path: Path) -> None:
@@ -236,14 +127,6 @@ def test_ticks_of_a_logarithmic_axis_are_numbers(tmp_path: Path) -> None:
     labels = {one.get_text() for one in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]}
     assert {"1", "2"} <= labels
     assert not any("e" in one or "$" in one for one in labels)
-
-
-def test_a_waterfall_without_values(tmp_path: Path) -> None:
-    # Its names stood so far outside that the layout gave up with a warning.
-    figure = plot_waterfall(np.full((9, 41), np.nan), ENERGY, save_path=tmp_path / "none.png")
-    low, high = figure.axes[0].get_ylim()
-    assert low <= 0
-    assert high >= 4.8
 
 
 @pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
@@ -258,21 +141,6 @@ def test_no_cell_is_lost_on_a_logarithmic_axis(turn: slice) -> None:
     for at, low, high in ((0.1, *ax.get_ylim()), (1.0, *ax.get_xlim())):
         assert min(low, high) < at
     plt.close(ax.figure)
-
-
-@pytest.mark.parametrize("low", [0.5, 0.05, 1e-4])
-def test_ticks_beside_each_other_on_a_logarithmic_axis(low: float) -> None:
-    # 0.6, 0.4 and 0.3 ran into each other.
-    energy = np.geomspace(low, 6, 41)
-    figure = plot_data(DATA, energy, TIME, x_type="log", panel_size=(3.0, 3.0))
-    figure.draw_without_rendering()
-    axis = figure.axes[0].xaxis
-    texts = [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
-    boxes = [one.get_window_extent() for one in texts if one.get_text() and one.get_visible()]
-    shown = sorted((box.x0, box.x1) for box in boxes if box.x0 > figure.axes[0].bbox.x0 - 20)
-    assert len(shown) > 3
-    assert all(one[1] + 2 <= other[0] for one, other in pairwise(shown))
-    plt.close(figure)
 
 
 @pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])

@@ -21,7 +21,6 @@ from pyspec.plot import (
     plot_species,
     plot_traces,
     plot_waterfall,
-    report,
 )
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-1, 8, 19)
@@ -144,17 +143,6 @@ def test_names_of_the_peaks_of_a_fit(tmp_path: Path) -> None:
         shown(legend=["data", "fit", "a", "b"])
     # A config, of fits with more peaks too, stopped the picture.
     assert shown(config=PlotConfig(legend=["a", "b", "c", "d"]))[0] == ["a", "b", "c"]
-
-
-@pytest.mark.slow
-def test_names_of_peaks_stop_no_report(tmp_path: Path) -> None:
-    """Names for the peaks were too few for the spectra of a series: the report had no pictures."""
-    for name in ("peak", "spectra"):
-        found = fitted(tmp_path, name)
-        config = PlotConfig(legend=["bulk", "surface"])
-        page = report(found, tmp_path / "page.html", config=config).read_text()
-        assert "No pictures" not in page
-        assert page.count("<img") == report(found, tmp_path / "page.html").read_text().count("<img")
 
 
 def test_an_empty_legend_leaves_it_out(tmp_path: Path) -> None:

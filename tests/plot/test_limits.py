@@ -56,15 +56,3 @@ def test_limits_that_touch_the_data_or_lie_between_two_points_are_drawn() -> Non
     figure = plot_data(DATA, ENERGY, TIME, x_lim=(70, 80), y_lim=(0.1, 0.3), z_lim=(-9, 1))
     assert figure.axes[0].get_xlim() == (70.0, 80.0)
     assert plot_data(DATA[0], ENERGY, z_lim=(0, 5)).axes[0].get_ylim() == (0.0, 5.0)
-
-
-def test_the_rms_of_a_narrow_column_stands_beside_the_colour_bar() -> None:
-    """It lay over the heading, "residual"."""
-    from matplotlib.figure import Figure
-
-    for width, shown in ((2.2, True), (4.0, False)):
-        figure = plot_fit(RESULT, fig=Figure(figsize=(width, 6.0)))
-        figure.draw_without_rendering()
-        (ax,) = (ax for ax in figure.axes if ax.get_title(loc="left") == "residual")
-        assert bool(ax.get_title(loc="right")) is not shown
-        assert any("rms" in ax.get_ylabel() for ax in figure.axes) is shown

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from support.drawn import width_of
 
-from pyspec.executor import make_executor
 from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
 from pyspec.io import Dataset
 from pyspec.model import Measurement, load_dynamics, load_model
@@ -277,8 +276,3 @@ def test_large_maps_are_averaged_and_keep_their_borders() -> None:
     assert borders.size == MAX_CELLS + 1
     assert (borders[0], borders[-1]) == (edges(axis)[0], edges(axis)[-1])
     np.testing.assert_allclose(fewer[0, :2], [1.5, 5.5])
-
-
-def test_executor_of_the_whole_equals_the_window(two: FitResult) -> None:
-    whole = make_executor(two.problem.model, None, "compiled").run(two.theta)
-    np.testing.assert_allclose(whole[1:20, 5:50], two.fit, atol=1e-12)

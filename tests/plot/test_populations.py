@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -20,7 +18,6 @@ from pyspec.plot import (
     plot_moving,
     plot_populations,
     plot_species,
-    plot_svd,
     plot_traces,
 )
 
@@ -151,43 +148,6 @@ def test_one_of_several_schemes_is_named(tmp_path: Path) -> None:
     ):
         plot_species(result)
     assert plot_species(result, scheme="chain").axes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("draw", [plot_species, plot_fit, plot_svd])
-def test_panels_stand_below_each_other_in_a_column(tmp_path: Path, draw: Any) -> None:
-    """Three panels beside each other were 0.3 inches wide, with legends and labels of the axes
-    across their neighbours."""
-    result = fit(tmp_path, "chained")
-    for size, is_column in (((3.4, 5), True), ((3.4, 3), False), ((9, 3.2), False)):
-        figure = plt.figure(figsize=size)
-        draw(result, fig=figure)
-        figure.draw_without_rendering()
-        found = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
-        columns = {round(ax.get_position().x0, 2) for ax in found}
-        n_kinds = 2 if draw is plot_svd else 1  # data and residual
-        assert len(columns) == (n_kinds if is_column else 3)
-        if not is_column:
-            continue
-        names = [ax.xaxis.label.get_window_extent() for ax in found if ax.get_xlabel()]
-        assert not any(one.overlaps(other) for one, other in combinations(names, 2))
-        assert all(ax.get_position().width * 3.4 > 0.8 for ax in found)
-        assert all(ax.get_ylabel() for ax in found) or draw is plot_svd
-    plt.close("all")
-
-
-def test_spectra_in_a_column_have_one_name_of_their_axis_and_small_legends(tmp_path: Path) -> None:
-    """In a figure of a column of a paper half of the height was the same name three times, and
-    legends lay over the curves."""
-    figure = plt.figure(figsize=(3.4, 5))
-    plot_species(fit(tmp_path, "chained"), fig=figure)
-    figure.draw_without_rendering()
-    assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False, False, True]
-    for ax in figure.axes:
-        box, frame = ax.get_legend().get_window_extent(), ax.get_window_extent()
-        assert box.width * box.height < 0.15 * frame.width * frame.height
-        assert ax.get_position().height * 5 > 0.9
-    plt.close(figure)
 
 
 def test_a_part_of_the_delays_has_the_scale_of_that_part(tmp_path: Path) -> None:

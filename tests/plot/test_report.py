@@ -99,50 +99,6 @@ def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
     assert ("tau: [5, True, 0.1, 50]" in text) == two
 
 
-def rules(css: str) -> dict[str, dict[str, str]]:
-    """Selector → property → value."""
-    found: dict[str, dict[str, str]] = {}
-    for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
-        pairs = [line.split(":", 1) for line in body.split(";") if ":" in line]
-        for selector in selectors.split(","):
-            own = found.setdefault(" ".join(selector.split()), {})
-            own.update({key.strip(): " ".join(value.split()) for key, value in pairs})
-    return found
-
-
-def test_the_page_fits_a_phone(tmp_path: Path) -> None:
-    """What makes a page of 375 pixels: pictures shrink, what is broader scrolls within its own
-    section, and a row of a table of parameters becomes a block whose cells say what they are."""
-    text = page(report(fit(two=True), tmp_path / "r.html"))
-    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
-    css = text.partition("<style>")[2].partition("</style>")[0]
-    narrow = re.search(r"@media \(max-width: 40rem\) \{((?:[^{}]*\{[^{}]*\})*)\s*\}", css)
-    assert narrow is not None
-    always, phone = (
-        rules(re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}", "", css)),
-        rules(narrow[1]),
-    )
-    assert always["img"]["max-width"] == "100%"
-    assert always["section"]["overflow-x"] == "auto"
-    assert always["pre"]["white-space"] == "pre-wrap"
-    assert always["dd"]["overflow-wrap"] == phone["h1"]["overflow-wrap"] == "anywhere"
-    assert phone["dl"]["grid-template-columns"] == "1fr"
-    for kind in (".parameters", ".wide"):
-        assert phone[f"{kind} thead"]["display"] == "none"
-        assert phone[f"{kind} tr"]["display"] == "block"
-        assert phone[f"{kind} td"]["width"] == "48%"
-        assert phone[f"{kind} td"]["overflow-wrap"] == "anywhere"
-        assert "attr(data-head)" in phone[f"{kind} td:not(:first-child)::before"]["content"]
-    outside = re.sub(r"<section.*?</section>", "", text, flags=re.S)
-    assert "<table" not in outside
-    assert "<img" not in outside
-    tables = re.findall(r'<table class="([^"]*)"', text)
-    assert set(tables) <= {"parameters", "wide", "correlations"}
-    cells = re.search(r'<table class="parameters">(.*?)</table>', text, flags=re.S)
-    assert cells is not None
-    assert cells[1].count("<td") == cells[1].count("<td data-head=")
-
-
 def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     text = page(report(fit(max_nfev=4), tmp_path / "r.html", title="my title"))

@@ -3,13 +3,12 @@ named, and no number has digits that its error does not give."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_model, fit_slices, load_model
+from pyspec import Measurement, fit_model, load_model
 from pyspec.fit import MC, MCMCResult
 from pyspec.plot import (
     PlotError,
@@ -18,8 +17,6 @@ from pyspec.plot import (
     plot_data,
     plot_evolution,
     plot_fit,
-    plot_overview,
-    plot_residuals,
     plot_spectra,
     plot_traces,
     plot_waterfall,
@@ -55,48 +52,6 @@ def fitted(
     data = np.random.default_rng(1).normal(clean * np.ones(shape), 2.0)
     options = {"weight": np.array(1 / sigma), **NAMES} if sigma else NAMES
     return fit_model(model, Measurement(data, **options), scale_covar=not sigma)
-
-
-def boxes(artists: list[Any]) -> list[Any]:
-    """Where they are drawn, in pixels; those without text or out of sight left out."""
-    return [a.get_window_extent() for a in artists if a.get_visible() and a.get_text()]
-
-
-def words(ax: Any) -> list[Any]:
-    """Labels of an axes and of the ticks that are seen."""
-    seen = []
-    for own in (ax.xaxis, ax.yaxis):
-        low, high = sorted(own.get_view_interval())
-        seen += [t.label1 for t in own.get_major_ticks() if low <= t.get_loc() <= high]
-        seen += [t.label2 for t in own.get_major_ticks() if low <= t.get_loc() <= high]
-        seen.append(own.label)
-    return [one for one in seen if one.get_visible() and one.get_text()]
-
-
-@pytest.mark.parametrize("size", [None, (7.0, 3.0), (3.4, 2.4)])
-@pytest.mark.parametrize("kind", ["together", "slices", "bar below"])
-def test_labels_of_a_colour_bar_stand_at_no_other_map(kind: str, size: Any) -> None:
-    """ "intensity (counts)" and its ticks stood where the residual has its axis label and ticks."""
-    result = fitted(series=True, sigma=2.0)
-    if kind == "slices":
-        result = fit_slices(one_model(), result.measurement, times=TIME)
-    options: Any = {"z_colorbar": "hor"} if kind == "bar below" else {}
-    figure = plot_fit(result, figsize=size, **options)
-    figure.draw_without_rendering()
-    _, fit, residual, *bars = figure.axes
-    left, right = fit.get_window_extent().x1, residual.get_window_extent().x0
-    height = residual.get_window_extent()
-    assert bars
-    for bar in bars:
-        for box in boxes(words(bar)):
-            between = box.x0 < right and box.x1 > left
-            assert not (between and box.y0 < height.y1 and box.y1 > height.y0)
-
-
-def one_model() -> Any:
-    model = load_model(MODELS, "peak")
-    model.set_axes(energy=ENERGY)
-    return model
 
 
 def first_markers(figure: Any) -> list[tuple[float, float, float]]:
@@ -150,38 +105,6 @@ def samples_of(names: list[str]) -> MCMCResult:
     return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))
 
 
-@pytest.mark.parametrize(
-    "names",
-    [["a", "b"], ["GLP_01_x0", "Offset_y0", "GLP_01_A"],
-     ["GLP_01_x0_expFun_01_tau", "GLP_01_A_expFun_01_A", "GLP_02_A_erfFun_01_SD", "GLP_01_m"]],
-)  # fmt: skip
-def test_labels_of_a_corner_plot_do_not_touch(names: list[str]) -> None:
-    """Ticks ran into those of the next panel, long names into each other."""
-    figure = plot_chain(samples_of(names))
-    figure.draw_without_rendering()
-    found = [b for ax in figure.axes if ax.axison for b in boxes([*words(ax), ax.title,
-             ax._left_title])]  # fmt: skip
-    touching = [
-        (a.bounds, b.bounds)
-        for k, a in enumerate(found)
-        for b in found[:k]
-        if a.x0 + 1 < b.x1 and b.x0 + 1 < a.x1 and a.y0 + 1 < b.y1 and b.y0 + 1 < a.y1
-    ]
-    assert _unrotated(touching) == []
-
-
-def _unrotated(touching: list[Any]) -> list[Any]:
-    """Boxes about slanted texts overlap at their corners; those that overlap by half do not."""
-
-    def share(pair: Any) -> float:
-        (x, y, w, h), (u, v, p, q) = pair
-        across = min(x + w, u + p) - max(x, u)
-        along = min(y + h, v + q) - max(y, v)
-        return float(across * along / min(w * h, p * q))
-
-    return [pair for pair in touching if share(pair) > 0.3]
-
-
 def test_a_corner_plot_has_the_digits_of_the_errors() -> None:
     """84.000012 +0.0004: three digits of the median were noise."""
     figure = plot_chain(samples_of(["a", "b", "c", "d"]))
@@ -192,24 +115,6 @@ def test_a_corner_plot_has_the_digits_of_the_errors() -> None:
         assert 0.01 * spread < last < 0.1 * spread
         assert float(up) == pytest.approx(spread, rel=0.2)
         assert float(down) == pytest.approx(-spread, rel=0.2)
-
-
-@pytest.mark.parametrize("width", [3.4, 5.0, 7.0])
-def test_labels_of_a_narrow_picture_do_not_touch(width: float) -> None:
-    """ "100" and "1000" were one number beside the legend; "rms 1" ran into the next title."""
-    series = fitted(series=True, sigma=2.0, time=DECADES)
-    figure = plot_traces(series, figsize=(width, 2.6))
-    figure.draw_without_rendering()
-    below = figure.axes[1]
-    ticks = [one for one in words(below) if one not in (below.xaxis.label, below.yaxis.label)]
-    placed = sorted(boxes(ticks), key=lambda box: box.x0)
-    along = [box for box in placed if box.y1 < below.get_window_extent().y0]
-    assert len(along) > 2
-    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(along))
-    figure = plot_residuals([series, series], figsize=(width, 2.6))
-    figure.draw_without_rendering()
-    left, right = (ax._left_title.get_window_extent() for ax in figure.axes[:2])
-    assert left.x1 < right.x0
 
 
 def legends(figure: Any) -> list[str]:
@@ -275,24 +180,3 @@ def test_reduced_chi_square_is_a_headline_of_declared_noise_alone(
         page = report(result, tmp_path / "page.html").read_text(encoding="utf-8")
         cards = page[: page.index("<table")]
         assert ("<b>reduced χ²" in cards or ">reduced χ²<" in cards) is stands
-
-
-def test_a_report_names_a_bound_once(tmp_path: Any) -> None:
-    """The box of warnings said "ended at its maximum", and once more "ended at its bound"."""
-    model = load_model(MODELS.replace("A: [100, True]", "A: [60, True, 0, 70]"), "peak")
-    model.set_axes(energy=ENERGY)
-    data = 50 + 100 * np.exp(-(((ENERGY - 9) / 1.5) ** 2) / 2)
-    result = fit_model(model, Measurement(np.random.default_rng(2).normal(data, 2.0)))
-    assert result.at_bound == {"Gauss_01_A": "max"}
-    text = report(result, tmp_path / "page.html").read_text(encoding="utf-8")
-    box = text.partition('class="warn">')[2].partition("</div>")[0]
-    assert sum("Gauss_01_A" in line for line in box.split("<br>")) == 1
-
-
-def test_a_first_look_has_whole_markers(tmp_path: Any) -> None:
-    from pyspec import read
-
-    np.savetxt(tmp_path / "one.csv", np.column_stack([ENERGY, fitted().data]), delimiter=",")
-    found = first_markers(plot_overview(read(tmp_path / "one.csv")))
-    assert found
-    assert all(min(left, right) >= half for left, right, half in found)

@@ -219,11 +219,3 @@ def test_a_narrow_line_of_some_spectra_is_no_spike() -> None:
     assert plot_waterfall(two, x, np.arange(2.0)).axes[0].get_ylim()[1] < 10
     fit = 1 + np.array([0 * x, line])
     assert plot_waterfall(two, x, np.arange(2.0), fit=fit).axes[0].get_ylim()[1] > 12 + 20
-
-
-@pytest.mark.parametrize("row", [1.5, True])
-def test_rows_are_whole_numbers(tmp_path: Path, row: float) -> None:
-    """A time such as 1.5 was taken for spectrum 1."""
-    result = made(tmp_path, law="").fit_slice_by_slice("peak")
-    with pytest.raises(PlotError, match=f"there is no spectrum {row}; the fit has 0 to 15"):
-        plot_stack(result, rows=[row])

@@ -15,7 +15,7 @@ from support.fit_cases import data_1d, data_2d, series, spectrum
 
 from pyspec import FitResults
 from pyspec.errors import DataError
-from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
+from pyspec.fit import FitResult, fit_model
 from pyspec.io import (
     digest,
     load_archive,
@@ -28,7 +28,7 @@ from pyspec.io import (
 )
 from pyspec.io.archive import header
 from pyspec.io.atomic import replacing
-from pyspec.model import Measurement, load_model
+from pyspec.model import Measurement
 
 
 @pytest.fixture(scope="module")
@@ -44,26 +44,6 @@ def two() -> FitResult:
     result = fit_model(series(), measurement, scale_covar=False)
     result.fit_type, result.file_name = "2d", "sample 7"
     return result
-
-
-def test_everything_comes_back(tmp_path: Path, two: FitResult) -> None:
-    path = tmp_path / "fits.h5"
-    save_fit(path, two)
-    fit = load_fit(path)
-    assert fit.table.to_dict() == two.table.to_dict()
-    assert (fit.values, fit.stderr) == (two.values, two.stderr)
-    assert (fit.chisqr, fit.redchi, fit.success) == (two.chisqr, two.redchi, two.success)
-    assert (fit.fit_type, fit.file_name, fit.model_name) == ("2d", "sample 7", "spectrum")
-    assert fit.message == two.message
-    assert fit.settings["scale_covar"] is False
-    assert fit.correlations.names == two.correlations.names
-    np.testing.assert_allclose(fit.correlations.matrix, two.correlations.matrix, rtol=1e-12)
-    np.testing.assert_array_equal(fit.energy, two.energy)
-    np.testing.assert_array_equal(fit.data, two.data)
-    assert fit.measurement.rows == (1, 35)
-    assert not fit.measurement.keep[3, 4]
-    assert set(fit.versions) == {"pyspec", "python", "numpy", "scipy", "lmfit"}
-    assert fit.data_sha256 == digest(data_2d())
 
 
 @pytest.mark.parametrize("start", ["best", "initial"])
@@ -96,51 +76,6 @@ def test_without_data_they_are_asked_for(tmp_path: Path, one: FitResult) -> None
     assert fit.refit(data_1d(), method="least_squares").method == "least_squares"
 
 
-def test_counts_and_traces_fit_again(tmp_path: Path) -> None:
-    counts = np.random.default_rng(2).poisson(spectrum().evaluate() * 20).astype(np.float64) / 20
-    poisson = Measurement(data=counts, loss="poisson", loss_scale=20.0)
-    first = fit_model(spectrum(), poisson)
-    time = np.linspace(0, 10, 40)
-    law = "decay:\n  expFun:\n    A: [2, True]\n    tau: [3, True, 0.1, 50]\n    t0: [0, False]\n"
-    values = 1.8 * np.exp(-time / 2.5) + np.random.default_rng(3).normal(0, 0.01, 40)
-    second = fit_trace(law, "decay", time, values, 0.01, time_limits=(1, 9))
-    for result in (first, second):
-        save_fit(tmp_path / "a.h5", result)
-        again = load_fit(tmp_path / "a.h5").refit(start="initial")
-        assert (again.values, again.stderr) == (result.values, result.stderr)
-        assert again.redchi == result.redchi
-
-
-def test_slices_come_back_and_fit_again(tmp_path: Path) -> None:
-    data = data_2d().copy()
-    seeds = [{"GLP_01_x0": 84.2 + 0.01 * k, "GLP_01_m": 0.25} for k in range(34)]
-    times = np.linspace(-4, 29, 34)
-    series_of = Measurement(data=data, rows=(1, 35), columns=(0, 80))
-    slices = fit_slices(spectrum(), series_of, times=times, seeds=seeds)
-    slices.file_name = "sample 7"
-    path = tmp_path / "a.h5"
-    save_fit(path, [slices])
-    stored = load_fit(path, fit_type="sbs")
-    assert isinstance(stored, SliceResults)
-    assert len(stored) == 34
-    for what in ("values", "stderr", "start"):
-        for name, column in getattr(slices, what).items():
-            np.testing.assert_array_equal(getattr(stored, what)[name], column)
-    assert (stored.status, stored.message) == (slices.status, slices.message)
-    np.testing.assert_array_equal(stored.time, times)
-    np.testing.assert_array_equal(stored.rows, slices.rows)
-    again = stored.refit()
-    for name, column in slices.values.items():
-        np.testing.assert_array_equal(again.values[name], column)
-    best = stored.refit(start="best")
-    assert again.started_from == "the start values of an earlier fit"
-    assert best.started_from == "the best values of an earlier fit"
-    np.testing.assert_allclose(best.chisqr, slices.chisqr, rtol=1e-6)
-    assert stored[3].result.table["GLP_01_m"].value == 0.25
-    assert stored[3].result.table["GLP_01_x0"].stderr == slices.stderr["GLP_01_x0"][3]
-    assert "34 slices of spectrum to sample 7: 34 converged" in str(stored)
-
-
 def test_changes_after_loading_a_model_are_kept(tmp_path: Path) -> None:
     model = spectrum()
     model.parameters["GLP_01_A"].min = 1.5
@@ -153,23 +88,6 @@ def test_changes_after_loading_a_model_are_kept(tmp_path: Path) -> None:
     assert again.parameters["GLP_01_A"].min == 1.5
     assert again.opt_param_names == model.opt_param_names
     assert again.values == result.values
-
-
-def test_two_stages_quantities_and_odd_texts(tmp_path: Path) -> None:
-    text = (
-        "# Größe µ\nparameters:\n  area: ['Gauss_01_A * Gauss_01_SD']\nm:\n  Gauss:\n"
-        "    A: [3, True, 0, 9]\n    x0: [0.1, True, -1, 1]\n    SD: [1.1, True, 0.1, 3]\n"
-    )
-    model = load_model(text, "m")
-    energy = np.linspace(-4, 4, 41)
-    model.set_axes(energy=energy)
-    data = 4 * np.exp(-(energy**2) / 2) + np.random.default_rng(0).normal(0, 0.01, 41)
-    result = fit_model(model, Measurement(data=data), stages=2)
-    save_fit(tmp_path / "a.h5", result)
-    fit = load_fit(tmp_path / "a.h5")
-    assert fit.settings["methods"] == result.method.split(" then ")
-    again = fit.refit(start="initial")
-    assert (again.method, again.values) == (result.method, result.values)
 
 
 def test_several_fits_in_one_file_share_their_data(

@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 from support.fit_cases import data_1d, data_2d, series, spectrum
 
-from pyspec import MC, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_fit, save_fit
+from pyspec import (
+    MC,
+    FitResult,
+    Measurement,
+    fit_joint,
+    fit_model,
+    fit_slices,
+    fit_trace,
+    load_dynamics,
+    load_fit,
+    load_model,
+    save_fit,
+)
 from pyspec.io import load_archive, record_of
 from pyspec.io.archive.results import result_of
 
@@ -23,6 +35,21 @@ SAID = (
     "correl", "statistics", "level", "diagnosed", "findings", "labels", "units", "keep", "sigma",
     "data_sha256", "label", "chisqr", "redchi", "mcmc", "weighted_residual",
 )  # fmt: skip
+
+
+ONSET = """
+m:
+  Offset: {y0: [10, True]}
+  Gauss: {A: [20, True], x0: [84, True, 82, 86], SD: [1.0, True, 0.2, 3]}
+decay:
+  expFun: {A: [5, True, 0, 50], tau: [4, True, 0.5, 20], t0: [0.1, True, -3, 3]}
+"""
+QUANTITY = """# Größe µ
+parameters:
+  area: ['Gauss_01_A * Gauss_01_SD']
+m:
+  Gauss: {A: [3, True, 0, 9], x0: [0.1, True, -1, 1], SD: [1.1, True, 0.1, 3]}
+"""
 
 
 def same(one: Any, other: Any, where: str = "") -> None:
@@ -61,6 +88,9 @@ def same_result(one: FitResult, other: FitResult) -> None:
         other._repr_html_(),
     )
     assert one.fit_report() == other.fit_report()
+    for found in (one, other):
+        assert found.lmfit.aic == pytest.approx(found.statistics["aic"], rel=1e-12)
+        assert found.lmfit.bic == pytest.approx(found.statistics["bic"], rel=1e-12)
 
 
 def bound() -> FitResult:
@@ -97,6 +127,37 @@ def leastsq() -> FitResult:
     return fit_model(spectrum(), Measurement(data=data_1d()), method="leastsq")
 
 
+def onset() -> FitResult:
+    """With an interval of its own, of a time zero where the law jumps."""
+    model = load_model(ONSET, "m")
+    model.add_dynamics("Gauss_01_A", load_dynamics(ONSET, "decay", "Gauss_01_A"))
+    model.set_axes(energy=np.linspace(80, 90, 41), time=np.linspace(-5, 20, 60))
+    noise = np.random.default_rng(0).normal(0, 0.5, (60, 41))
+    found = fit_model(model, Measurement(data=model.evaluate() + noise))
+    assert found.intervals
+    return found
+
+
+def counts() -> FitResult:
+    drawn = np.random.default_rng(2).poisson(spectrum().evaluate() * 20) / 20
+    return fit_model(spectrum(), Measurement(data=drawn, loss="poisson", loss_scale=20.0))
+
+
+def trace() -> FitResult:
+    time = np.linspace(0, 10, 40)
+    values = 1.8 * np.exp(-time / 2.5) + np.random.default_rng(3).normal(0, 0.01, 40)
+    return fit_trace(ONSET, "decay", time, values, 0.01, time_limits=(1, 9))
+
+
+def stages() -> FitResult:
+    """Two methods, a quantity of its own, and letters beyond ASCII in the model's text."""
+    model = load_model(QUANTITY, "m")
+    energy = np.linspace(-4, 4, 41)
+    model.set_axes(energy=energy)
+    data = 4 * np.exp(-(energy**2) / 2) + np.random.default_rng(0).normal(0, 0.01, 41)
+    return fit_model(model, Measurement(data=data), stages=2)
+
+
 def sampled() -> FitResult:
     pytest.importorskip("emcee")
     found = fit_model(spectrum(), Measurement(data=data_1d()))
@@ -105,7 +166,10 @@ def sampled() -> FitResult:
     return found
 
 
-@pytest.mark.parametrize("make", [bound, lost, weighted, starts, leastsq, sampled])
+MAKERS = [bound, lost, weighted, starts, leastsq, onset, counts, trace, stages, sampled]
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_a_result_is_the_same_again(tmp_path: Path, make: Any) -> None:
     one = make()
     save_fit(tmp_path / "a.h5", one)
@@ -157,6 +221,8 @@ def test_slices_are_the_same_again(tmp_path: Path) -> None:
             assert mine.result.at_bound == its.result.at_bound
             same(mine.result.statistics, its.result.statistics)
             same(mine.result.correlations.matrix, its.result.correlations.matrix)
+            same(mine.result.predict().stderr, its.result.predict().stderr)
+            assert mine.result.lmfit.success == its.result.lmfit.success
     first = record_of(other)
     same(record_of(result_of(first, np.asarray(other.measurement.data))), first)
     same(other.refit().values, one.values)

@@ -100,16 +100,6 @@ def test_a_changed_model_goes_on_with_the_noise_of_then(tmp_path: Path) -> None:
     assert {name: again.stderr[name] for name in known} == pytest.approx(known, rel=1e-5)
 
 
-def test_it_draws_the_fit(tmp_path: Path, one: FitResult) -> None:
-    pytest.importorskip("matplotlib")
-    import pyspec.plot  # noqa: F401  (it draws fits)
-
-    save_fit(tmp_path / "a.h5", one)
-    figure = load_fit(tmp_path / "a.h5").plot(save_path=tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 1000
-    assert figure.axes
-
-
 def test_a_fit_without_covariance_has_no_correlations(tmp_path: Path) -> None:
     fixed = spectrum()
     for name in fixed.opt_param_names[1:]:
@@ -136,23 +126,6 @@ def test_a_profile_comes_back(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.evaluate(), result.fit, rtol=1e-12)
 
 
-def test_slices_come_back_without_fitting(tmp_path: Path) -> None:
-    """One of them could not be fitted, for no point of it counts."""
-    data = np.stack([data_1d(), data_1d() + 1.0, data_1d()])
-    mask = np.zeros(data.shape, bool)
-    mask[2] = True
-    slices = fit_slices(spectrum(), Measurement(data=data, mask=mask))
-    assert slices[2].result is None
-    save_fit(tmp_path / "a.h5", slices)
-    stored: Any = load_fit(tmp_path / "a.h5")
-    found = stored
-    for name, column in slices.values.items():
-        np.testing.assert_array_equal(found.values[name], column)
-    assert found.status == slices.status
-    assert found[2].result is None
-    np.testing.assert_array_equal(found.chisqr, slices.chisqr)
-
-
 def test_random_starts_belong_to_the_settings(tmp_path: Path) -> None:
     """An archive did not know of them: fits that were made again as then had one start each, of
     other data too."""
@@ -176,26 +149,6 @@ def test_random_starts_belong_to_the_settings(tmp_path: Path) -> None:
         assert not {*how} & {*settings_again(stored)}  # from the best values
 
 
-def test_slices_come_back_with_their_correlations(tmp_path: Path) -> None:
-    """They were lost, and errors of predictions from the archive were those of parameters that are
-    independent; its table showed start values."""
-    model = spectrum()
-    clean = np.asarray(model.evaluate())
-    data = clean + np.random.default_rng(2).normal(0, 0.3, (3, clean.size))
-    mask = np.zeros(data.shape, bool)
-    mask[1] = True
-    slices: Any = fit_slices(model, Measurement(data, mask=mask))
-    save_fit(tmp_path / "a.h5", slices)
-    found: Any = load_fit(tmp_path / "a.h5")
-    assert str(found).splitlines()[-4:] == str(slices).splitlines()[-4:]
-    again = found
-    assert again[1].result is None
-    own, back = slices[2].result, again[2].result
-    np.testing.assert_array_equal(back.correlations.matrix, own.correlations.matrix)
-    np.testing.assert_array_equal(back.predict().stderr, own.predict().stderr)
-    assert str(back).splitlines()[0] == str(own).splitlines()[0]
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -215,16 +168,6 @@ def test_a_fit_that_others_changed_is_one_error(
     save_archive(path, changed, arrays=arrays, mode="replace")
     with pytest.raises(DataError, match=r"a fit in it (is not as save_fit writes it|has no)"):
         load_fits(path)
-
-
-def test_data_that_changed_are_not_saved_with_the_fit(tmp_path: Path) -> None:
-    data = data_1d().copy()
-    result = fit_model(spectrum(), Measurement(data=data))
-    data[0] += 1.0
-    with pytest.raises(DataError, match="the fit of spectrum: its data were changed after it was"):
-        save_fit(tmp_path / "a.h5", result)
-    save_fit(tmp_path / "a.h5", result, with_data=False)
-    assert load_fit(tmp_path / "a.h5").data_sha256 == ""
 
 
 def test_what_cannot_be_archived_is_named(tmp_path: Path) -> None:

@@ -141,13 +141,6 @@ def test_the_last_joint_fit_may_have_fewer_files(tmp_path: Path) -> None:
         refit_joint(load_fits(path))
 
 
-def test_from_the_start_values(tmp_path: Path) -> None:
-    joint = fitted(tmp_path, PLAIN)
-    again = refit_joint(load_fits(tmp_path / "joint.h5"), start="initial")
-    assert again.nfev > 2
-    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
-
-
 def test_what_is_no_joint_fit(tmp_path: Path) -> None:
     fitted(tmp_path, PLAIN)
     parts = load_fits(tmp_path / "joint.h5")

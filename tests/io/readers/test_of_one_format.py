@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from pathlib import Path
+from zipfile import ZipFile
 
 import h5py
 import numpy as np
@@ -277,6 +279,27 @@ def test_phi_regions_in_both_precisions(tmp_path: Path) -> None:
     path.write_bytes(phi_bytes(regions).replace(b" 24 -0.5", b" 25 -0.5", 1))
     with pytest.raises(DataError, match="'C1s' announces 24 points in 96 bytes at 208"):
         read(path)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 10**12), (10**6, 10**6, 5), (1, -1, -5), (0, 1, 5)])
+def test_axes_of_a_scienta_zip_are_counted_before_they_are_made(
+    tmp_path: Path, sizes: tuple[int, int, int]
+) -> None:
+    """The axes were made first: 1e12 points of 8 bytes."""
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        keys = "".join(
+            f"{dim}={size}\n{dim}offset=0\n{dim}delta=1\n{dim}label=x [eV]\n"
+            for dim, size in zip(("depth", "height", "width"), sizes, strict=True)
+        )
+        archive.writestr("Spectrum_one.ini", f"[spectrum]\nname=one\n{keys}")
+        archive.writestr("Spectrum_one.bin", bytes(20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"has 5 values for .* points"):
+            read(tmp_path / "a.zip")
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
 
 
 # spectra of molecules
