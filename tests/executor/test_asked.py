@@ -24,7 +24,6 @@ from pyspec.executor import (
     worst_difference,
 )
 from pyspec.executor.chunks import Chunk
-from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
 from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
@@ -48,23 +47,6 @@ N, INF = np.nan, np.inf
 )
 def test_the_difference_of_executors(first: Any, second: Any, worst: float) -> None:
     assert worst_difference(np.array(first), np.array(second)) == worst
-
-
-def test_comparing_gives_values_and_no_derivatives() -> None:
-    model, measurement = CASES["weights and a mask"]()[0]
-    executor: Any = make_executor(model, measurement, "compare")
-    compiled: Any = make_executor(model, measurement)
-    assert executor.residual(None).tobytes() == compiled.residual(None).tobytes()
-    assert executor.opt_param_names == compiled.opt_param_names
-    assert executor.fixed_names == compiled.fixed_names
-    assert executor.plan is not None
-    executor.rest()
-    assert executor.run(None).tobytes() == compiled.run(None).tobytes()
-    for ask in (executor.jacobian, executor.normal):
-        with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
-            ask(model.theta())
-    with pytest.raises(PlanError, match="the compare executor has no derivatives"):
-        executor.parts()
 
 
 def asked(model: Model, backend: str) -> Any:
@@ -209,21 +191,6 @@ def test_files_without_derivatives_leave_theirs_to_differences() -> None:
         PartsExecutor(compiled.problem, [make_executor(make_model("simple_energy", ENERGY))] * 3)
 
 
-def test_the_sums_of_files_agree_in_every_form() -> None:
-    _, joint = mixed(*["compiled"] * 3)
-    theta = joint.problem.start * 1.01
-    columns, residual = joint.jacobian(theta), joint.residual(theta)
-    rows = np.vstack([-columns, residual]).T
-    expected = rows.T @ rows
-    gram = unpack(joint.normal(theta), symmetric=True)
-    np.testing.assert_allclose(
-        np.abs(gram), np.abs(expected), rtol=1e-9, atol=1e-9 * expected.max()
-    )
-    factor = unpack(joint.normal(theta, None, "factor"), symmetric=False)
-    np.testing.assert_allclose(factor.T @ factor, gram, rtol=1e-9, atol=1e-9 * gram.max())
-    assert joint.normal(theta, None, "value")[0] == pytest.approx(residual @ residual, rel=1e-12)
-
-
 def test_a_trace_has_a_window_a_mask_and_weights_of_times() -> None:
     model = load_time_model("t: {expFun: {A: [2, True], tau: [3, True], t0: [0, True]}}\n", "t")
     model.set_axes(time=TIME)
@@ -245,19 +212,6 @@ def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str
         make_executor(model, Measurement(weight=np.ones(7)), backend)
     with pytest.raises(DataError, match=r"the window's columns \(2, 999\) are empty or outside of"):
         make_executor(model, Measurement(columns=(2, 999)), backend)
-
-
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_rows_of_one_axis_are_refused(backend: str) -> None:
-    """Those of a trace were left out of account: the fit took all points. Then they were called
-    outside of an axis of one point."""
-    trace = load_time_model("t: {expFun: {A: [2, True], tau: [1, True], t0: [0, True]}}\n", "t")
-    trace.set_axes(time=TIME)
-    said = r"rows=\(2, 9\) of data with one axis; give .* as columns=\(2, 9\)"
-    for model in (trace, make_model("simple_energy", ENERGY, None)):
-        with pytest.raises(DataError, match=said):
-            make_executor(model, Measurement(rows=(2, 9)), backend)
-    make_executor(trace, Measurement(columns=(2, 9)), backend)
 
 
 def test_a_kernel_that_cannot_be_leaves_no_number() -> None:

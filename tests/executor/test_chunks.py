@@ -98,16 +98,6 @@ def test_an_error_of_a_thread_is_raised(threads: int) -> None:
     assert np.isfinite(executor.normal(model.theta())).all()
 
 
-def test_the_work_memory_does_not_grow_with_the_times() -> None:
-    sizes = set()
-    for n_time in (50, 5000):
-        model, _ = CASES["a series"]()[0]
-        model.set_axes(energy=model.energy, time=np.linspace(-2.0, 20.0, n_time))
-        executor: Any = make_executor(model, Measurement())
-        sizes.add(executor.derivative_work_size)
-    assert len(sizes) == 1
-
-
 def test_a_chunk_that_does_not_fit_is_one_error() -> None:
     model, measurement = CASES["a series"]()[0]
     executor: Any = make_executor(model, measurement)

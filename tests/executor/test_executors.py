@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,8 +16,6 @@ from pyspec.executor import (
     CompareExecutor,
     CompiledExecutor,
     InterpretedExecutor,
-    evaluate_2d,
-    extract_theta,
     make_executor,
     make_plan,
     worst_difference,
@@ -32,19 +29,6 @@ def noisy(name: str, seed: int = 0) -> np.ndarray:
     model = make_model(name)
     clean = make_executor(model, None, "compiled").run(model.theta())
     return clean + np.random.default_rng(seed).normal(0.0, 0.1, clean.shape)
-
-
-@pytest.mark.parametrize(
-    ("name", "time"),
-    [(name, TIME) for name in ZOO]
-    + [(name, None) for name, entry in ZOO.items() if not entry.dynamics],
-)
-def test_three_executors_agree(name: str, time: np.ndarray | None) -> None:
-    model = make_model(name, time=time)
-    spectra = [make_executor(model, None, backend).run(model.theta()) for backend in THREE]
-    assert spectra[0].shape == ((ENERGY.size,) if time is None else (TIME.size, ENERGY.size))
-    assert worst_difference(spectra[0], spectra[2]) <= AGREEMENT
-    assert worst_difference(spectra[1], spectra[2]) <= AGREEMENT
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -147,17 +131,6 @@ def test_law_outside_its_domain_is_nan_everywhere(backend: str) -> None:
     assert np.isnan(make_executor(model, None, backend).run(theta)).all()
 
 
-def test_same_bits_again_and_in_threads() -> None:
-    model, data = make_model("doublet_sin"), noisy("doublet_sin")
-    executor = make_executor(model, Measurement(data=data))
-    thetas = [model.theta() * (1.0 + 0.001 * k) for k in range(40)]
-    alone = [executor.residual(theta) for theta in thetas]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(executor.residual, thetas))
-    for a, b in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_neighbouring_rows_do_not_change_bits() -> None:
     """A row alone, and among others in its tile, has the same bits."""
     model = make_model("seed_position")
@@ -173,55 +146,6 @@ def test_executor_pickles(kind: type) -> None:
     executor = kind(make_plan(model), Measurement(data=noisy("doublet_sin")))
     again = pickle.loads(pickle.dumps(executor))
     np.testing.assert_array_equal(again.residual(model.theta()), executor.residual(model.theta()))
-
-
-def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parameters, expressions, Shirley and the data are all inside of it; no NumPy function
-    of the model is called."""
-    model, data = make_model("doublet_sin"), noisy("doublet_sin")
-    expected = make_executor(model, Measurement(data=data)).residual(model.theta())
-    calls: list[str] = []
-
-    class Counted:
-        def __getattr__(self, name: str) -> object:
-            entry = getattr(library.LIBRARY, name)
-
-            def call(*arguments: object) -> object:
-                calls.append(name)
-                return entry(*arguments)
-
-            return call
-
-    def forbidden(*arguments: object, **keywords: object) -> None:
-        raise AssertionError("a NumPy reference was called")
-
-    import pyspec.executor.compiled as compiled
-    import pyspec.executor.interpreted as interpreted
-    import pyspec.executor.tree as tree
-    import pyspec.formula
-    import pyspec.functions
-    import pyspec.functions.energy
-    import pyspec.functions.time
-    import pyspec.model.build.inputs as inputs
-
-    counted = Counted()
-    monkeypatch.setattr(compiled, "LIBRARY", counted)
-    executor = make_executor(model, Measurement(data=data))
-    for op in library.OPS.values():
-        module = getattr(pyspec.functions, op.package, None)
-        if module is not None and hasattr(module, op.name):
-            monkeypatch.setattr(module, op.name, forbidden)
-    # A callable is looked up once by name; patching the functions covers new look-ups,
-    # patching their users covers the rest.
-    for module in (pyspec.functions, inputs, tree):
-        monkeypatch.setattr(module, "reference", forbidden)
-    for module in (pyspec.formula, interpreted):
-        monkeypatch.setattr(module, "run_rpn", forbidden)
-    calls.clear()
-    for count in range(1, 6):
-        residual = executor.residual(model.theta())
-        assert calls == ["pyspec_residual"] * count
-    np.testing.assert_array_equal(residual, expected)
 
 
 def test_output_can_be_given() -> None:
@@ -261,11 +185,6 @@ def test_window_outside_of_the_axes(backend: str) -> None:
         make_executor(make_model("one_peak"), Measurement(rows=(40, 99)), backend)
 
 
-def test_unknown_backend() -> None:
-    with pytest.raises(BackendError, match="did you mean 'compiled'"):
-        make_executor(make_model("one_peak"), None, "compield")
-
-
 def test_compare_raises_where_executors_differ() -> None:
     model = make_model("one_peak")
 
@@ -287,17 +206,6 @@ def test_compare_notices_nan_at_other_places() -> None:
     assert worst_difference(a, b) == np.inf
     b[1, 2] = np.nan
     assert worst_difference(a, b) == 0.0
-
-
-def test_model_evaluate_and_evaluate_2d() -> None:
-    model = make_model("doublet_sin")
-    plan = make_plan(model)
-    theta = extract_theta(plan, {name: par.value for name, par in model.parameters.items()})
-    expected = evaluate_2d(plan, theta)  # type: ignore[arg-type]
-    for backend in BACKENDS:
-        np.testing.assert_allclose(
-            model.evaluate(backend=backend), expected, rtol=0, atol=1e-10 * expected.max()
-        )
 
 
 def test_traces_are_resolved_parameters() -> None:

@@ -131,16 +131,6 @@ def test_every_instruction_has_one_slope(name: str) -> None:
                 assert same or (math.isnan(fit[par]) and math.isnan(error[par])), (a, b, par)
 
 
-def test_slopes_of_chains_of_expressions() -> None:
-    """A follower of a follower: infinity times 0 is 0 there too."""
-    text = MODEL.format(text="0 * c + b", a=0.0, b=1.0) + '  c: ["log(a)"]\n'
-    made = load_model(text, "m")
-    made.set_axes(energy=ENERGY[:4])
-    found = slopes_of_followers(made, 0.0, 1.0)["Offset_y0"]
-    assert found["a"] == 0.0
-    assert found["b"] == 1.0
-
-
 def test_all_slopes_in_one_sweep_are_those_of_each_use() -> None:
     """Parameters that are used several times, and values that no constant is a factor of."""
     text = "(a + b) * sin(a * b) / (1 + a ** 2) - b ** a + max(a, b) * min(a, b)"

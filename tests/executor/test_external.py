@@ -16,7 +16,6 @@ from pyspec.executor import (
     AGREEMENT,
     CompiledExecutor,
     make_executor,
-    make_joint_executor,
     make_plan,
     worst_difference,
 )
@@ -28,7 +27,6 @@ from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.plan import can_lower_2d
 from pyspec.plan.columns import external_parameters
 
 MODEL = """
@@ -107,40 +105,12 @@ def test_they_are_external_nodes_and_the_text_parses_back() -> None:
     assert parse_graph(print_graph(graph)) == graph
 
 
-def test_a_text_has_the_name_of_a_function_and_not_the_function() -> None:
-    text = print_graph(build_graph(make()))
-    forget_function("Sech")
-    try:
-        answer = can_lower_2d(parse_graph(text))
-    finally:
-        register_function("Sech", sech, "A, x0, w>0", formula="A / cosh((x - x0) / w)")
-    assert not answer
-    assert "the function Sech is Python and not registered in this process; call" in str(answer)
-
-
-def test_window_and_residual() -> None:
-    model = make()
-    full = make_executor(model).run(model.theta())
-    measurement = Measurement(data=full + 1.0, rows=(4, 30), columns=(10, 71))
-    residual = make_executor(model, measurement).residual(model.theta())
-    np.testing.assert_allclose(residual, 1.0, rtol=0, atol=1e-11)
-
-
 def test_outside_of_the_bounds_is_nan() -> None:
     model = make()
     theta = model.theta()
     theta[model.opt_param_names.index("Sech_01_w")] = -1.0
     for backend in ("tree", "interpreted", "compiled"):
         assert np.isnan(make_executor(model, None, backend).run(theta)).all()
-
-
-def test_fixed_values_reach_the_function() -> None:
-    model = make()
-    model.parameters["Sech_01_w"].vary = False
-    executor = make_executor(model)
-    changed = executor.run(model.theta(), {"Sech_01_w": 1.4})
-    model.set_values({"Sech_01_w": 1.4})
-    np.testing.assert_array_equal(changed, make_executor(model).run(model.theta()))
 
 
 def test_sums_have_the_same_bits_in_chunks() -> None:
@@ -208,20 +178,6 @@ def test_plan_pickles_by_name_and_needs_the_function() -> None:
     np.testing.assert_array_equal(CompiledExecutor(plan).run(plan.theta), expected)
 
 
-def test_other_files_stay_in_one_c_call() -> None:
-    plain = load_model(MODEL.replace("Sech", "Lorentz").replace("w:", "W:"), "m")
-    plain.set_axes(energy=ENERGY, time=TIME)
-    data = np.ones((TIME.size, ENERGY.size))
-    joint = make_joint_executor([(make(), Measurement(data=data)), (plain, Measurement(data=data))])
-    assert [executor.name for executor in joint.executors] == ["compiled", "compiled"]
-    theta = joint.problem.start
-    alone = [
-        executor.residual(theta[gather])
-        for executor, gather in zip(joint.executors, joint.problem.gather, strict=True)
-    ]
-    np.testing.assert_array_equal(joint.residual(theta), np.concatenate(alone))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -253,11 +209,6 @@ def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
         forget_function("Power")
 
 
-def test_unknown_domain() -> None:
-    with pytest.raises(ModelError, match="unknown domain 'space'"):
-        register_function("Mine", sech, "A", domain="space")
-
-
 def _all(function: Callable[..., object]) -> dict[str, np.ndarray]:
     """What each executor makes of two components of a function of A at each energy."""
     register_function("Any", function, "A")
@@ -286,13 +237,6 @@ def test_numbers_of_any_type_are_what_they_are() -> None:
         wanted = sum(np.broadcast_to(cast(A * ENERGY), 100).astype(np.float64) for A in (2, 1))
         for executor, found in _all(lambda x, A, cast=cast: cast(A * x)).items():
             np.testing.assert_array_equal(found, wanted, f"{name}, {executor}")
-
-
-def test_a_function_may_fill_one_array_again_and_again() -> None:
-    """Both components used to be the second one."""
-    held = np.empty_like(ENERGY)
-    for found in _all(lambda x, A: np.multiply(x, A, out=held)).values():
-        np.testing.assert_allclose(found, 3 * ENERGY, rtol=1e-15)
 
 
 @pytest.mark.parametrize(

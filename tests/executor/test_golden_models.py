@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from support.edged_kernels import EDGED, exact_case, superseded
 
-from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_executor, make_plan
+from pyspec.executor import make_executor
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.passes import PASSES
 
 BACKENDS = ("tree", "interpreted", "compiled")
 
@@ -52,20 +49,3 @@ def test_golden_models(shared: Path) -> None:
             value = make_executor(model, None, backend).run(model.theta())
             worst = np.abs(value - expected).max() / scale
             assert worst <= 1e-10, f"{case['id']} in {backend}: {worst:.3g} of the range"
-
-
-@pytest.mark.slow
-def test_golden_models_without_passes(shared: Path) -> None:
-    """Any passes left out: the numbers of all passes, to 1e-13 of the peak."""
-    manifest = json.loads((shared / "golden" / "models.json").read_text())
-    arrays = np.load(shared / "golden" / "models.npz")
-    subsets = [subset for n in range(1, len(PASSES) + 1) for subset in combinations(PASSES, n)]
-    for case in manifest["cases"]:
-        model = load_case(case, arrays)
-        whole = make_plan(model)
-        for executor in (CompiledExecutor, InterpretedExecutor):
-            expected = executor(whole).run(None)
-            for without in subsets if executor is CompiledExecutor else subsets[::4]:
-                value = executor(make_plan(model, without)).run(None)
-                worst = np.abs(value - expected).max() / np.abs(expected).max()
-                assert worst <= 1e-13, f"{case['id']} without {without}: {worst:.3g} of the peak"

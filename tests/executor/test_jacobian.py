@@ -9,9 +9,7 @@ import pytest
 from support.zoo import ENERGY, TIME, ZOO, make_model
 
 from pyspec._library import OPS
-from pyspec.errors import PlanError
-from pyspec.executor import make_executor, make_joint_executor
-from pyspec.functions.external import forget_function, register_function
+from pyspec.executor import make_executor
 from pyspec.model import (
     Measurement,
     Model,
@@ -174,19 +172,6 @@ def test_weights_mask_and_counts() -> None:
     check(made, data=3.0 * clean, loss="poisson", loss_scale=2.0)
 
 
-def test_joint() -> None:
-    parts = []
-    for index in range(2):
-        made = make_model("biexponential", ENERGY[:: 3 + index])
-        made.parameters["GLP_01_A_expFun_01_tau"].scope = "project"
-        parts.append((made, Measurement(data=np.ones((TIME.size, ENERGY[:: 3 + index].size)))))
-    joint = make_joint_executor(parts)
-    theta = joint.problem.start
-    expected = differences(joint.residual, theta)
-    scale = np.abs(expected).max(axis=1, keepdims=True)
-    assert (np.abs(joint.jacobian(theta) - expected) / scale).max() < 1e-8
-
-
 def test_never_nan_where_the_model_is_finite() -> None:
     made = model(("GLP_01_x0", "irf"))
     executor = make_executor(made, Measurement(data=np.ones((TIME.size, ENERGY[::4].size))))
@@ -239,17 +224,3 @@ def test_a_width_that_overflows(line: str, width: str, moves: bool) -> None:
     assert np.isfinite(executor.residual(theta)).all()
     assert np.isfinite(executor.jacobian(theta)).all()
     assert np.isfinite(executor.normal(theta)).all()
-
-
-def test_registered_functions_have_none() -> None:
-    register_function("Flat", lambda x, A: A + 0.0 * x, "A")
-    try:
-        made = load_model("m:\n  Flat: {A: [1, true]}\n", "m")
-        made.set_axes(energy=ENERGY)
-        executor = make_executor(made, Measurement(data=np.ones(ENERGY.size)))
-        assert not executor.capabilities.in_c
-        assert executor.capabilities.unknown_columns == (0,)
-        with pytest.raises(PlanError, match="'Flat' has no known derivative"):
-            executor.jacobian(made.theta())
-    finally:
-        forget_function("Flat")

@@ -7,7 +7,7 @@ import pytest
 from support.zoo import ENERGY, TIME, make_model
 
 from pyspec.errors import ModelError, PlanError
-from pyspec.executor import PartsExecutor, Problem, make_executor, make_joint_executor
+from pyspec.executor import Problem, make_executor, make_joint_executor
 from pyspec.model import Measurement, Model
 
 SHARED = ("GLP_01_A_expFun_01_tau", "GLP_01_m")
@@ -56,21 +56,6 @@ def test_residuals_are_those_of_the_files(backend: str) -> None:
     shapes = [spectrum.shape for spectrum in joint.run_parts(theta)]
     assert shapes == [(48, 161), (27, 90), (9, 40)]
     assert joint.run(theta).size == expected.size
-
-
-def test_another_executor_in_one_file_slows_down_no_other() -> None:
-    parts = files()
-    names = Problem.of(parts)
-    backends = ("compiled", "tree", "compiled")
-    executors = [
-        make_executor(*part, backend=backend) for part, backend in zip(parts, backends, strict=True)
-    ]
-    mixed = PartsExecutor(names, executors)
-    compiled = make_joint_executor(parts)
-    np.testing.assert_allclose(
-        mixed.residual(names.start), compiled.residual(names.start), rtol=0, atol=1e-11
-    )
-    assert tuple(executor.name for executor in mixed.executors) == backends
 
 
 def test_mistakes() -> None:

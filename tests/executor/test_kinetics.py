@@ -6,7 +6,6 @@ import pytest
 from pyspec import load_model
 from pyspec.executor import make_executor
 from pyspec.model.build.load import load_time_model
-from pyspec.plan import can_lower_2d
 
 TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 80, 30)])
 LAWS = """
@@ -69,15 +68,6 @@ def test_executors_agree_on_laws(name: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["reversible", "circle", "pairs"])
-def test_executors_agree_on_a_peak_that_follows_a_state(scheme: str) -> None:
-    model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
-    model.set_axes(energy=np.linspace(80, 90, 41), time=TIME)
-    found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
-    for other in ("interpreted", "tree"):
-        np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=3e-11)
-
-
-@pytest.mark.parametrize("scheme", ["reversible", "circle", "pairs"])
 def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
     model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
@@ -93,14 +83,6 @@ def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
         np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
 
 
-def test_an_onset_falls_between_the_same_samples_everywhere() -> None:
-    model = _model("sharp")
-    before = TIME < 0.13
-    for backend in ("compiled", "interpreted", "tree"):
-        assert np.all(model.evaluate(backend)[before] == 0.0)
-        assert model.evaluate(backend)[np.argmin(before)] != 0.0
-
-
 def test_a_rate_below_zero_makes_the_model_nan() -> None:
     model = _model("laws")
     for backend in ("compiled", "interpreted", "tree"):
@@ -109,16 +91,6 @@ def test_a_rate_below_zero_makes_the_model_nan() -> None:
         theta[model.opt_param_names.index("reversible_k2")] = -0.1
         value = executor.run(theta)
         assert np.all(np.isnan(value))
-
-
-def test_the_graph_prints_and_parses() -> None:
-    from pyspec.ir import build_graph, parse_graph, print_graph
-
-    model = load_model(PEAKS, "two")
-    model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
-    graph = build_graph(model)
-    assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
-    assert can_lower_2d(graph)
 
 
 @pytest.mark.slow

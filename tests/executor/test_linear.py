@@ -4,7 +4,6 @@ values are given."""
 from __future__ import annotations
 
 import pickle
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -80,28 +79,6 @@ def test_derivatives_are_those_of_the_residual(name: str) -> None:
         np.testing.assert_allclose(column, rise / 2e-5, atol=1e-6 * np.abs(column).max())
 
 
-DECAYS = """
-decays:
-  gaussIRF: {{SD: [0.25{0}, True, 0.01{0}, 2{0}]}}
-  expFun: {{A: {{free: energy}}, tau: [1.3{0}, True, 0.1{0}, 10{0}], t0: [0, True]}}
-  expFun: {{A: {{free: energy}}, tau: [9{0}, True, 1{0}, 100{0}], t0: ["expFun_01_t0"]}}
-"""
-
-
-@pytest.mark.parametrize("unit", ["", "e-9", "e-12"])
-def test_differences_count_in_the_sizes_of_the_parameters(unit: str) -> None:
-    """Steps of 6e-9 used to be taken at least: in seconds such derivatives were NaN."""
-    model = load_model(DECAYS.format(unit), "decays")
-    model.set_axes(energy=ENERGY, time=TIME * float(f"1{unit}"))
-    data = np.random.default_rng(3).normal(5.0, 1.0, (TIME.size, ENERGY.size))
-    exact, found = (
-        make_executor(model, Measurement(data), backend).jacobian(None)
-        for backend in ("compiled", "interpreted")
-    )
-    for one, other in zip(exact, found, strict=True):
-        np.testing.assert_allclose(other, one, atol=1e-8 * np.abs(one).max())
-
-
 def test_values_by_name_by_place_and_those_of_the_model() -> None:
     model = made("still")
     model.set("Gauss_01_SD", vary=False)
@@ -124,11 +101,6 @@ def test_values_by_name_by_place_and_those_of_the_model() -> None:
         executor.run(None, [1.0, 2.0])
     with pytest.raises(PlanError, match=r"free values have shape \(1,\), expected \(2,\)"):
         executor.run([84.0])
-
-
-def test_a_width_that_cannot_be_leaves_no_number() -> None:
-    executor = make_executor(made("still"))
-    assert np.isnan(executor.run({"Gauss_01_SD": -1.0})).all()
 
 
 def test_amplitudes_held_at_zero_are_left_out_of_a_model_without_data() -> None:
@@ -208,25 +180,3 @@ def test_basis_functions_are_known_elsewhere_where_no_part_reads_the_samples() -
     executor = make_executor(made("fed"))
     with pytest.raises(DataError, match="fed: reads the samples of the data, or moves in time"):
         executor.elsewhere(None, None, x)
-
-
-def test_derivatives_of_lines_that_move_are_written_to_their_places() -> None:
-    """Each evaluation used to make memory for all of them three times over, which took longer than
-    to fill it."""
-    place = c.moving(84.0, [c.expFun(A=0.2, tau=4.0, t0=c.fixed(0.0))])
-    line = c.GLP(A=c.free("time"), x0=place, F=1.1, m=0.1)
-    model = Model("moving", [c.Offset(4.0), line])
-    energy, time = np.linspace(80, 88, 100), np.linspace(-2, 20, 120)
-    model.set_axes(energy=energy, time=time)
-    data = np.random.default_rng(1).normal(size=(time.size, energy.size))
-    data += 4 + 30 * np.exp(-((energy - 84.2) ** 2))
-    executor = make_executor(model, Measurement(data=data))
-    theta = np.array(model.theta())
-    executor.normal(theta)
-    tracemalloc.start()
-    try:
-        executor.normal(theta * 1.001)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 2 * data.nbytes  # there are 6 derivatives

@@ -3,8 +3,6 @@ sub-cycles follow one another, graphs and archives keep every sample."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -63,14 +61,6 @@ def peak() -> Model:
 
 
 @pytest.mark.parametrize("model", [laws(), peak(), states()], ids=["laws", "peak", "states"])
-def test_executors_agree(model: Model) -> None:
-    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
-    assert worst_difference(found[0], found[1]) <= AGREEMENT
-    assert worst_difference(found[0], found[2]) <= AGREEMENT
-    assert np.ptp(found[0]) > 1
-
-
-@pytest.mark.parametrize("model", [laws(), peak(), states()], ids=["laws", "peak", "states"])
 def test_derivatives_are_differences(model: Model) -> None:
     executor = make_executor(model, None, "compiled")
     theta = model.theta()
@@ -82,11 +72,6 @@ def test_derivatives_are_differences(model: Model) -> None:
         low[k] -= step
         slope = ((executor.run(high) - executor.run(low)) / (2 * step)).ravel()
         np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
-
-
-def test_an_onset_has_a_derivative_and_no_jump() -> None:
-    for model in (laws(), states()):
-        assert not make_executor(model, None, "compiled").capabilities.unknown_columns
 
 
 def test_what_stands_above_is_not_seen_through_it() -> None:
@@ -145,48 +130,12 @@ def test_sub_cycles_are_seen_by_it() -> None:
     assert np.abs(found[0][inside] - expected).max() < 0.03
 
 
-def test_the_graph_prints_and_parses_with_every_bit() -> None:
-    for model in (peak(), states()):
-        graph = build_graph(model)
-        again = parse_graph(print_graph(graph))
-        assert again.fingerprint == graph.fingerprint
-        assert print_graph(again) == print_graph(graph)
-
-
-def test_a_change_of_one_sample_changes_the_fingerprint() -> None:
-    graphs = []
-    for last in ("0.75", "0.7500000000000001"):
-        model = load_time_model(LAWS.replace("0.75]", f"{last}]"), "all")
-        model.set_axes(time=TIME)
-        graphs.append(build_graph(model))
-    assert graphs[0].fingerprint != graphs[1].fingerprint
-    assert graphs[0].structure != graphs[1].structure
-
-
 def test_tau_outside_of_its_domain_makes_the_model_nan() -> None:
     model = laws()
     theta = model.theta()
     theta[model.opt_param_names.index("expFun_01_tau")] = -0.1
     for backend in BACKENDS:
         assert np.all(np.isnan(make_executor(model, None, backend).run(theta)))
-
-
-def test_many_samples_and_times_cost_little_memory(tmp_path: Path) -> None:
-    """As many samples as there may be, from a file, over many strips of rows."""
-    s = np.linspace(-0.5, 1.0, 1000)
-    table = np.column_stack(
-        [s, np.exp(-((s / 0.1) ** 2)) + 0.1 * np.exp(-(((s - 0.4) / 0.2) ** 2))]
-    )
-    np.savetxt(tmp_path / "scatter.csv", table, delimiter=",", header="time, response")
-    (tmp_path / "m.yaml").write_text(
-        "all:\n  measuredIRF: {file: scatter.csv}\n"
-        "  expFun: {A: [1, True], tau: [0.4, True], t0: [0, True]}\n"
-    )
-    model = load_time_model(tmp_path / "m.yaml", "all")
-    model.set_axes(time=np.linspace(-1, 5, 1500))
-    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
-    assert worst_difference(found[0], found[1]) <= AGREEMENT
-    assert worst_difference(found[0], found[2]) <= AGREEMENT
 
 
 def drawn(rng: np.random.Generator) -> Model:

@@ -10,12 +10,9 @@ import pytest
 from scipy import integrate
 
 from pyspec._library import OPS
-from pyspec.errors import ModelError, ModelWarning
+from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
-from pyspec.fit import fit_model
 from pyspec.formula import Definition, define
-from pyspec.functions.quadrature import convolve
-from pyspec.io import load_fit, save_fit
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 
@@ -275,40 +272,6 @@ def test_a_kernel_lives_in_the_model_the_graph_the_plan_and_the_text(tmp_path: P
     assert [name for name, _ in own.parts] == ["reach", "tail"]
 
 
-def test_a_second_kernel_of_a_name_is_numbered() -> None:
-    head = section("Sech", "4 / (exp(d / w) + exp(-d / w)) ** 2", "w > 0")
-    model = convolved("Sech: {w: [0.5, False]}\n  Sech: {w: [0.9, False]}", head)
-    assert [one.name for one in model.components[:2]] == ["Sech", "Sech_02"]
-
-
-def test_a_fit_finds_the_width_and_an_archive_keeps_it(tmp_path: Path) -> None:
-    model = spectra()
-    start = model.values
-    truth = {"Gauss_01_A_Sech_w": 0.83, "Gauss_01_A_expFun_01_tau": 4.1}
-    model.set_values(truth)
-    clean = make_executor(model, None).run(None)
-    data = clean + np.random.default_rng(3).normal(0.0, 0.05, clean.shape)
-    model.set_values({name: start[name] for name in truth})
-    result = fit_model(model, Measurement(data))
-    for name, value in truth.items():
-        par = result.params[name]
-        assert abs(par.value - value) <= 4 * par.stderr, name
-        assert par.stderr < 0.05 * value
-    assert result.redchi == pytest.approx(0.05**2, rel=0.1)
-    save_fit(tmp_path / "fit.h5", result)
-    again = load_fit(tmp_path / "fit.h5")
-    assert again.values == result.values
-    np.testing.assert_allclose(again.model.evaluate(), result.fit, rtol=1e-12)
-
-
-def test_a_kernel_narrower_than_the_samples_is_mentioned() -> None:
-    model = spectra()
-    model.set_values({"Gauss_01_A_Sech_w": 0.1})
-    data = make_executor(model, None).run(None)
-    with pytest.warns(ModelWarning, match="the width of Gauss_01_A_Sech .* under two time steps"):
-        fit_model(model, Measurement(data))
-
-
 # ---- what is refused ----------------------------------------------------------------------------
 
 REFUSED = {
@@ -393,39 +356,6 @@ def test_what_cannot_convolve_is_refused(kind: str) -> None:
 def test_a_kernel_belongs_above_laws() -> None:
     with pytest.raises(ModelError, match="Two is a kernel; it belongs in a dynamics model"):
         load_model(TWO + "m: {Two: {a: [1, True], b: [1, True]}}\n", "m")
-
-
-def test_outside_of_its_bounds_nothing_is_known() -> None:
-    head, use = OTHERS["sech"]
-    model = convolved(use, head)
-    theta = model.theta()
-    theta[0] = -1.0
-    for backend in BACKENDS:
-        assert np.isnan(make_executor(model, None, backend).run(theta)).all()
-
-
-def test_free_spectra_stand_behind_a_kernel_of_ones_own() -> None:
-    energy, delay = np.linspace(0.0, 1.0, 21), np.linspace(-3.0, 12.0, 91)
-    shapes = np.exp(-((energy - [[0.3], [0.7]]) ** 2) / 0.02)
-    laws = np.where(delay >= 0, np.exp(-delay / [[1.5], [6.0]]), 0.0)
-    seen = np.array([convolve("gaussCONV", delay, law, 0.5) for law in laws])
-    data = seen.T @ shapes + np.random.default_rng(0).normal(0, 0.01, (91, 21))
-    laws_text = "".join(
-        f"  expFun: {{A: {{free: energy}}, tau: [{tau}, True, 0.1, 60], t0: [0, False]}}\n"
-        for tau in (2, 7)
-    )
-    found = []
-    for head, kernel, name in (
-        ("", "gaussCONV: {SD: [0.3, True, 0.1, 2]}", "gaussCONV_SD"),
-        (section("Own", KERNELS["gaussCONV"], "w > 0"), "Own: {w: [0.3, True, 0.1, 2]}", "Own_w"),
-    ):
-        model = load_model(f"{head}m:\n  {kernel}\n{laws_text}", "m")
-        model.set_axes(energy=energy, time=delay)
-        result = fit_model(model, Measurement(data))
-        par = result.params[name]
-        assert abs(par.value - 0.5) <= 4 * par.stderr
-        found.append((par.value, par.stderr, result.chisqr))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pyspec
-from pyspec.cli import main
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
-from pyspec.fit import fit_model
 from pyspec.formula import define
 from pyspec.functions.external import forget_function
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
-from pyspec.plan import can_lower_1d, can_lower_2d
 
 ENERGY = np.linspace(80.0, 88.0, 81)
 TIME = np.linspace(-1.0, 5.0, 13)
@@ -94,18 +90,6 @@ def test_a_registered_function_sees_the_whole_axis_behind_a_window() -> None:
         forget_function("Rise")
 
 
-def test_a_fit_finds_its_parameters() -> None:
-    model = spectrum()
-    start = model.values
-    truth = {"Step_01_B": 7.0, "Step_01_x0": 83.4, "Step_01_w": 0.9, "Gauss_01_x0": 84.6}
-    model.set_values(truth)
-    data = model.evaluate() + np.random.default_rng(0).normal(0, 0.02, 81)
-    model.set_values({name: start[name] for name in truth})
-    result = fit_model(model, Measurement(data))
-    for name, value in truth.items():
-        assert abs(result.params[name].value - value) <= 4 * result.params[name].stderr, name
-
-
 def test_it_lives_in_the_graph_the_plan_and_the_text() -> None:
     model = moving()
     graph = build_graph(model)
@@ -128,38 +112,6 @@ def test_other_energies_are_computed_on_the_axis_of_the_model() -> None:
     at_samples = np.isclose(finer[:, None], ENERGY).any(axis=1)
     expected = np.interp(finer, ENERGY, model.evaluate())
     np.testing.assert_allclose(found[at_samples], expected[at_samples], rtol=1e-12)
-
-
-def test_it_is_said_what_numpy_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    note = "Step_01 runs in NumPy: Step sums over the energies"
-    assert can_lower_2d(build_graph(moving())).notes == (note,)
-    assert str(can_lower_1d(build_graph(spectrum()))) == f"can be lowered; {note}"
-    path = tmp_path / "models.yaml"
-    path.write_text(FILE)
-    assert main(["explain", str(path), "--model", "m", "--jacobian"]) == 0
-    shown = capsys.readouterr().out
-    assert "runs in NumPy: it sums over the energies" in shown
-    assert "fallback" not in shown
-    assert shown.count("structured  static") == 6  # all but the offset, which is constant
-    bent = FILE.replace(
-        "  Step: {B", "  StaticShirley: {left: [2, True], right: [1, True]}\n  Step: {B"
-    )
-    path.write_text(bent)
-    assert main(["explain", str(path), "--model", "m", "--jacobian"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("StaticShirley is not linear in what it reads; Shirley in its place") == 3
-
-
-def test_a_function_in_python_may_sum() -> None:
-    @pyspec.function(domain="energy", params="B, x0 [eV], w > 0 [eV]")
-    def Slope(x, B, x0, w):  # type: ignore[no-untyped-def]
-        g = np.exp(-(((x - x0) / w) ** 2) / 2)
-        return B * (1 - np.cumsum(g) / np.sum(g))
-
-    model = load_model("m: {Slope: {B: [5, True], x0: [84, True], w: [0.5, True]}}\n", "m")
-    model.set_axes(energy=ENERGY)
-    expected = step(ENERGY, 5.0, 84.0, 0.5)
-    np.testing.assert_allclose(model.evaluate(), expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,6 @@ def test_its_squares_sum_to_the_likelihood_ratio() -> None:
     assert np.sum(deviance(d, m, 4.0) ** 2) == pytest.approx(ratio, rel=1e-14)
 
 
-def test_it_is_continuous_at_the_floor() -> None:
-    for d in (0.5, 0.001, 3.0):
-        below, above = deviance(d, 0.001 - 1e-9, 1.0), deviance(d, 0.001 + 1e-9, 1.0)
-        assert abs(below - above) < 1e-5 * max(abs(above), 1.0)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.uint16])
 def test_three_executors_agree(dtype: type) -> None:
     model = make_model("doublet_sin")

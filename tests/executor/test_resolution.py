@@ -8,8 +8,7 @@ import pytest
 import pyspec.executor
 import pyspec.plot
 from pyspec import fit_model
-from pyspec.errors import DataError, ModelError
-from pyspec.fit.results.components import component_curves
+from pyspec.errors import ModelError
 from pyspec.functions import reference
 from pyspec.model import Measurement, load_model
 
@@ -93,37 +92,6 @@ def test_a_resolution_above_only_some_blurs_those() -> None:
     above = made(narrow, RESOLUTION, narrow.replace("84", "86"))
     alone, blurred = made(narrow), made(RESOLUTION, narrow.replace("84", "86"))
     np.testing.assert_allclose(above.evaluate(), alone.evaluate() + blurred.evaluate(), rtol=1e-14)
-
-
-def test_components_are_drawn_blurred_and_add_up() -> None:
-    model = made(RESOLUTION, SHIRLEY, OFFSET, LINES)
-    curves = component_curves(model)
-    assert list(curves) == ["Shirley", "Offset", "Lorentz_01", "LA_01", "GLP_01"]
-    np.testing.assert_allclose(sum(curves.values()), model.evaluate(), rtol=1e-10)
-    with pytest.raises(DataError, match="resolution adds nothing of its own"):
-        pyspec.plot.figures.model.plot_component_of(model, "resolution", 0, None, None)
-
-
-def test_a_window_is_the_whole_cropped() -> None:
-    model = made(RESOLUTION, OFFSET, LINES)
-    whole = model.evaluate()
-    part = Measurement(columns=(40, 90))
-    for backend in BACKENDS:
-        value = pyspec.executor.make_executor(model, part, backend).run(model.theta())
-        np.testing.assert_allclose(np.ravel(value), whole[40:90], rtol=1e-12)
-
-
-def test_a_fit_finds_the_resolution() -> None:
-    truth = made(RESOLUTION, OFFSET, LINES.split("\n")[0] + "\n")
-    start = made(
-        RESOLUTION.replace("0.25", "0.4"), OFFSET, LINES.split("\n")[0].replace("0.4", "0.3") + "\n"
-    )
-    result = fit_model(start, Measurement(truth.evaluate()))
-    assert result.success
-    assert result.values["resolution_SD"] == pytest.approx(0.25, rel=1e-6)
-    assert result.values["Lorentz_01_W"] == pytest.approx(0.4, rel=1e-6)
-    peaks, grounds = result.components()
-    np.testing.assert_allclose(sum(peaks.values()) + sum(grounds.values()), truth.evaluate())
 
 
 @pytest.mark.parametrize(

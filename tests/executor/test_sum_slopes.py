@@ -12,7 +12,6 @@ import pytest
 import pyspec
 from pyspec.errors import PlanError
 from pyspec.executor import CompiledExecutor, make_executor, make_joint_executor
-from pyspec.fit import fit_model
 from pyspec.formula import Definition, define
 from pyspec.functions.external import forget_function
 from pyspec.ir import build_graph
@@ -216,16 +215,6 @@ def test_every_column_is_known(kind: str, windowed: bool) -> None:
     }
 
 
-def test_fixed_values_count() -> None:
-    model = moving()
-    model.parameters["Step_01_w"].vary = False
-    executor = make_executor(model, Measurement(np.zeros((13, 61))))
-    changed = executor.jacobian(model.theta(), {"Step_01_w": 0.9})
-    model.set_values({"Step_01_w": 0.9})
-    again = make_executor(model, Measurement(np.zeros((13, 61)))).jacobian(model.theta())
-    np.testing.assert_array_equal(changed, again)
-
-
 def test_counts_and_several_files() -> None:
     model = moving()
     clean = model.evaluate()
@@ -287,14 +276,3 @@ def test_outside_of_the_bounds_nothing_is_known() -> None:
     theta[model.opt_param_names.index("Step_01_w")] = -1.0
     assert np.isnan(executor.run(theta)).all()
     assert np.isnan(executor.jacobian(theta)[model.opt_param_names.index("Step_01_B")]).all()
-
-
-def test_a_fit_takes_no_evaluations_for_differences() -> None:
-    model = moving()
-    clean = model.evaluate()
-    data = clean + np.random.default_rng(1).normal(0, 0.02, clean.shape)
-    model.set_values({"Step_01_B": 6.0, "Step_01_w": 0.6})
-    result = fit_model(model, Measurement(data))
-    assert result.success
-    assert result.nfev < 40
-    assert result.params["Step_01_B"].value == pytest.approx(5.0, abs=0.05)

@@ -6,7 +6,6 @@ import _thread
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -119,24 +118,6 @@ def test_a_pool_goes_on_with_the_threads_there_are(n: int, monkeypatch: pytest.M
         assert isinstance(wrong.exception(timeout=20), ValueError)
     with pytest.raises(RuntimeError, match="after shutdown"):
         pool.submit(pow, 2, 2)
-
-
-@pytest.mark.parametrize("workers", ["threads", "processes"])
-def test_slices_without_threads_are_fitted_here(
-    workers: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, one = CASES["one spectrum"]()[0]
-    series = replace(one, data=np.stack([one.data, one.data]))
-    expected = fit_slices(model, series)
-
-    def refused(self: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", refused)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = fit_slices(model, series, n_workers=2, workers=workers)
-    assert np.array_equal(found.chisqr, expected.chisqr)
 
 
 @pytest.mark.parametrize("given", ["100000", "17000000000"])

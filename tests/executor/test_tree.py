@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import copy
-import inspect
-import pickle
-
 import numpy as np
 import pytest
 
-import pyspec.executor.tree
 from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor import make_executor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.functions import reference
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -80,15 +73,6 @@ def spectrum(x: np.ndarray, A: float, x0: float, F: float = 0.9) -> np.ndarray:
     total = total + GLP(x, A, x0, F, 0.3)
     total = total + Shirley(x, 0.02, total)
     return total + LinBack(x, 0.25, 1.0, 82.0, 88.0)
-
-
-def test_imports_nothing_of_the_compiled_path() -> None:
-    tree = ast.parse(inspect.getsource(pyspec.executor.tree))
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    own = {module for module in imported if module and module.startswith("pyspec")}
-    assert "pyspec.executor.protocol" in own  # which says what an executor is, and computes nothing
-    rooms = {module.split(".")[1] for module in own - {"pyspec.executor.protocol"}}
-    assert rooms == {"_library", "errors", "formula", "functions", "model"}
 
 
 def test_components_combine_in_reverse_file_order() -> None:
@@ -205,20 +189,6 @@ def test_residual_is_weighted_masked_and_flat() -> None:
     np.testing.assert_array_equal(out, residual)
 
 
-def test_unsigned_data_do_not_wrap() -> None:
-    data = np.zeros(X.size, np.uint16)
-    residual = TreeExecutor(model(), Measurement(data)).residual(None)
-    np.testing.assert_allclose(residual, -spectrum(X, 20.0, 84.0), rtol=1e-15)
-
-
-def test_pickle_and_copy() -> None:
-    moved = model(T, GLP_01_x0="shift")
-    executor = TreeExecutor(moved, Measurement(columns=(1, 5)))
-    expected = executor.run(None)
-    for twin in (pickle.loads(pickle.dumps(executor)), copy.deepcopy(executor)):
-        np.testing.assert_array_equal(twin.run(None), expected)
-
-
 def test_what_is_refused() -> None:
     bare = load_model(TEXT)
     with pytest.raises(ModelError, match="no energy axis"):
@@ -243,12 +213,3 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(DataError, match=message):
             TreeExecutor(model(), measurement)
-
-
-def test_an_expression_may_divide_by_zero() -> None:
-    """The tree used to fail with a ZeroDivisionError where the others go on with infinity."""
-    text = 'm: {Gauss: {A: ["1 / (1 / Gauss_01_x0)"], x0: [0, true], SD: [1, true]}}'
-    model = load_model(text, "m")
-    model.set_axes(energy=[-1.0, 0.0, 1.0])
-    for name in ("tree", "interpreted", "compiled"):
-        np.testing.assert_array_equal(make_executor(model, None, name).run(None).ravel(), 0.0)

@@ -119,10 +119,6 @@ def test_the_whole_graph_obeys_all_rules() -> None:
     verify(parse_graph(WHOLE))
 
 
-def test_there_are_many() -> None:
-    assert len({(was, now) for was, now, _ in BROKEN}) == len(BROKEN) >= 40
-
-
 @pytest.mark.parametrize(("was", "now", "answer"), BROKEN, ids=[answer for *_, answer in BROKEN])
 def test_each_names_node_and_rule(was: str, now: str, answer: str) -> None:
     assert WHOLE.count(was) >= 1

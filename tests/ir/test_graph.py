@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.graphs import WHOLE, node_ids
-from support.zoo import PEAK, SHIRLEY, ZOO, make_model
+from support.zoo import PEAK, SHIRLEY, make_model
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.ir import ENERGY as ENERGY_BIT
@@ -96,32 +96,6 @@ def test_a_background_that_reads_nothing_is_refused(case: str, backend: str) -> 
         model.evaluate(backend)
     with pytest.raises(ModelError, match=message):
         build_graph(model)
-
-
-def test_expression_follows_the_moved_parameter() -> None:
-    graph = build_graph(make_model("doublet_sin"))
-    edges = graph.inputs(node_ids(graph)["GLP_02_x0"], EdgeKind.EXPR_REF)
-    assert [graph.nodes[edge.source].name for edge in edges] == ["GLP_01_x0_resolved"]
-
-
-def test_laws_combine_in_reverse_file_order() -> None:
-    graph = build_graph(make_model("biexponential"))
-    edges = graph.inputs(node_ids(graph)["GLP_01_A_resolved"], EdgeKind.TRACE_INPUT)
-    assert [graph.nodes[edge.source].name for edge in edges] == [
-        "GLP_01_A_expFun_02",
-        "GLP_01_A_expFun_01",
-    ]
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_text_parses_back(name: str) -> None:
-    graph = build_graph(make_model(name))
-    again = parse_graph(print_graph(graph))
-    assert again == graph
-    assert again.structure == graph.structure
-    assert print_graph(again) == print_graph(graph)
-    assert diff(graph, again) == []
-    json.dumps(graph.as_dict(), allow_nan=False)
 
 
 AGAIN: dict[str, Callable[[GraphIR], GraphIR]] = {
@@ -212,12 +186,6 @@ def test_structure_ignores_values_bounds_and_axis_values() -> None:
     assert any(line.startswith("~ GLP_01_A: value") for line in diff(graph, other))
 
 
-def test_structure_notices_a_fixed_parameter() -> None:
-    model = make_model("biexponential")
-    model.parameters["GLP_01_F"].vary = False
-    assert build_graph(model).structure != build_graph(make_model("biexponential")).structure
-
-
 def test_without_energy_axis() -> None:
     model = make_model("simple_energy", energy=None, time=None)
     with pytest.raises(ModelError, match="no energy axis"):
@@ -251,12 +219,6 @@ def test_a_profile_needs_its_axis() -> None:
         build_graph(model)
     model.set_axes(aux=np.arange(3.0))
     assert "Gauss_01_x0_pLinear_01_m" in [one.name for one in build_graph(model).free]
-
-
-def test_graph_is_frozen() -> None:
-    graph = build_graph(make_model("simple_energy", time=None))
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        graph.nodes[0].name = "other"  # type: ignore[misc]
 
 
 def test_a_free_amplitude_and_the_energy_are_nodes() -> None:

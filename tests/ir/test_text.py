@@ -288,13 +288,6 @@ def test_each_end_kind_and_position_of_an_edge_changes_the_digests(k: int) -> No
     assert_changes(graph, replace(graph, edges=edges), "structure")
 
 
-def test_more_auxiliary_points_are_another_structure() -> None:
-    graph = parse_graph(WHOLE)
-    more = replace(graph, aux=np.array([0.0, 0.5, 1.0]), aux_weights=np.ones(3) / 3)
-    assert_changes(graph, more, "structure")
-    assert replace(graph, aux=None).structure not in (graph.structure, more.structure)
-
-
 def renewed(graph: GraphIR) -> GraphIR:
     """The graph with other values, bounds and axis values."""
     nodes = [

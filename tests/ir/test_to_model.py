@@ -13,7 +13,6 @@ import pytest
 from passes.test_same_plans import golden
 from support.random_models import generate
 from support.random_models.check import REFUSALS
-from support.zoo import ZOO, make_model
 
 from pyspec.cli.commands.models import give_axes
 from pyspec.errors import ModelError, PlanError
@@ -41,11 +40,6 @@ def assert_leads_back(model: Model) -> None:
 def test_golden_models(shared: Path) -> None:
     for model in golden(shared):
         assert_leads_back(model)
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_small_models(name: str) -> None:
-    assert_leads_back(make_model(name))
 
 
 @pytest.mark.parametrize("count", [100, pytest.param(5000, marks=pytest.mark.slow)])

@@ -351,16 +351,6 @@ def test_structured(name: str) -> None:
     assert columns(made)[column] == expected
 
 
-def test_a_line_whose_end_is_free_keeps_its_level_constant() -> None:
-    found = columns(
-        energy_model(
-            "LinBack: {m: [1, true], b: [1, true], xStart: [82, true], xStop: [88, false]}"
-        )
-    )
-    assert found["LinBack_b"] == CONSTANT
-    assert found["LinBack_m"] == "structured, static"
-
-
 def test_a_trace() -> None:
     laws = yaml(
         "m", "gaussIRF: {SD: [0.4, false]}", DECAY, "linFun: {m: [1, true], t0: [0, false]}"
@@ -371,13 +361,6 @@ def test_a_trace() -> None:
         "expFun_01_A": "structured, trace, convolved",
         "expFun_01_tau": "structured, trace, convolved",
         "linFun_01_m": "constant, trace, convolved",
-    }
-
-
-def test_a_static_model_on_two_axes() -> None:
-    assert set(columns(energy_model(OFFSET, SHAPED)).values()) == {
-        CONSTANT,
-        "structured, static",
     }
 
 

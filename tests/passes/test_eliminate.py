@@ -9,7 +9,7 @@ from support.zoo import ZOO, make_model
 
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.ir import build_graph, parse_graph
-from pyspec.model import Model, load_model
+from pyspec.model import Model
 from pyspec.passes import linear_parameters
 from pyspec.passes.eliminate import NO_EFFECT, NOT_LINEAR, UNKNOWN, Slopes, choose, joined
 
@@ -124,10 +124,3 @@ def test_models_are_affine_in_what_is_found(name: str) -> None:
         bend = (2.0 * at[0] + at[2]) / 3.0 - at[1]
         largest = max(float(np.abs(one).max()) for one in at)
         assert np.abs(bend).max() <= 1e-12 * largest
-
-
-def test_a_model_without_any() -> None:
-    text = "m:\n  Gauss: {A: [2, false], x0: [3, true], SD: [1, true]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=np.linspace(0, 9, 20))
-    assert names(model) == ()

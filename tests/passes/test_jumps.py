@@ -110,16 +110,6 @@ def test_a_jump_through_expressions() -> None:
     )
 
 
-def test_many_laws_with_one_onset_are_named_shortly() -> None:
-    law = "stepFun: {A: [2], t0: ['onset']}"
-    moves = {f"GLP_0{k}_A": law for k in (1, 2, 3, 4, 5)}
-    made = energy_model(*[PEAK] * 5, moves=moves, quantities="parameters: {onset: [0.1]}\n")
-    (column,) = (c for c in classify_columns(build_graph(made)) if c.name == "onset")
-    assert column.reason.split(":")[0] == (
-        "GLP_01_A_stepFun_01, GLP_02_A_stepFun_01, GLP_03_A_stepFun_01 and 2 more"
-    )
-
-
 def test_a_jump_whose_height_is_no_number_is_taken_to_be_there() -> None:
     text = (
         "functions: {Burst: {domain: time, formula: 'where(t >= t0, exp(A ** 2), 0)'}}\n"

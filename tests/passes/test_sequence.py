@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
@@ -15,11 +13,9 @@ from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_plan
 from pyspec.formula import op_of
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Model, load_model
-from pyspec.passes import PASSES, Pace, after, neutral, run
+from pyspec.passes import PASSES, after, neutral, run
 from pyspec.passes.classify import rests
-from pyspec.plan import schedule, schedule_1d
-
-SUBSETS = [subset for n in range(len(PASSES) + 1) for subset in combinations(PASSES, n)]
+from pyspec.plan import schedule_1d
 
 
 def before_and_after(name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -213,12 +209,6 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
         np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
 
 
-def test_fold_leaves_what_is_not_finite_as_it_is_written() -> None:
-    model = energy_model(OFFSET, PEAK.replace("[9, true]", '["exp(1000) + Offset_y0"]'), time=False)
-    graph = build_graph(model)
-    assert PASSES["fold"](graph, neutral(graph))[0] is graph
-
-
 def test_fold_does_not_touch_fixed_parameters() -> None:
     model = energy_model(PEAK, PEAK.replace("[9, true]", '["2 * GLP_01_x0"]'), time=False)
     plan = make_plan(model)
@@ -285,12 +275,6 @@ def test_paces_of_components() -> None:
 def test_a_background_that_reads_two_traces_moves() -> None:
     model = energy_model(SHIRLEY, OFFSET, PEAK, moves={"GLP_01_A": DECAY})
     assert known(model)["Shirley"][0] == "moving"
-
-
-def test_a_shape_that_moves() -> None:
-    found = known(energy_model(SHAPED, moves={"GLP_01_x0": DECAY}))
-    assert found["GLP_01"][0] == "moving"
-    assert found["GLP_01"][2] == ("GLP_01_x0_expFun_01_t0",)
 
 
 def test_a_height_over_a_profile_is_one_shape_times_a_trace() -> None:
@@ -374,32 +358,6 @@ def test_each_pass_does_something_to_the_rich_models(name: str) -> None:
     assert did == set(PASSES) or name != "2d"
 
 
-@pytest.mark.parametrize("without", SUBSETS, ids=",".join)
-@pytest.mark.parametrize("name", RICH)
-def test_the_numbers_do_not_depend_on_the_passes(name: str, without: tuple[str, ...]) -> None:
-    whole, plan = make_plan(RICH[name]), make_plan(RICH[name], without)
-    assert (plan.opt_param_names, plan.fixed_names) == (whole.opt_param_names, whole.fixed_names)
-    for executor in (InterpretedExecutor, CompiledExecutor):
-        spectrum, expected = executor(plan).run(None), executor(whole).run(None)
-        assert np.abs(spectrum - expected).max() <= 1e-13 * np.abs(expected).max()
-    slopes = CompiledExecutor(plan).jacobian(None, known_only=True)
-    expected = CompiledExecutor(whole).jacobian(None, known_only=True)
-    # What runs at a time of its own rather than for all rounds differently, column by column.
-    assert (np.abs(slopes - expected).max(axis=1) <= 1e-12 * np.abs(expected).max(axis=1)).all()
-
-
-def test_neutral_facts_claim_nothing() -> None:
-    graph = build_graph(RICH["2d"])
-    facts = neutral(graph)
-    plan = schedule(graph, facts)
-    n = len(plan.opt_param_names)
-    assert (plan.op_pace == Pace.MOVING).all()
-    assert all(not found for found in facts.onsets)
-    computed = slice(n + len(plan.fixed_names), None)
-    assert plan.row_moves[computed].all()
-    assert (np.diff(plan.row_theta_indptr)[computed] == n).all()
-
-
 def test_the_verifier_runs_after_each_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(graph, facts):  # type: ignore[no-untyped-def]
         from pyspec.ir.rewrite import renumbered
@@ -444,12 +402,6 @@ def test_the_environment_chooses(
     _, _, report = run(build_graph(RICH["1d"]), "fold")
     left = [name for name in ran if name != "fold"]
     assert [step.name for step in report if step.ran] == ["expand", *left]
-
-
-def test_the_passes_after_one() -> None:
-    assert after("drop") == {"share", "classify", "separable"}
-    assert after("separable") == frozenset()
-    assert after("expand") == set(PASSES)
 
 
 def test_the_report_reads_as_text() -> None:

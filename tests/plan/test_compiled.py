@@ -15,16 +15,14 @@ from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHAPED, SHIRLEY, 
 from support.zoo import ZOO, make_model
 
 import pyspec.plan.compiled as compiled
-from pyspec import File, Project
 from pyspec.errors import DataError, ModelError
-from pyspec.executor import CompiledExecutor, executor_of, laid, make_executor, make_plan
+from pyspec.executor import CompiledExecutor, executor_of, make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Dynamics, Measurement, Model, Par
-from pyspec.model.build.load import load_dynamics, load_model
-from pyspec.passes import PASSES, jump_parameters
-from pyspec.passes.sequence import VARIABLE
+from pyspec.model.build.load import load_model
+from pyspec.passes import jump_parameters
 from pyspec.plan import (
     CompiledModel,
     PackedPlan,
@@ -253,16 +251,6 @@ def test_a_fixed_phase_decides_which_parameters_jump() -> None:
     assert jump_parameters(compile_model(model).graph) == ()
 
 
-def test_passes_that_are_left_out_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = everything()
-    plans = {make_plan(model).digest, make_plan(model, ("share",)).digest}
-    assert compile_model(model, "share") is compile_model(model, ["share"])
-    monkeypatch.setenv(VARIABLE, "none")
-    plans.add(make_plan(model).digest)
-    assert len(plans) == 3
-    assert make_plan(model) == make_plan(model, tuple(PASSES))
-
-
 def test_a_function_that_is_registered_again_is_another() -> None:
     try:
         register_function("Bump", lambda x, A, x0: A / (1 + (x - x0) ** 2), "A, x0")
@@ -277,17 +265,6 @@ def test_a_function_that_is_registered_again_is_another() -> None:
         forget_function("Bump")
 
 
-def test_only_so_many_models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "MOST", 3)
-    models = [energy_model(OFFSET, *[PEAK] * n, time=False) for n in range(1, 8)]
-    first, second = compile_model(models[0]), compile_model(models[1])
-    for model in models[2:]:
-        compile_model(model)
-        assert compile_model(models[0]) is first  # used again, so it stays
-        assert len(compiled._KEPT) <= 6
-    assert compile_model(models[1]) is not second
-
-
 def _numbers_of_everything(_: int) -> bytes:
     return numbers(everything()).tobytes()
 
@@ -299,15 +276,6 @@ def test_a_forked_process_uses_what_was_compiled_before() -> None:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(_numbers_of_everything, range(4)) == [expected] * 4
     assert list(compiled._KEPT) == before
-
-
-def test_a_model_without_a_plan_says_so_whenever_the_plan_is_asked_for() -> None:
-    made = compile_model(energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY}, time=False))
-    assert list(made.parameters) == list(made.model.parameters)
-    for _ in range(2):
-        for what in ("plan", "packed", "names", "pinned", "jumps"):
-            with pytest.raises(ModelError, match="has no time axis"):
-                getattr(made, what)
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -387,27 +355,6 @@ def test_threads_may_lower_the_same_model() -> None:
     assert all(np.array_equal(one, expected) for one in found)
 
 
-def test_dynamics_that_are_added_are_seen() -> None:
-    model = energy_model(OFFSET, PEAK)
-    before = numbers(model)
-    model.add_dynamics("GLP_01_A", load_dynamics(f"d:\n  {DECAY}\n", "d", "GLP_01_A"))
-    assert not np.array_equal(numbers(model), before)
-
-
-def test_values_share_the_axes_in_the_form_of_c_and_other_axes_do_not() -> None:
-    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
-    first = compile_model(model).pinned
-    model.set_values({"GLP_01_A": 5.0})
-    assert compile_model(model).pinned is first
-    for times in (TIME[:-1], TIME + 1.0, TIME.copy()):
-        model.set_axes(time=times)
-        again = compile_model(model).pinned
-        assert again is not first
-        assert again.fields["n_rows"] == times.size
-        assert np.array_equal(again.arrays[0], ENERGY)
-        assert np.array_equal(again.arrays[1], times)
-
-
 def test_a_plan_on_other_axes_does_not_keep_inputs_of_before() -> None:
     text = (
         "functions:\n  Reference: {formula: A * ref, inputs: ref}\n"
@@ -420,33 +367,3 @@ def test_a_plan_on_other_axes_does_not_keep_inputs_of_before() -> None:
     other = plan.with_inputs(plan.theta, plan.fixed, ENERGY, None, None, None)
     with pytest.raises(DataError, match="ref"):
         CompiledExecutor(other)
-
-
-def test_an_axis_given_again_stays_the_same_object() -> None:
-    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
-    energy, time = model.energy, model.time
-    model.set_axes(energy=ENERGY.copy(), time=TIME.copy())
-    assert model.energy is energy
-    assert model.time is time
-    model.set_axes(energy=ENERGY + 0.1, time=TIME[:-1])
-    assert model.energy is not energy
-    assert np.array_equal(model.energy, ENERGY + 0.1)
-    assert model.time is not None
-    assert model.time.size == TIME.size - 1
-
-
-def test_fits_of_a_file_share_the_plan_and_what_is_laid_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model = energy_model(OFFSET, PEAK, time=False)
-    data = model.evaluate() + np.random.default_rng(2).normal(0.0, 0.01, ENERGY.size)
-    file = File(Project(show_output=0), data=data, energy=ENERGY)
-    file.add_model(model)
-    first = file.fit_spectrum(model.name)
-    made: list[str] = []
-    monkeypatch.setattr(compiled, "_lower", lambda *given: made.append("plan"))
-    monkeypatch.setattr(laid, "FitLayout", lambda *given: made.append("layout"))
-    for source in (None, "model", None):
-        again = file.fit_spectrum(model.name, seed_source=source)
-        assert again.chisqr == pytest.approx(first.chisqr, rel=1e-12)
-    assert not made

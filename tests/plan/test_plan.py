@@ -10,7 +10,7 @@ import pytest
 from support.zoo import ZOO, make_model
 
 from pyspec import components as c
-from pyspec._library import CONSTANTS, OPS
+from pyspec._library import CONSTANTS
 from pyspec.errors import PlanError
 from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.functions.external import forget_function, register_function
@@ -314,21 +314,3 @@ alone:
     data = Measurement(np.ones((7, 21)))
     sums = [make_executor(one, data).normal(None, in_strips=True) for one in (model, still)]
     np.testing.assert_allclose(sums[0], sums[1], rtol=1e-12, atol=1e-12 * np.abs(sums[1]).max())
-
-
-def test_parameters_left_out_have_no_row() -> None:
-    plan = make_plan(make_model("biexponential"))
-    position = OPS["expFun"].params.index("y0")
-    # Reverse file order: the second law, with its y0, comes first.
-    assert plan.dyn_sub_param_rows[0, position] >= 0
-    assert plan.dyn_sub_param_rows[1, position] == -1
-
-
-def test_a_packed_plan_that_travels_has_an_address_of_its_own() -> None:
-    packed = pack(make_plan(make_model("biexponential")))
-    there = packed.address
-    again = pickle.loads(pickle.dumps(packed))
-    assert isinstance(again, PackedPlan)
-    assert again.address != there
-    assert again.memory.tobytes() == packed.memory.tobytes()
-    assert again.labels == packed.labels

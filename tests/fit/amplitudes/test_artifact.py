@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pyspec import File, Project, bootstrap
+from pyspec import File, Project
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.solve.other_optima import starts_beside
 from pyspec.functions import time as laws
 from pyspec.functions.response import expFun_gaussIRF
-from tests.support.findings import kinds
 
 Array = npt.NDArray[np.float64]
 
@@ -179,41 +177,6 @@ def test_an_interrupt_leaves_the_optimum_that_was_found(n: int, tmp_path: Path) 
     assert said.numbers["end"] == "interrupted"
 
 
-def test_an_interrupt_ends_a_fit_that_has_left_its_optimum(tmp_path: Path) -> None:
-    rng = np.random.default_rng(7)
-    data, start = simulated(rng), off(rng)
-
-    def interrupt(nfev: int, chisqr: float, best: float) -> None:
-        if nfev == 50:
-            signal.raise_signal(signal.SIGINT)
-
-    result = fit(tmp_path, data, start, progress=interrupt)
-    assert not result.success
-    assert result.interrupted
-    assert result.chisqr < fit(tmp_path, data, start, max_nfev=30).chisqr
-
-
-def test_data_without_noise_have_one_optimum(tmp_path: Path) -> None:
-    rng = np.random.default_rng(7)
-    exact = fit(tmp_path, simulated(rng), TRUTH | TAU).fit
-    result = fit(tmp_path, np.asarray(exact), off(rng))
-    assert result.success
-    assert Kind.EQUIVALENT_OPTIMA not in kinds(result)
-    assert result._rivals == []
-
-
-def test_one_time_zero_for_all_energies_is_not_turned(tmp_path: Path) -> None:
-    """It was moved by two widths in place of that, which took a third of the evaluations."""
-    lines = [line for line in MODEL.replace("SCOPE", "True").splitlines() if "chirp" not in line]
-    (tmp_path / "models.yaml").write_text("\n".join(lines).replace('["zero"]', '["onset"]'))
-    data = simulated(np.random.default_rng(1))
-    problem = file_of(Project(tmp_path, show_output=False), "one", data, TAU).fit_2d("art").problem
-    assert problem.names == ("gaussIRF_SD", "expFun_01_tau", "expFun_02_tau", "onset")
-    found = starts_beside(problem, np.array([0.1, 1.0, 30.0, 0.2]))
-    assert np.allclose(np.array(found)[:, 0], [0.1, 0.1, 0.14])
-    assert np.allclose(np.array(found)[:, 3], [0.05, 0.35, 0.2])
-
-
 def test_a_time_zero_that_is_held_stays(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(
         MODEL.replace("SCOPE", "True")
@@ -241,18 +204,3 @@ def test_an_optimum_that_is_nearly_as_good_is_said(tmp_path: Path) -> None:
     problem = result.problem
     (rival,) = result._rivals or []
     assert np.allclose(rival[[*map(problem.names.index, other)]], [*other.values()], rtol=0.03)
-
-
-@pytest.mark.slow
-def test_repetitions_look_where_another_optimum_is_nearly_as_good(tmp_path: Path) -> None:
-    """Each repetition looked on all sides of its time zero, which took six times as long as it."""
-    alone = fit(tmp_path, simulated(np.random.default_rng(7)), TRUTH | TAU)
-    assert np.mean([one.nfev for one in bootstrap(alone, 10).fits]) < 15
-    two = fit(tmp_path, simulated(np.random.default_rng(16)), TRUTH | TAU)
-    quick = bootstrap(two, 30)
-    two._rivals = None
-    thorough = bootstrap(two, 30)
-    assert sum(a.nfev for a in quick.fits) < 0.4 * sum(a.nfev for a in thorough.fits)
-    for name in ("onset", "chirp"):  # repetitions end at either
-        assert quick.spread(name) > 1.7 * two.stderr[name]
-        assert np.isclose(quick.spread(name), thorough.spread(name), rtol=0.1)

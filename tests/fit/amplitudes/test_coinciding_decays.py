@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_joint, fit_model, load_model
+from pyspec import Measurement, fit_model, load_model
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 
@@ -78,13 +78,3 @@ def test_decays_that_set_in_at_different_times_are_told_apart() -> None:
     data = np.outer(np.exp(-np.maximum(TIME, 0) / 2) * (TIME > 0), np.ones(ENERGY.size))
     data += np.outer(np.exp(-np.maximum(TIME - 1, 0) / 2) * (TIME > 1), np.sin(9 * ENERGY))
     assert not _said(_fit("onsets", data))
-
-
-def test_a_joint_fit_names_them_once() -> None:
-    parts = []
-    for seed in range(2):
-        model = load_model(MODELS.replace("True, 0.01", "project, 0.01"), "laws")
-        model.set_axes(energy=ENERGY, time=TIME)
-        noise = np.random.default_rng(seed).normal(0, 0.01, (TIME.size, ENERGY.size))
-        parts.append((model, Measurement(_data(0.2) + noise)))
-    assert len([one for one in fit_joint(parts).findings if one.kind is Kind.EQUAL_RATES]) == 1

@@ -3,8 +3,6 @@ along the spectrum, and what moves with them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.integrate import simpson
@@ -14,10 +12,7 @@ from pyspec import (
     Measurement,
     Model,
     ModelError,
-    bootstrap,
     fit_model,
-    load_fit,
-    save_fit,
 )
 from pyspec.executor import make_executor
 from pyspec.functions import time as laws
@@ -147,25 +142,6 @@ def test_what_depends_on_the_energy_has_no_row_in_the_table(result: FitResult) -
     assert "gaussFun_01_t0" not in result.params
 
 
-def test_nor_have_they_one_in_the_table_of_many_fits(result: FitResult) -> None:
-    """Onset and width were rows and columns of nan."""
-    fits = bootstrap(result, 3)
-    assert "nan" not in str(fits)
-    assert set(fits.names) == {*TRUTH}
-    assert not fits.to_dataframe().isna().any(axis=None)
-
-
-def test_it_comes_back_from_an_archive(result: FitResult, tmp_path: Path) -> None:
-    save_fit(tmp_path / "fit.h5", result)
-    again = load_fit(tmp_path / "fit.h5")
-    assert again.amplitudes is not None
-    assert result.amplitudes is not None
-    assert np.allclose(
-        again.amplitudes["expFun_01_A"], result.amplitudes["expFun_01_A"], rtol=1e-12
-    )
-    assert np.allclose(again.fit, result.fit, rtol=1e-12)
-
-
 def test_a_kernel_on_the_samples_cannot_be_dispersed() -> None:
     text = CHIRPED.replace("gaussIRF: {", "gaussCONV: {").replace("gaussIRF_SD", "gaussCONV_SD")
     model = load_model(text, "chirped")
@@ -206,27 +182,6 @@ ringing:
   gaussIRF: {SD: [0.4, True, 0.05, 2]}
   expFun: {A: {free: energy}, tau: [20, True, 1, 100], t0: [0, True, -1, 1]}
 """
-
-
-def test_a_formula_stands_beside_a_quantity_that_names_the_energy_for_another_model() -> None:
-    lag = np.linspace(0, 80, 16001)
-    pulse = np.exp(-(((TIME[:, None] - 0.1 - lag) / 0.3) ** 2) / 2) / (0.3 * np.sqrt(2 * np.pi))
-    law = np.exp(-(1 / 5.0 - 2j * np.pi * 0.45) * lag)
-    rings = simpson(pulse * law, x=lag)
-    spectra = np.array([np.cos(ENERGY / 90), np.sin(ENERGY / 50), np.ones(ENERGY.size)])
-    decay = expFun_gaussIRF(TIME, 1.0, 15.0, 0.1, 0.3)
-    clean = np.array([rings.real, rings.imag, decay]).T @ spectra
-    model = load_model(RINGING, "ringing")
-    model.set_axes(energy=ENERGY, time=TIME)
-    found = fit_model(model, Measurement(clean))
-    truth = {"Ringing_01_f": 0.45, "Ringing_01_tau": 5.0, "gaussIRF_SD": 0.3, "expFun_01_tau": 15.0}
-    for name, value in truth.items():
-        assert found.values[name] == pytest.approx(value, rel=1e-6)
-    linear = found.amplitudes
-    assert linear is not None
-    for name, spectrum in zip(linear, spectra, strict=True):
-        np.testing.assert_allclose(linear[name], spectrum, atol=1e-6)
-    assert "chirp" not in found.values
 
 
 FORMULAS = RINGING.replace('t0: ["expFun_01_t0"]', 't0: ["zero"]').replace(
@@ -291,11 +246,3 @@ def test_what_the_data_do_not_determine_is_named(method: str) -> None:
     assert found.without_effect == ("idle",)
     assert "The data do not determine idle" in found.message
     assert np.isclose(found.values["width"], TRUTH["width"], rtol=0, atol=0.02)
-
-
-def test_delays_in_another_unit_than_the_model_are_answered() -> None:
-    model = load_model(CHIRPED, "chirped")
-    model.set_axes(energy=ENERGY, time=1000 * TIME)
-    found = fit_model(model, Measurement(data()))
-    assert not found.success
-    assert "do not determine" in found.message

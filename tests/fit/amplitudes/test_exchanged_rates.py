@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_joint, fit_model, load_model
+from pyspec import Measurement, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.kinetics import populations
 from tests.support.findings import looked
@@ -80,15 +80,3 @@ def test_the_sentence_names_both_and_chisqr_is_the_same():
     back = fit(MODELS, {**values, "chain_k2": result.values["chain_k1"]})
     assert back.chisqr == pytest.approx(result.chisqr, rel=1e-9)
     assert is_faster(back.values) != is_faster(result.values)
-
-
-def test_files_of_a_joint_fit_say_it_once():
-    start = exchanged_start()
-    text = MODELS.replace("k1: [4, True", "k1: [4, project").replace(
-        "k2: [2, True", "k2: [2, project"
-    )
-    joint = fit_joint([part(text, start, seed) for seed in (1, 1)], scale_covar=False)
-    assert is_faster(joint.values) != is_faster(start)
-    joint = joint.diagnose(deep=True)
-    assert len(said(joint.joint)) == 1
-    assert said(joint[0]) == said(joint.joint)

@@ -18,7 +18,6 @@ from pyspec import (
     ModelError,
     fit_joint,
     fit_model,
-    fit_slices,
     load_fit,
     save_fit,
 )
@@ -360,22 +359,6 @@ def test_a_fit_comes_back_from_an_archive_and_a_pickle(tmp_path: Path) -> None:
     assert again.chisqr == pytest.approx(result.chisqr, rel=1e-10)
 
 
-def test_amplitudes_as_a_dataset() -> None:
-    pytest.importorskip("xarray")
-    result = fit_model(decays(), Measurement(signal()))
-    assert result.amplitudes is not None
-    found = result.amplitudes.to_xarray()
-    assert found["value"].sel(amplitude="expFun_02_A").shape == (40,)
-    assert np.array_equal(found["energy"], ENERGY)
-    assert found["basis"].dims == ("amplitude", "time")
-    again = found["basis"].values.T @ found["value"].values
-    np.testing.assert_allclose(again, result.fit, rtol=0, atol=1e-12)
-    whole = result.to_xarray()
-    assert np.allclose(
-        whole["amplitudes"].sel(amplitude="expFun_01_A"), result.amplitudes["expFun_01_A"]
-    )
-
-
 def test_a_prediction_has_the_errors_of_all_parameters() -> None:
     """Over the data the squared errors add up to s² times the number of all parameters: the trace
     of the projection on what the model can do."""
@@ -432,10 +415,3 @@ def test_an_unknown_amplitude_is_named() -> None:
 def test_both_axes_cannot_be_free() -> None:
     with pytest.raises(ModelError, match="is a function of energy itself"):
         load_model("m:\n  Offset: {y0: {free: energy}}", "m")
-
-
-def test_slices_say_that_a_spectrum_belongs_to_all_times() -> None:
-    model = load_model(DECAYS, "decays")
-    model.set_axes(energy=ENERGY)
-    with pytest.raises(FitError, match=r"expFun_01_A is free along energy.*fit_2d"):
-        fit_slices(model, Measurement(signal()))

@@ -12,8 +12,7 @@ import pytest
 from pyspec import Measurement, fit_joint, fit_model, load_fit, load_model, save_fit
 from pyspec.fit import FitResult
 from pyspec.functions.kinetics import populations
-from pyspec.model import load_time_model
-from pyspec.plot import plot_amplitudes, plot_species
+from pyspec.plot import plot_species
 
 MODELS = """
 kinetics:
@@ -77,20 +76,6 @@ def test_a_spectrum_that_changes_with_them_has_no_error(tmp_path: Path) -> None:
     plt.close(figure)
 
 
-@pytest.mark.parametrize("spectra", ["{free: energy}", "{free: energy, vary: project}"])
-def test_a_joint_fit_says_the_same(spectra: str) -> None:
-    parts = []
-    text = MODELS.replace("True, 0", "project, 0").replace("{free: energy}", spectra)
-    for _ in range(2):
-        model = load_model(text, "reversible")
-        model.set_axes(energy=ENERGY, time=TIME)
-        parts.append((model, Measurement(_data())))
-    linear = fit_joint(parts, names=["one", "two"])["one"].amplitudes
-    assert linear is not None
-    assert np.isnan(linear.stderr["back_B_A"]).all()
-    assert np.isfinite(linear.stderr["back_A_A"]).all()
-
-
 @pytest.mark.parametrize("shared", [False, True])
 def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
     shared: bool, tmp_path: Path
@@ -125,21 +110,3 @@ def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
                 np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
             found, expected = (one.predict(time=at).stderr for one in (fit, whole))
             np.testing.assert_allclose(found, expected[:, columns], rtol=1e-5)
-
-
-def test_a_rate_that_went_off_to_nothing() -> None:
-    """The data grow, the law falls: tau goes to 2e81, where nothing depends on it. Its variance is
-    beyond the largest float; that was a RuntimeWarning, and errors of amplitudes were infinite."""
-    energy = np.concatenate([np.linspace(80, 84, 21), np.linspace(90, 94, 21)])
-    time = np.linspace(-1, 5, 13)
-    data = 3 + 18 * np.exp(-((energy - 82.2) ** 2)) * np.linspace(1, 2, 13)[:, None]
-    text = "m: {expFun: {A: {free: energy}, tau: [9, True], t0: [-2, False]}}"
-    model = load_time_model(text, "m")
-    model.set_axes(energy=energy, time=time)
-    result = fit_model(model, Measurement(data))
-    assert result.without_effect == ("expFun_01_tau",)
-    found = result.amplitudes
-    assert found is not None
-    np.testing.assert_allclose(found.values["expFun_01_A"], data.mean(axis=0), rtol=1e-9)
-    assert np.isnan(found.stderr["expFun_01_A"]).all()
-    plt.close(plot_amplitudes(result))

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, Project, fit_model, load_fit, save_fit
+from pyspec import Measurement, fit_model
 from pyspec.executor import make_executor
-from pyspec.formula import instrument_text, op_of
-from pyspec.functions.response_rows import response
 from pyspec.model import Model, load_model
 from pyspec.model.build.load import load_time_model
 
@@ -130,38 +128,6 @@ def test_free_spectra_are_recovered() -> None:
     assert np.all(np.std(pulls, axis=0) < 1.8)
 
 
-def test_another_backend_has_the_same_basis() -> None:
-    still = FREE.partition("free:")[1:]
-    model = free_model("".join(still).replace('["zero"]', "[0.05, True]"))
-    basis = []
-    for backend in ("compiled", "interpreted"):
-        executor = make_executor(model, Measurement(free_data(1)), backend)
-        basis.append(executor.solve(model.theta()).design.basis[:, 0])
-    np.testing.assert_allclose(basis[0], basis[1], rtol=0, atol=1e-12)
-
-
-def test_a_fit_with_a_measured_instrument_is_saved_and_loaded(tmp_path: Path) -> None:
-    table = np.column_stack([S, R])
-    np.savetxt(tmp_path / "instrument.csv", table, delimiter=",", fmt="%.17g")
-    text = (
-        FREE.partition("  measuredIRF")[0]
-        + "  measuredIRF: {file: instrument.csv}\n  expFun"
-        + (FREE.partition("  expFun")[2])
-    )
-    (tmp_path / "models.yaml").write_text(text)
-    file = File(Project(tmp_path, show_output=False), data=free_data(1), energy=ENERGY, time=TIME)
-    file.load_model(tmp_path / "models.yaml", "free")
-    result = file.fit_2d("free")
-    save_fit(tmp_path / "fit.h5", result)
-    (tmp_path / "instrument.csv").unlink()
-    again = load_fit(tmp_path / "fit.h5")
-    own = next(one for one in again.model.components if one.op.kind == "IRF")
-    assert own.function == instrument_text(S.tolist(), R.tolist(), "")
-    assert again.values == result.values
-    assert again.values == result.values
-    assert again.refit().values["expFun_01_tau"] == pytest.approx(4.0, abs=0.1)
-
-
 CHAIN = f"""
 kinetics:
   chain: {{A -> B: k1, B: k2}}
@@ -194,27 +160,3 @@ def test_spectra_of_states_are_recovered(tmp_path: Path) -> None:
     assert linear is not None
     away = (linear.sas().values - spectra) / linear.sas().stderr
     assert 0.7 < np.std(away) < 1.4
-
-
-def test_the_response_of_a_law_is_that_of_the_text() -> None:
-    row = response(op_of("expFun"), op_of(instrument_text(S.tolist(), R.tolist(), "")))
-    assert row is not None
-    np.testing.assert_allclose(
-        row.own(TIME, 2.0, 0.8, 0.04, 0.0), seen("expFun", 2.0, 0.8, 0.04), rtol=0, atol=1e-12
-    )
-
-
-def test_an_oscillation_is_found() -> None:
-    text = (
-        "osc:\n"
-        + ROW
-        + "  sinFun: {A: [1, True], f: [0.79, True], phi: [0.2, True], t0: [0, False]}\n"
-    )
-    model = load_time_model(text, "osc")
-    model.set_axes(time=TIME)
-    clean = seen("sinFun", 1.5, 0.8, 0.5, 0.0)
-    noisy = clean + np.random.default_rng(3).normal(0, 0.01, TIME.size)
-    result = fit_model(model, Measurement(noisy))
-    for parameter, true in (("A", 1.5), ("f", 0.8), ("phi", 0.5)):
-        found = result.params[f"sinFun_01_{parameter}"]
-        assert abs(found.value - true) < 4 * found.stderr

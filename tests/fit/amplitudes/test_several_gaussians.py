@@ -3,9 +3,7 @@ against the fit in which each of them is a parameter."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +12,12 @@ from pyspec import (
     FitResult,
     Measurement,
     Model,
-    ModelError,
     fit_model,
-    load_fit,
     load_model,
-    save_fit,
 )
 from pyspec.executor import make_executor
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
-from pyspec.model import load_dynamics, load_time_model
+from pyspec.model import load_dynamics
 
 Array = np.ndarray
 
@@ -198,62 +193,6 @@ def test_values_and_errors_are_those_of_all_parameters_together(
     assert np.allclose(np.array(list(result.amplitudes.stderr.values())), expected, rtol=1e-6)
 
 
-def test_one_gaussian_does_not_describe_two(results: dict[str, FitResult]) -> None:
-    lines = PLAIN.splitlines(keepends=True)
-    model = load_model("".join(line for line in lines if "share" not in line), "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
-    single = fit_model(model, Measurement(data_of("plain")))
-    assert single.chisqr > 10 * results["plain"].chisqr
-
-
-@pytest.mark.parametrize("backend", ["interpreted", "tree"])
-def test_executors_agree(backend: str, results: dict[str, FitResult]) -> None:
-    first = results["plain"]
-    other = fit_model(model_of("plain"), Measurement(data_of("plain")), backend=backend)
-    assert other.chisqr == pytest.approx(first.chisqr, rel=1e-10)
-    assert np.allclose(other.theta, first.theta, rtol=1e-6)
-    for name, error in first.stderr.items():
-        assert error is None or other.stderr[name] == pytest.approx(error, rel=1e-5)
-
-
-def test_an_instrument_that_depends_on_the_energy_is_interpreted_too() -> None:
-    _, truth, _ = CASES["chirped"]
-    made = [
-        make_executor(model_of("chirped"), Measurement(data_of("chirped")), backend)
-        for backend in ("compiled", "interpreted")
-    ]
-    theta = np.array([truth[name] for name in made[0].opt_param_names]) * 1.03
-    compiled, interpreted = (executor.residual(theta) for executor in made)
-    assert np.abs(interpreted - compiled).max() < 1e-10 * np.abs(data_of("chirped")).max()
-    with pytest.raises(ModelError, match=r"depends on the energy.*compiled backend"):
-        make_executor(model_of("chirped"), Measurement(data_of("chirped")), "tree")
-
-
-@both
-def test_a_fit_comes_back_from_an_archive_and_a_pickle(
-    case: str, results: dict[str, FitResult], tmp_path: Path
-) -> None:
-    result = results[case]
-    save_fit(tmp_path / "fit.h5", result)
-    for again in (load_fit(tmp_path / "fit.h5"), pickle.loads(pickle.dumps(result))):
-        assert again.amplitudes is not None
-        assert result.amplitudes is not None
-        assert np.allclose(
-            again.amplitudes["expFun_01_A"], result.amplitudes["expFun_01_A"], rtol=1e-12
-        )
-        assert np.allclose(again.fit, result.fit, rtol=1e-12)
-
-
-@both
-def test_predictions_and_components(case: str, results: dict[str, FitResult]) -> None:
-    result = results[case]
-    components = result.eval_components()
-    assert set(components) == {name.removesuffix("_A") for name in result.amplitudes}
-    assert np.allclose(sum(components.values()), result.fit, rtol=1e-10, atol=1e-12)
-    at = TIME[[3, 40, 90]]
-    assert np.allclose(result.predict(time=at).value, result.fit[[3, 40, 90]], rtol=1e-10)
-
-
 KINETICS = """
 kinetics:
   chain: {A -> B: k1, B: k2}
@@ -288,30 +227,6 @@ def test_states_of_a_scheme_have_the_spectra_of_the_decays(results: dict[str, Fi
     assert other.chisqr == pytest.approx(second.chisqr, rel=1e-10)
 
 
-def test_amplitudes_that_are_parameters_stand_beside_free_ones() -> None:
-    """A law whose height is a parameter is seen through the same Gaussians."""
-    text = PLAIN.replace("stepFun: {A: {free: energy}", "stepFun: {A: [0.5, True]")
-    rng = np.random.default_rng(5)
-    clean = [plain_traces(PLAIN_TRUTH, e).T @ (np.sin(e / 50), 1.5, 0.8) for e in ENERGY]
-    data = np.array(clean).T + rng.normal(0, 0.01, (TIME.size, ENERGY.size))
-    model = load_model(text, "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
-    executor = make_executor(model, Measurement(data))
-    theta = model.theta()
-    jacobian = executor.jacobian(theta)
-    for k, name in enumerate(model.opt_param_names):
-        h = np.zeros(theta.size)
-        h[k] = 1e-5
-        expected = (executor.residual(theta + h) - executor.residual(theta - h)) / 2e-5
-        assert np.abs(jacobian[k] - expected).max() < 1e-7 * np.abs(expected).max(), name
-    result = fit_model(model, Measurement(data))
-    truth = PLAIN_TRUTH | {"stepFun_01_A": 0.8}
-    for name, value in truth.items():
-        assert abs(result.values[name] - value) < 4 * result.stderr[name], name
-    other = fit_model(model, Measurement(data), backend="interpreted")
-    assert np.allclose(other.theta, result.theta, rtol=1e-6)
-
-
 MOVING = """
 line:
   Offset: {y0: [1, True]}
@@ -344,16 +259,6 @@ def test_a_height_that_moves_gives_shares_shift_and_widths_within_their_errors()
             pulls.append((result.values[full] - value) / result.stderr[full])
     assert np.abs(pulls).max() < 4.5
     assert np.sqrt(np.mean(np.square(pulls))) == pytest.approx(1.0, abs=0.3)
-
-
-def test_a_single_trace_is_fitted() -> None:
-    text = MOVING.split("motion:", maxsplit=1)[1]
-    model = load_time_model(f"motion:{text}", "motion")
-    model.set_axes(time=TIME)
-    truth = [0.25, 1.2, 0.35, 0.6, -2.0, 5.0, 0.1]
-    clean = make_executor(model, backend="tree").run(truth)
-    result = fit_model(model, Measurement(clean))
-    assert np.allclose(result.theta, truth, rtol=1e-6)
 
 
 def test_outside_of_its_domain_an_energy_has_no_value() -> None:

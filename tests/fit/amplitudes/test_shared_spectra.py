@@ -4,7 +4,6 @@ of one fit of all files."""
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,11 @@ from scipy.optimize import least_squares
 
 from pyspec import (
     DataError,
-    FitError,
     Measurement,
     Model,
     ModelError,
     fit_joint,
-    fit_model,
-    load_fit,
     load_model,
-    save_fit,
 )
 from pyspec.components import expFun, free, gaussIRF
 from pyspec.functions import energy
@@ -133,21 +128,6 @@ def test_equals_one_fit_with_every_amplitude_a_parameter(weighted: bool) -> None
         begin += part.size
 
 
-def test_a_shared_spectrum_is_better_known_than_one_of_each_file() -> None:
-    parts = files()
-    shared = fit_joint(parts)
-    apart = fit_joint([(apart_model(k), measured) for k, (_, measured) in enumerate(parts)])
-    together, alone = (one[0].amplitudes.stderr["expFun_01_A"] for one in (shared, apart))
-    assert np.all(together < alone)
-    assert shared.joint.n_free == apart.joint.n_free - ENERGY.size
-
-
-def apart_model(file: int) -> Model:
-    model = load_model(MODEL.replace(", vary: project", ""), "one")
-    model.set_axes(energy=ENERGY, time=TIMES[file])
-    return model
-
-
 @pytest.mark.parametrize("method", ["leastsq", "least_squares"])
 def test_methods_of_lmfit_end_at_the_same_point(method: str) -> None:
     parts = files()
@@ -253,24 +233,6 @@ def test_axes_that_differ_by_rounding_are_one(way: str, order: int) -> None:
     assert np.array_equal(second.along, np.float64(ROUNDED[way])[::order])
 
 
-def test_free_traces_are_shared_by_times_that_differ_by_rounding() -> None:
-    text = """
-m:
-  Offset: {y0: {free: time}}
-  Gauss: {A: {free: time, vary: project}, x0: [2.2, "project", 1.6, 2.9], SD: [0.2, True, 0.05, 1]}
-"""
-    time, parts = np.linspace(0, 1.1, 12), []
-    added_up = np.cumsum([0.0, *[0.1] * 11])
-    for file, times in enumerate((time, added_up)):
-        model = load_model(text, "m")
-        model.set_axes(energy=ENERGY, time=times)
-        shape = energy.Gauss(ENERGY, 1.0, 2.25, 0.2 + 0.05 * file)
-        noise = np.random.default_rng(file).normal(0, 0.01, (12, 14))
-        parts.append((model, Measurement(np.exp(-time)[:, None] * shape + 0.1 + noise)))
-    assert not np.array_equal(time, added_up)
-    assert fit_joint(parts).success
-
-
 def test_what_cannot_be_shared_is_refused() -> None:
     (one, first), (two, second) = files()
     two.set_axes(energy=ENERGY + 0.01)
@@ -287,21 +249,3 @@ def test_what_cannot_be_shared_is_refused() -> None:
     other.set_axes(energy=ENERGY, time=TIMES[1])
     with pytest.raises(ModelError, match="the same entry"):
         fit_joint([(one, first), (other, second)])
-
-
-@pytest.mark.parametrize("unit", [1.0, 1e-7])  # chi² below 1e-8 was always the one of all files
-def test_an_archive_of_one_file_does_not_pretend_to_know_the_others(
-    tmp_path: Path, unit: float
-) -> None:
-    parts = [(model, Measurement(unit * np.asarray(own.data))) for model, own in files()]
-    alone, together = fit_model(*parts[0]), fit_joint(parts)
-    for name, fit in (("alone", alone), ("together", together[0])):
-        save_fit(tmp_path / f"{name}.h5", fit)
-    again = load_fit(tmp_path / "alone.h5")
-    assert again.amplitudes is not None
-    assert alone.amplitudes is not None
-    assert np.allclose(again.amplitudes["expFun_01_A"], alone.amplitudes["expFun_01_A"], rtol=1e-12)
-    stored = load_fit(tmp_path / "together.h5")
-    assert stored.values["expFun_01_tau"] == together[0].values["expFun_01_tau"]
-    with pytest.raises(FitError, match="several files"):
-        _ = stored.fit

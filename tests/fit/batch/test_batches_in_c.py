@@ -3,18 +3,15 @@ and on any number of threads, and what C is not certain of is the single fit its
 
 from __future__ import annotations
 
-import json
 import pickle
 import tracemalloc
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyspec import bootstrap, fit_many, fit_model, fit_slices, load_model
-from pyspec.errors import DataError, ModelWarning
+from pyspec.errors import DataError
 from pyspec.executor.normal import unpack
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.batch.batch import Made
@@ -215,18 +212,6 @@ def test_own_starts_and_fixed_values() -> None:
         assert slices.values["Offset_y0"][k] == seed.get("Offset_y0", 2.0)
 
 
-def test_a_start_on_a_bound_is_told_of() -> None:
-    model = model_of(TEXTS["one line"])
-    model.set("Gauss_01_A", 0.0)
-    slices = fit_slices(model, series_of(model_of(TEXTS["one line"])))
-    for k, one in enumerate(slices):
-        alone = fit_model(model, Measurement(np.asarray(slices.series.data)[k]))
-        assert one.result is not None
-        assert_same(one.result, alone)
-        assert slices.message[k] == alone.message
-        assert "were moved inside: Gauss_01_A" in one.message
-
-
 def test_threads_and_order_change_no_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(TEXTS["a doublet"])
     series = series_of(model, 40)
@@ -323,24 +308,6 @@ def test_memory_does_not_grow_with_the_series() -> None:
     assert read < sum(one.nbytes for of in columns for one in of.values()) + (4 << 20)
 
 
-def test_rows_of_golden_data(shared: Path) -> None:
-    golden = shared / "golden"
-    arrays, axes = np.load(golden / "fits.npz"), np.load(golden / "models.npz")
-    models = {c["id"]: c for c in json.loads((golden / "models.json").read_text())["cases"]}
-    for case in json.loads((golden / "fits.json").read_text())["cases"]:
-        given = models[case["id"]]
-        model = load_model(given["energy_yaml"], "m")
-        model.set_axes(energy=axes[given["arrays"]["energy"]])
-        data = arrays[case["arrays"]["data"]][::9]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)
-            slices = fit_slices(model, Measurement(data))
-            for k, one in enumerate(slices):
-                alone = fit_model(model, Measurement(data[k]))
-                assert one.result is not None
-                assert_same(one.result, alone)
-
-
 def test_draws_of_a_bootstrap_are_fits_of_their_own() -> None:
     model = model_of(TEXTS["a doublet"])
     result = fit_model(model, Measurement(np.asarray(series_of(model).data)[0]))
@@ -368,36 +335,3 @@ def test_a_measurement_of_another_shape_fails_alone(n_times: int | None) -> None
     assert fits.status == ("converged", "failed", "converged")
     assert fits[0].values == fits[2].values
     assert fits[0].values == pytest.approx(fit_model(model, one).values, 1e-9)
-
-
-def test_spectra_without_a_line_end_in_c_as_they_do_alone() -> None:
-    """A place and a width have no effect where a height ends at 0: Python fitted these again."""
-    model = load_model(
-        "m:\n  Offset: {y0: [2, true]}\n"
-        "  Gauss: {A: [1, true, 0, 50], x0: [84, true, 82, 88], SD: [0.5, true, 0.1, 2]}\n",
-        "m",
-    )
-    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
-    data = 2.0 + np.random.default_rng(5).normal(0.0, 0.1, (60, 90))
-    data[:30] -= 0.5 * (np.abs(np.linspace(80.0, 90.0, 90) - 85.0) < 4.0)
-    fits = fit_slices(model, Measurement(data))
-    assert isinstance(fits.fits, Made)
-    assert fits.fits.made.all()
-    lost = [k for k, status in enumerate(fits.status) if status == "undetermined"]
-    assert 5 < len(lost) < 55
-    many = fit_many(model, [Measurement(one) for one in data])
-    assert many.status == fits.status
-    for k in lost:
-        alone, row = fit_model(model, Measurement(data[k])), fits[k].result
-        assert row is not None
-        assert (fits[k].status, many[k].status, row.success) == (*["undetermined"] * 2, False)
-        assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(row.without_effect)
-        assert row.without_effect == alone.without_effect
-        assert fits.values["Gauss_01_A"][k] == 0.0
-        assert fits.message[k] == row.message
-        assert fits.message[k].partition(". ")[2] == alone.message.partition(". ")[2]
-        for name in model.opt_param_names:
-            error = row.stderr[name]
-            assert (error is None) == (name != "Offset_y0") == (alone.stderr[name] is None)
-            assert fits.stderr[name][k] == pytest.approx(error or np.nan, nan_ok=True)
-            assert error == (None if error is None else pytest.approx(alone.stderr[name]))

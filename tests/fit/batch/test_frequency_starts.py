@@ -42,12 +42,6 @@ def test_no_gap_is_far_wider_than_the_mean_one(law: str) -> None:
         assert gaps.max() < 2.7 * 1.95 / count
 
 
-def test_fewer_starts_are_the_first_of_more() -> None:
-    made = model("sinFun")
-    assert starts(made, 5) == starts(made, 9)[:5]
-    assert starts(made, 5) != starts(made, 5, seed=1)
-
-
 def test_a_frequency_without_bounds_is_drawn_around_its_start() -> None:
     found = [one["sinFun_01_f"] for one in starts(model("sinFun", "[0.3, True]"), 200)[1:]]
     assert np.median(found) == pytest.approx(0.3, abs=0.05)

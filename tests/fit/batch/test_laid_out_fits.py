@@ -4,7 +4,6 @@ of their own."""
 from __future__ import annotations
 
 import gc
-import pickle
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -17,7 +16,6 @@ from support.line_model import DECAY, facts, fresh, line_text, measured
 from pyspec.executor import laid, make_executor
 from pyspec.executor.laid import arrays_of, layout_key, layout_of
 from pyspec.fit import fit_model
-from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.plan.compiled import compile_model
 from tests.support.findings import kinds
@@ -149,51 +147,6 @@ def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
         )
 
 
-def test_weights_and_masks_that_changed_in_place_are_those_of_the_fit() -> None:
-    """In place, a mask of columns may become one of points."""
-    model, weight = moving(), np.ones((21, 40))
-    keep = np.ones((21, 40), bool)
-    measurement = Measurement(DATA, weight=weight, keep=keep)
-    for k in range(3):
-        fit_model(model, measurement)
-        weight[5 * k : 5 * k + 9] *= 1.25
-        keep[:, 3 * k] = False
-        keep[k, 17] = k == 1
-        assert facts(fit_model(model, measurement)) == fresh(moving(), measurement)
-
-
-def test_noise_that_was_declared_too_small_is_said_each_time() -> None:
-    model, measurement = moving(), Measurement(DATA, weight=np.full(40, 30.0))
-    for _ in range(3):
-        result = fit_model(model, measurement)
-        assert {Kind.MISFIT, Kind.NOISE_OVERSTATED} & {*kinds(result)}
-
-
-def test_data_that_changed_in_place_are_those_of_the_fit() -> None:
-    model, measurement = moving(), measured(moving())
-    assert measurement.data is not None
-    for _ in range(3):
-        fit_model(model, measurement)
-        measurement.data[3:9] *= 1.25
-        result = fit_model(model, measurement)
-        assert facts(result) == fresh(moving(), measurement)
-
-
-def test_a_result_stays_as_it_is_when_the_next_fits_come() -> None:
-    model, measurement = moving(), measured(moving())
-    fit_model(model, measurement)
-    result = fit_model(model, measurement)
-    correl = {name: dict(row) for name, row in result.correl.items()}
-    for seed in range(2, 5):
-        fit_model(model, measured(model, seed))
-    mine = result.model
-    mine.set_values({"Gauss_01_A_expFun_01_tau": 7.0})
-    assert {name: dict(row) for name, row in result.correl.items()} == correl
-    copied = pickle.loads(pickle.dumps(fit_model(model, measurement)))
-    assert facts(copied) == fresh(moving(), measurement)
-    assert facts(result) == fresh(moving(), measurement)
-
-
 def test_fits_of_one_model_in_several_threads_have_memory_of_their_own() -> None:
     model = moving()
     given = [measured(model, seed) for seed in range(12)]
@@ -214,15 +167,6 @@ def test_a_compiled_model_keeps_no_data() -> None:
     del measurement
     gc.collect()
     assert data() is None
-
-
-@pytest.mark.parametrize("options", [{"max_nfev": 3}, {"seeds": {"Gauss_01_x0": 84.0}}])
-def test_limits_and_starts_are_those_of_the_fit(options: dict[str, Any]) -> None:
-    model, measurement = moving(), measured(moving())
-    fit_model(model, measurement)
-    assert facts(fit_model(model, measurement, **options)) == fresh(
-        moving(), measurement, **options
-    )
 
 
 def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,19 +201,3 @@ def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
         with pytest.raises(ZeroDivisionError):
             fit_model(model, measurement, progress=stop)
         assert facts(fit_model(model, measurement)) == expected
-
-
-def test_threads_share_what_is_laid_out_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, measurement = moving(), measured(moving())
-    fit_model(model, measurement)
-    expected = facts(fit_model(model, measurement))
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "2")
-    assert facts(fit_model(model, measurement)) == expected
-
-
-def test_progress_is_told_of_each_evaluation() -> None:
-    model, measurement = moving(), measured(moving())
-    fit_model(model, measurement)
-    seen: list[int] = []
-    result = fit_model(model, measurement, progress=lambda nfev, *_: seen.append(nfev))
-    assert seen == list(range(1, result.nfev + 1))

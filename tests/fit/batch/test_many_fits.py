@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,12 @@ from pyspec import (
     fit_joint,
     fit_many,
     fit_model,
-    fit_slices,
     load_dynamics,
     load_model,
 )
 from pyspec.errors import CallError, FitError, NoSuchKeyError, NoSuchNameError
-from pyspec.fit.batch.pools import ClusterPool, LostError
-from pyspec.io import by_reference, load_fit, save_fit
+from pyspec.fit.batch.pools import LostError
+from pyspec.io import by_reference
 from pyspec.model import Measurement
 
 LINE = """
@@ -82,26 +80,6 @@ def test_a_fit_that_fails_ends_no_other() -> None:
     assert not fits.success[1:3].any()
     with pytest.raises(Exception, match="shape"):
         fits.result(2)
-
-
-def test_a_status_says_what_the_message_says(tmp_path: Path) -> None:
-    """A fit that converged and left a parameter open was "stopped"."""
-    model, clean = line()
-    flat = Measurement(np.full(90, 2.0) + np.random.default_rng(0).normal(0.0, 0.01, 90))
-    model.set("Gauss_01_A", 0.0, vary=False)
-    (one,) = fit_many(model, [flat])
-    assert (one.status, one.success) == ("undetermined", False)
-    assert one.message.startswith("Converged")
-    assert "do not determine Gauss_01_x0, Gauss_01_SD" in one.message
-    slices = fit_slices(model, Measurement(np.array([flat.data, flat.data])))
-    assert slices.status == ("undetermined",) * 2
-    assert "2 undetermined" in str(slices)
-    save_fit(tmp_path / "fit.h5", slices)
-    assert load_fit(tmp_path / "fit.h5").status == slices.status
-    model.set("Gauss_01_A", 1.0, vary=True)
-    (one,) = fit_many(model, [Measurement(clean)], max_nfev=3)
-    assert one.status == "stopped"
-    assert one.message.startswith("stopped after max_nfev = 3")
 
 
 def test_a_sweep_of_values() -> None:
@@ -236,18 +214,6 @@ def test_residuals_that_are_drawn_are_as_large_as_the_noise() -> None:
         assert middle == pytest.approx(result.values[name], abs=0.1 * result.stderr[name])
 
 
-def test_residuals_that_are_drawn_have_no_mean() -> None:
-    """A model without a background leaves a mean, which moved every draw the same way."""
-    text = "line:\n  Gauss: {A: [20, True, 0, 500], x0: [85, False], SD: [0.8, False]}"
-    model = load_model(text, "line")
-    model.set_axes(energy=np.linspace(80.0, 90.0, 40))
-    data = model.evaluate() + 1.0 + np.random.default_rng(1).normal(0, 0.3, 40)
-    result = fit_model(model, Measurement(data))
-    drawn = bootstrap(result, 500, kind="residuals", seed=1).values["Gauss_01_A"]
-    error = result.stderr["Gauss_01_A"]
-    assert np.mean(drawn) == pytest.approx(result.values["Gauss_01_A"], abs=0.15 * error)
-
-
 def test_followers_are_in_the_table_of_draws() -> None:
     model = load_model(
         'parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"], two: ["2 * Offset_y0"]}' + LINE,
@@ -280,40 +246,3 @@ def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
     assert note.startswith("Gauss_01_A_expFun_01_t0: the same in every fit")
     same = fit_many(model, [Measurement(data)] * 3)
     assert "is no error" not in str(same)
-
-
-def test_of_values_at_bounds_it_is_said() -> None:
-    """A median and a spread of values many of which are a bound looked like any others."""
-    model, clean = line()
-    rng = np.random.default_rng(1)
-    measured = [Measurement(rng.normal(clean, 0.4), weight=np.array(2.5)) for _ in range(20)]
-    wide = fit_many(model, measured, scale_covar=False)
-    assert "at a bound" not in str(wide)
-    model.set("Gauss_01_SD", max=0.8)
-    fits = fit_many(model, measured, scale_covar=False)
-    count = int((fits.values["Gauss_01_SD"] == 0.8).sum())
-    assert 3 < count < 17
-    told = f"values at a bound, not measured, in 20 fits that converged: Gauss_01_SD in {count}"
-    assert str(fits).splitlines()[-1] == told
-    assert told in fits._repr_html_()
-
-
-def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
-    """It was ignored without a word where the quantity has a name of its own."""
-    model = load_model('parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"]}' + LINE, "line")
-    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
-    measured = Measurement(model.evaluate() + np.random.default_rng(1).normal(0, 0.1, 90))
-    for fit in (
-        lambda: fit_model(model, measured, seeds={"area": 5.0}),
-        lambda: fit_many(model, measured, [{"area": 5.0}]),
-    ):
-        with pytest.raises(FitError, match="seeds name 'area', which is no free or fixed"):
-            fit()
-
-
-@pytest.mark.parametrize("module", ["distributed.comm", "tornado.iostream", "asyncio.exceptions"])
-def test_what_the_engine_raises_is_a_lost_task(module: str) -> None:
-    """Of tornado it was for shared rows alone; many fits ended with a stream that was closed."""
-    error = type("Closed", (Exception,), {"__module__": module})()
-    assert ClusterPool.is_lost(None, error)  # type: ignore[arg-type]
-    assert not ClusterPool.is_lost(None, FitError("of the task"))  # type: ignore[arg-type]

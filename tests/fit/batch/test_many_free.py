@@ -76,17 +76,3 @@ def test_the_spread_of_a_bootstrap_is_the_standard_error(kind: str, tmp_path: Pa
     save_fit(tmp_path / "fit.h5", result)
     stored = bootstrap(load_fit(tmp_path / "fit.h5"), 3, kind=kind, seed=2)
     assert np.allclose(stored.values["chain_k1"], fits.values["chain_k1"][:3], rtol=1e-7)
-
-
-def test_counts() -> None:
-    counts = np.random.default_rng(3).poisson(200 * clean() + 5).astype(float)
-    offset = load_model(
-        TEXT.replace("chained:", "chained:\n  constFun: {A: {free: energy, min: 0}}"), "chained"
-    )
-    offset.set_axes(energy=ENERGY, time=TIME)
-    result = fit_model(offset, Measurement(counts, loss="poisson"))
-    fits = bootstrap(result, 60, seed=1)
-    assert np.count_nonzero(fits.success) >= 59
-    error = result.stderr["chain_k1"]
-    assert error is not None
-    assert abs(fits.spread("chain_k1") / error - 1) < 0.36

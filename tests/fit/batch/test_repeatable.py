@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
-from pyspec.fit import bootstrap
 from pyspec.model import Model
 
 TEXT = """
@@ -67,34 +66,3 @@ def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
     np.random.seed(5)
     assert way() == way(seed=0) != way(seed=1)
     assert np.random.random() == expected
-
-
-@pytest.mark.slow
-def test_the_first_of_two_stages_has_it_too(pair: tuple[Model, Measurement]) -> None:
-    given: dict[str, Any] = {"stages": 2, "fit_alg_1": "basinhopping"}
-    ways = [way_of(fit_model, *pair, **given, seed=seed) for seed in (3, 3, 4)]
-    assert ways[0] == ways[1] != ways[2]
-    fits = [fit_model(*pair, **given, seed=seed) for seed in (3, 4)]
-    assert fits[0].settings["seed"] == 3
-    assert all(fit.success for fit in fits)
-    assert bootstrap(fits[0], 2).success.all()
-
-
-def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own() -> None:
-    model = load_model("m:\n  Offset: {y0: [3, true]}\n", "m")
-    model.set_axes(energy=np.linspace(0, 1, 40))
-    data = 3 + np.random.default_rng(0).normal(size=40)
-    for columns, weight in ((None, None), ((5, 30), 2.0)):
-        measurement = Measurement(data, columns=columns, weight=weight)
-        result = fit_model(model, measurement, scale_covar=False if weight else None)
-        cases = bootstrap(result, 3, seed=7)._batch.cases
-        window = slice(*(columns or (0, 40)))
-        sigma = 0.5 if weight else np.sqrt(result.redchi)
-        stack, _ = cases.stack([0, 1, 2], result.problem.measurement, 2)
-        for k in range(3):
-            stream = np.random.Generator(np.random.SFC64([7, k]))
-            noise = stream.normal(size=result.fit.shape)
-            drawn = cases.case(k)[0].data
-            assert np.array_equal(drawn[window], result.fit + sigma * noise)
-            assert np.array_equal(np.delete(drawn, np.r_[window]), np.delete(data, np.r_[window]))
-            assert np.array_equal(stack.data[k], drawn)

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from support.line_model import facts, fresh, line_text, measured
 
-from pyspec._library.memory import address
 from pyspec.errors import FitError
 from pyspec.executor import CompiledExecutor, make_executor, normal
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.plan import compile_model, pack
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
 WAVE = """
@@ -39,20 +37,6 @@ def moving(phase: float) -> Model:
     return model
 
 
-def test_a_fixed_phase_changed_after_a_fit_changes_the_list_of_jumps() -> None:
-    name = "Gauss_01_A_sinFun_01"
-    model = moving(0.0)
-    smooth = measured(model)
-    assert not fit_model(model, smooth).intervals
-    model.set_values({f"{name}_phi": 1.2})
-    jumping = measured(model)
-    again = fit_model(model, jumping)
-    assert list(again.intervals) == [f"{name}_t0"]
-    assert facts(again) == fresh(moving(1.2), jumping)
-    model.set_values({f"{name}_phi": 0.0})
-    assert facts(fit_model(model, smooth)) == fresh(moving(0.0), smooth)
-
-
 def test_other_windows_data_and_times_after_a_fit_count() -> None:
     model = moving(0.0)
     whole = measured(model)
@@ -66,15 +50,6 @@ def test_other_windows_data_and_times_after_a_fit_count() -> None:
     other = moving(0.0)
     other.set_axes(time=TIME[:30])
     assert facts(fit_model(model, shorter)) == fresh(other, shorter)
-
-
-def test_a_result_stays_as_it_is_when_the_next_fit_comes() -> None:
-    model = moving(0.0)
-    first = measured(model)
-    assert first.data is not None
-    result = fit_model(model, first)
-    fit_model(model, replace(first, data=2.0 * first.data, columns=(10, 40)))
-    assert facts(result) == fresh(moving(0.0), first)
 
 
 def test_correlations_are_those_of_the_end_of_the_fit() -> None:
@@ -138,15 +113,6 @@ def test_errors_of_followers_are_those_of_the_end_of_the_fit() -> None:
         assert {name: par.stderr for name, par in at_once.params.items()} == expected
 
 
-def test_followers_of_what_is_fixed_have_no_error() -> None:
-    model, measurement = followed()
-    for name in model.opt_param_names[:-1]:
-        model.set(name, vary=False)
-    result = fit_model(model, measurement)
-    assert result.stderr["Gauss_02_x0"] is None
-    assert result.stderr["Gauss_02_SD"] == pytest.approx(result.stderr["Gauss_01_SD"])
-
-
 def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -173,30 +139,3 @@ def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
         assert set(before[0].fixed.tolist()) == {7.0}
     assert executor._frames == before
     assert before[0].fixed.tolist() == executor.plan.fixed.tolist()
-
-
-def test_data_changed_after_a_fit_are_noticed() -> None:
-    model = moving(0.0)
-    measurement = measured(model)
-    assert measurement.data is not None
-    before = fit_model(model, measurement)
-    measurement.data[4, 7] += 1.0
-    after = fit_model(model, measurement)
-    assert before.problem.data_checksum != after.problem.data_checksum
-    assert after.chisqr != before.chisqr
-
-
-def test_a_packed_plan_has_its_own_address_in_every_process() -> None:
-    packed = compile_model(moving(0.0)).packed
-    assert packed.address == address(packed.memory)
-    copied = pickle.loads(pickle.dumps(packed))
-    assert copied.address == address(copied.memory) != packed.address
-    assert copied.apart == packed.apart == (int(packed.header["separable"]) >= 0)
-
-
-def test_what_may_jump_goes_with_the_plan() -> None:
-    model = moving(0.0)
-    made, other = compile_model(model), compile_model(moving(1.2))
-    assert made.plan.jumps == other.plan.jumps != ()
-    assert made.packed is other.packed
-    assert pack(made.plan).apart == made.packed.apart

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +9,8 @@ import pytest
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model
 from pyspec.fit import FitResult, fit_slices
-from pyspec.fit.batch.from_starts import Starts, best_from_starts
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.interrupts import Hold
 from pyspec.fit.results.ended import Start
-from pyspec.fit.solve.methods import How
 from pyspec.fit.starts import Ended
 from pyspec.model import Measurement, Model
 from tests.support.findings import kinds
@@ -97,21 +93,6 @@ def test_slices_and_joint_fits_take_them_too() -> None:
     joint = fit_joint(parts, n_starts=12, names=["one", "two"])
     assert [file.values["Gauss_01_x0"] for file in joint] == pytest.approx([3.0, 3.0], abs=0.02)
     assert len(joint.starts) == 12
-
-
-def test_what_is_no_number_of_starts() -> None:
-    for wrong in (0, 1.5, True):
-        with pytest.raises(FitError, match="n_starts must be a whole number from 1 on"):
-            fit_model(model(), Measurement(spectrum()), n_starts=wrong)  # type: ignore[arg-type]
-
-
-def test_a_number_of_starts_may_come_from_a_calculation() -> None:
-    """3.0 was let through and raised a TypeError of Python."""
-    measured = Measurement(spectrum())
-    result = fit_model(model(), measured, n_starts=3.0, seed=np.int64(2))  # type: ignore[arg-type]
-    assert len(result.starts) == 3
-    same = fit_model(model(), measured, n_starts=3, seed=2.0)  # type: ignore[arg-type]
-    assert [one.start for one in same.starts] == [one.start for one in result.starts]
 
 
 @pytest.mark.parametrize("workers", ["processes", "threads"])
@@ -228,36 +209,3 @@ def test_which_of_two_is_better() -> None:
     assert first.is_better(failed)
     assert ended(9.9, success=False).is_better(first)
     assert not Ended.failed({}, FitError("no")).is_better(first)
-
-
-@pytest.mark.parametrize("agreeing", [True, False])
-@pytest.mark.parametrize("within", [True, False])
-def test_interrupted_starts_are_counted_among_those_asked_for(
-    within: bool, agreeing: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It said "2 of 4 agree" of 6 that were asked for, the interrupted one among them."""
-    narrow = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
-    made = load_model(narrow, "m") if agreeing else model()
-    made.set_axes(energy=X)
-    measured, calls = Measurement(spectrum(), mask=X > 7.0 if agreeing else None), 0
-
-    def fit(self: Starts, problem: object, start: Mapping[str, float]) -> FitResult:
-        nonlocal calls
-        calls += 1
-        if calls < 4:
-            return fit_model(made, measured, seeds=start)
-        if not within:
-            raise KeyboardInterrupt
-        return replace(fit_model(made, measured, seeds=start, max_nfev=2), interrupted=True)
-
-    monkeypatch.setattr(Starts, "_fit", fit)
-    monkeypatch.setattr(Starts, "template", lambda self: None)
-    problem = fit_model(made, measured).problem
-    with Hold() as hold:
-        best = best_from_starts(problem, How(("native",), {}), None, 6, 3, hold)
-    assert best.interrupted
-    assert len(best.starts) == 4 if within else 3
-    agree = sum(one.agrees for one in best.starts[:3])
-    (said,) = [one for one in best.findings if one.kind is Kind.STARTS_DISAGREE]
-    assert [said.numbers[name] for name in ("agree", "finished", "all")] == [agree, 3, 6]
-    assert ("nearest" in said.numbers) == (agree < 3)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from support.line_model import DECAY, facts, fresh, line_text, measured
 
 from pyspec._library import OPS
 from pyspec.fit import fit_model
 from pyspec.formula import parse
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.state import state_of
 from pyspec.model.tree import Component, Dynamics, Free, Par, Profile
 from pyspec.plan.compiled import ATTRIBUTES, compile_model, forget
@@ -151,16 +150,6 @@ def test_what_is_changed_in_place_counts(change: str) -> None:
     assert state_of(model) != before
 
 
-def test_a_name_that_moves_from_one_dict_to_another_counts() -> None:
-    model = whole()
-    model.labels.clear()
-    model.units.update(energy="eV")
-    before = state_of(model)
-    model.labels.update(model.units)
-    model.units.clear()
-    assert state_of(model) != before
-
-
 def test_the_function_under_a_name_and_the_kind_of_model_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -196,15 +185,6 @@ def test_a_model_that_changes_while_it_is_copied_is_kept_as_what_the_copy_is(
     assert compile_model(model) is not first
 
 
-def test_a_model_has_no_other_attributes() -> None:
-    model = whole()
-    assert vars(model).keys() == ATTRIBUTES
-    model.evaluate()
-    assert vars(compile_model(model).model).keys() == ATTRIBUTES
-    measurement = measured(model)
-    assert facts(fit_model(model, measurement)) == fresh(whole(), measurement)
-
-
 def test_equal_models_share_and_the_passes_that_run_count(monkeypatch: pytest.MonkeyPatch) -> None:
     model, other = whole(), pickle.loads(pickle.dumps(whole()))
     assert compile_model(model) is compile_model(model)
@@ -217,14 +197,6 @@ def test_equal_models_share_and_the_passes_that_run_count(monkeypatch: pytest.Mo
     assert compile_model(model) is known
     forget()
     assert compile_model(model) is not known
-
-
-def test_a_sign_of_zero_counts() -> None:
-    model = whole()
-    model.set("free", 0.0)
-    before = state_of(model)
-    model.set("free", -0.0)
-    assert state_of(model) != before
 
 
 CHANGES: dict[str, Callable[[Model], None]] = {
@@ -249,60 +221,3 @@ def test_a_change_between_two_fits_is_seen(change: str) -> None:
     back = whole()
     back.set_axes(energy=model.energy)
     assert facts(fit_model(back, measurement)) == fresh(back, measurement)
-
-
-def test_start_values_of_one_fit_are_not_those_of_the_next() -> None:
-    model, measurement = whole(), measured(whole())
-    expected = fresh(model, measurement)
-    seeded = fit_model(model, measurement, seeds={"Gauss_01_x0": 84.0})
-    assert seeded.start["Gauss_01_x0"] == 84.0
-    assert facts(fit_model(model, measurement)) == expected
-
-
-@pytest.mark.parametrize("height", [1.0, 500.0])
-def test_a_height_that_starts_at_0_takes_its_size_from_the_data(height: float) -> None:
-    """Bounds are far away, so that the size alone says how large a step is."""
-    model = load_model(TEXT, "line")
-    model.set("Gauss_01_A", 0.0, min=None, max=None)
-    model.set_axes(energy=ENERGY)
-    truth = model.copy()
-    truth.set_values({"Gauss_01_A": 30.0})
-    fit_model(model, measured(truth))
-    truth.set_values({"Gauss_01_A": height})
-    second = measured(truth, 2)
-    assert facts(fit_model(model, second)) == fresh(model, second)
-
-
-def test_what_a_result_hands_out_is_its_own() -> None:
-    model, measurement = whole(), measured(whole())
-    first, second = fit_model(model, measurement), fit_model(model, measurement)
-    expected = facts(second)
-    mine = first.model
-    assert first.model is mine
-    mine.set_values({"Gauss_01_x0": 81.0})
-    assert np.array_equal(first.curve(whole=True), second.curve(whole=True))
-    assert np.array_equal(first.predict().value, second.predict().value)
-    mine.parameters["Gauss_01_A"].dynamics = None
-    assert second.model.values["Gauss_01_x0"] == second.values["Gauss_01_x0"]
-    assert second.model is not mine
-    copied = pickle.loads(pickle.dumps(second))
-    assert facts(copied) == expected
-    copied.model.set_values({"Gauss_01_x0": 82.0})
-    assert facts(fit_model(model, measurement)) == expected
-    assert np.array_equal(second.fit, fit_model(model, measurement).fit)
-
-
-def test_windows_and_noise_belong_to_the_measurement() -> None:
-    model, measurement = whole(), measured(whole())
-    fit_model(model, measurement)
-    assert measurement.data is not None
-    keep: npt.NDArray[np.bool_] = np.ones(measurement.data.shape, dtype=bool)
-    keep[3:5, 7] = False
-    for other in (
-        replace(measurement, rows=(2, 19), columns=(3, 33)),
-        replace(measurement, weight=np.full(ENERGY.size, 10.0)),
-        replace(measurement, keep=keep),
-        Measurement(data=np.abs(np.round(measurement.data)), loss="poisson"),
-    ):
-        assert facts(fit_model(model, other)) == fresh(model, other)
-        fit_model(model, measurement)

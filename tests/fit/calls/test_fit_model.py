@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 import warnings
-from collections import Counter
-from typing import Any
 
 import lmfit
 import numpy as np
@@ -26,11 +23,8 @@ from support.fit_cases import (
     spectrum,
 )
 
-from pyspec._library import LIBRARY, OPS
 from pyspec.errors import DataError
-from pyspec.executor import CompiledExecutor
 from pyspec.fit import fit_model
-from pyspec.functions import _own_reference
 from pyspec.model import Measurement, load_model
 
 
@@ -45,32 +39,6 @@ def test_fit_finds_the_truth_in_every_backend(backend: str) -> None:
         assert result.redchi == pytest.approx(0.05**2, rel=0.4)
 
 
-def test_fit_agrees_with_plain_lmfit() -> None:
-    """The same residual, fitted by lmfit alone, has the same answer and the same errors."""
-    data = data_2d()
-    result = fit_model(series(), Measurement(data=data))
-    model = series()
-    params = lmfit.Parameters()
-    for name in model.opt_param_names:
-        par = model.parameters[name]
-        params.add(name, par.value, min=par.min, max=par.max)
-
-    def residual(given: Any) -> np.ndarray:
-        theta = [given[name].value for name in model.opt_param_names]
-        return (data - model.evaluate("tree", theta)).ravel()
-
-    # Steps of 3e-8: the derivatives of lmfit are then good to as many digits as are compared.
-    plain = lmfit.minimize(residual, params, epsfcn=1e-15)
-    assert result.redchi == pytest.approx(plain.redchi, rel=1e-10)
-    for name in model.opt_param_names:
-        assert result.values[name] == pytest.approx(plain.params[name].value, rel=1e-7)
-        assert result.stderr[name] == pytest.approx(plain.params[name].stderr, rel=1e-5)
-        for other in model.opt_param_names:
-            if other != name:
-                expected = plain.params[name].correl[other]
-                assert result.correl[name][other] == pytest.approx(expected, abs=1e-5)
-
-
 def test_model_and_data_are_left_alone() -> None:
     model, data = series(), data_2d()
     before, kept = copy.deepcopy(model.values), data.copy()
@@ -78,19 +46,6 @@ def test_model_and_data_are_left_alone() -> None:
     fit_model(model, Measurement(data=data))
     assert model.values == before
     np.testing.assert_array_equal(data, kept)
-
-
-def test_one_executor_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    own = CompiledExecutor.residual
-
-    def count(self: Any, *given: Any, **named: Any) -> Any:
-        calls.append(1)
-        return own(self, *given, **named)
-
-    monkeypatch.setattr(CompiledExecutor, "residual", count)
-    result = fit_model(series(), Measurement(data=data_2d()), method="leastsq")
-    assert len(calls) == result.nfev
 
 
 def test_followers_have_value_and_propagated_error() -> None:
@@ -123,21 +78,6 @@ def test_followers_through_chains_and_correlations() -> None:
     expected = np.sqrt(slope @ result.lmfit.covar @ slope)
     assert result.values["GLP_02_F"] == pytest.approx(a**2 / 16 / f / 5, rel=1e-12)
     assert result.stderr["GLP_02_F"] == pytest.approx(expected, rel=1e-10)
-
-
-def test_lmfit_never_sees_an_expression(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*given: Any, **named: Any) -> Any:
-        raise AssertionError("asteval was called")
-
-    monkeypatch.setattr("asteval.Interpreter.eval", refuse)
-    monkeypatch.setattr("asteval.Interpreter.__call__", refuse)
-    assert fit_model(series(), Measurement(data=data_2d())).success
-
-
-def test_fixed_parameters_have_no_error() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d()))
-    assert result.stderr["GLP_01_m"] is None
-    assert result.values["GLP_01_m"] == 0.3
 
 
 def test_window_weight_and_mask() -> None:
@@ -185,15 +125,6 @@ def test_arrays_of_the_result_cover_the_window() -> None:
     assert float(flat @ flat) == pytest.approx(result.chisqr, rel=1e-12)
 
 
-def test_components_add_up() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d(), columns=(10, 70)))
-    peaks, grounds = result.components()
-    assert list(peaks) == ["GLP_01", "GLP_02"]
-    assert list(grounds) == ["Offset", "Shirley"]
-    total = sum([*peaks.values(), *grounds.values()])
-    np.testing.assert_allclose(total, result.fit, rtol=1e-12)
-
-
 def test_integer_and_single_precision_data() -> None:
     counts = np.round(100 * data_2d()).astype(np.uint16)
     model = series()
@@ -219,58 +150,8 @@ def test_result_pickles_and_serves_lmfit() -> None:
     assert (high - low) / 2 == pytest.approx(result.stderr["GLP_01_x0"], rel=0.2)
 
 
-def test_pickle_is_small() -> None:
-    data = data_2d()
-    result = fit_model(series(), Measurement(data=data))
-    # The data, lmfit's residual, and little else.
-    assert len(pickle.dumps(result)) < 2 * data.nbytes + 40_000
-
-
-def test_result_shows_itself() -> None:
-    result = fit_model(series(), Measurement(data=data_2d()))
-    text = str(result)
-    assert "native on compiled: converged" in text
-    assert "GLP_01_x0_expFun_01_tau" in text
-    html = result._repr_html_()
-    assert html.count("<tr>") == 1 + len(result.values)
-    assert "3/4 * GLP_01_A" in html
-    facts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert facts["redchi"] == result.redchi
-    assert [row["name"] for row in facts["parameters"]] == list(result.values)
-
-
 def test_bad_data_never_reach_the_optimizer() -> None:
     data = data_1d()
     data[5] = np.nan
     with pytest.raises(DataError):
         fit_model(spectrum(), Measurement(data=data))
-
-
-def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Resolution, expressions, Shirley and the subtraction of the data are inside of it."""
-    data = data_2d()
-    counts: Counter[str] = Counter()
-
-    class Counting:
-        def __getattr__(self, name: str) -> Any:
-            counts[name] += 1
-            return getattr(LIBRARY, name)
-
-    def refuse(*given: Any, **named: Any) -> Any:
-        raise AssertionError("a NumPy reference was called")
-
-    for name in ("GLP", "Offset", "Shirley", "expFun"):
-        monkeypatch.setattr(f"pyspec.functions.{OPS[name].package}.{name}", refuse)
-    _own_reference.cache_clear()
-    monkeypatch.setattr("pyspec.executor.interpreted.run_rpn", refuse)
-    monkeypatch.setattr("pyspec.executor.compiled.LIBRARY", Counting())
-    seen: list[int] = []
-
-    def look(nfev: int, chisqr: float, best: float) -> None:
-        seen.append(sum(counts.values()))
-
-    result = fit_model(series(), Measurement(data=data), method="leastsq", progress=look, Dfun=None)
-    _own_reference.cache_clear()
-    assert result.success
-    assert counts["pyspec_residual"] == result.nfev == len(seen)
-    assert set(np.diff(seen)) == {1}

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from support.fit_cases import (
-    DECAY,
-    ENERGY,
     START,
-    STATIC,
-    TIME,
     data_1d,
     data_2d,
     series,
@@ -24,14 +20,13 @@ from pyspec import File, Project, fit_map
 from pyspec.cli.syntax_hints import for_fields
 from pyspec.errors import BackendError, CallError, FitError
 from pyspec.fit import (
-    canonical_method,
     fit_joint,
     fit_many,
     fit_model,
     fit_slices,
     known_methods,
 )
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement, Model, load_model
 
 
 def test_nothing_to_fit() -> None:
@@ -55,15 +50,6 @@ def test_unknown_method_is_an_error_with_a_suggestion() -> None:
         fit_model(spectrum(), Measurement(data=data_1d()), method="leatsq")
     with pytest.raises(FitError, match="not 3"):
         fit_model(spectrum(), Measurement(data=data_1d()), method=3)  # type: ignore[arg-type]
-
-
-def test_method_names() -> None:
-    assert canonical_method("Nelder") == "nelder"
-    assert canonical_method("Nelder-Mead") == "nelder"
-    assert canonical_method("LEASTSQ") == "leastsq"
-    assert canonical_method("L-BFGS-B") in ("lbfgsb", "l-bfgsb")
-    for name in known_methods():
-        assert canonical_method(name) == name
 
 
 @pytest.mark.parametrize("method", [name for name in known_methods() if name != "emcee"])
@@ -127,39 +113,12 @@ def test_outside_of_the_domain_at_the_start_names_the_parameter() -> None:
     assert "tau > 0" in str(caught.value)
 
 
-def test_outside_of_the_domain_in_time_names_time_and_parameter() -> None:
-    model = spectrum()
-    law = load_dynamics(DECAY.format(A=-3.0, tau=5.0), "decay", model.parameters["GLP_01_F"])
-    model.add_dynamics("GLP_01_F", law)
-    model.set_axes(energy=ENERGY, time=TIME)
-    with pytest.raises(FitError, match=r"GLP_01 is outside of its domain at time 0 \(row 5\)"):
-        fit_model(model, Measurement(data=data_2d()))
-
-
 def test_leaving_the_domain_during_the_fit_names_the_parameter() -> None:
     model = spectrum({**START, "F": 0.3})
     model.parameters["GLP_01_F"].min = -50.0
     data = -np.abs(data_1d()) * 1e3
     with pytest.raises(FitError, match=r"at evaluation \d+.*GLP_01_F = -.*F > 0"):
         fit_model(model, Measurement(data=data), method="leastsq")
-
-
-def test_expression_that_divides_by_zero_is_named() -> None:
-    text = STATIC.format(**{**START, "y0": 0.0}).replace("3/4 * GLP_01_A", "GLP_01_A / Offset_y0")
-    model = load_model(text, "spectrum")
-    model.set_axes(energy=ENERGY)
-    with pytest.raises(FitError, match=r"GLP_02_A is inf \(expression 'GLP_01_A / Offset_y0'\)"):
-        fit_model(model, Measurement(data=data_1d()))
-
-
-def test_numpy_error_state_survives_a_failed_fit() -> None:
-    """lmfit sets NumPy's error state and does not restore it when an exception passes."""
-    before = np.geterr()
-    model = spectrum({**START, "F": 0.3})
-    model.parameters["GLP_01_F"].min = -50.0
-    with pytest.raises(FitError):
-        fit_model(model, Measurement(data=-np.abs(data_1d()) * 1e3), method="leastsq")
-    assert np.geterr() == before
 
 
 def test_intervals_of_what_there_is_not() -> None:
@@ -170,33 +129,6 @@ def test_intervals_of_what_there_is_not() -> None:
         result.conf_interval(p_names=["GLP_01_x"])
     interval = result.conf_interval(p_names="GLP_01_x0", sigmas=[1])
     assert list(interval) == ["GLP_01_x0"]
-
-
-@pytest.mark.parametrize("value", ["1.2", b"1.2", True, None, [1.2], 1 + 0j])
-def test_a_start_that_is_no_number(value: object) -> None:
-    """A text was taken for the number in it; None was "seeds must be a dict, not a dict"."""
-    model = spectrum()
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": value})
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_many(model, [Measurement(data=data_1d())], seeds=[{"Offset_y0": value}])
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_slices(model, Measurement(data=data_2d()[:1]), seeds=[{"Offset_y0": value}])
-    for number in (np.float32(4), np.array(4.0), np.int64(4)):
-        fit = fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": number})
-        assert fit.start["Offset_y0"] == 4.0
-
-
-def test_values_of_a_fit_as_starts_of_the_next() -> None:
-    """What follows an expression was "no free or fixed parameter; did you mean" another."""
-    model = spectrum()
-    model.set("GLP_01_F", expr="GLP_01_A / 10")
-    given = Measurement(data=data_1d())
-    fit = fit_model(model, given)
-    with pytest.raises(FitError, match=r"'GLP_01_F', which .* follows the expression 'GLP_01_A"):
-        fit_model(model, given, seeds=fit.values)
-    again = fit_model(model, given, seeds={name: fit.values[name] for name in fit.free_names})
-    assert again.nfev <= 2
 
 
 NO_NOISE = "m: scale_covar=False takes standard errors from the declared noise, and none is"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_joint, fit_model
+from pyspec import Measurement, fit_model
 from pyspec.errors import PlanError
-from pyspec.ir import EdgeKind, GraphBuilder, GraphIR, NodeKind, build_graph
+from pyspec.ir import EdgeKind, GraphBuilder, GraphIR, NodeKind
 from pyspec.ir.graph import DomainKind
 from pyspec.model import load_model
 
@@ -72,16 +72,6 @@ def test_a_free_spectrum_with_dispersion_is_fitted_from_a_graph_alone() -> None:
         error = wanted.stderr[name]
         assert abs(found.values[own] - wanted.values[name]) < 1e-6 * error
     assert np.isclose(found.chisqr, wanted.chisqr, rtol=1e-12)
-
-
-def test_graphs_and_models_are_fitted_together() -> None:
-    model = load_model("m: {Gauss: {A: [4, project], x0: [4, True], SD: [1, True]}}", "m")
-    model.set_axes(energy=ENERGY)
-    one, other = (Measurement(data(seed)[9], weight=20.0) for seed in (1, 2))
-    wanted = fit_joint([(model, one), (model, other)])
-    found = fit_joint([(build_graph(model), one), (model, other)])
-    assert found.values == wanted.values
-    assert len(found.values) == 5
 
 
 def test_a_graph_that_breaks_a_rule_is_not_fitted() -> None:

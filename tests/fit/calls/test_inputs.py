@@ -13,13 +13,11 @@ from pyspec import File, Project, load_dynamics, load_fit, load_model, load_prof
 from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import DataError, LibraryError
 from pyspec.executor import evaluate_2d, make_executor
-from pyspec.fit import fit_model, fit_trace
+from pyspec.fit import fit_model
 from pyspec.formula.definitions.function import define
-from pyspec.io import by_reference
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model
-from pyspec.plan import compiled, schedule_2d
-from pyspec.plan.compiled import forget
+from pyspec.plan import schedule_2d
 
 Array = npt.NDArray[np.float64]
 
@@ -216,19 +214,6 @@ def project(tmp_path: Path) -> tuple[Project, list[File]]:
     return whole, files
 
 
-def test_files_have_values_of_their_own_and_one_plan(tmp_path: Path) -> None:
-    whole, files = project(tmp_path)
-    forget()
-    alone = [file.fit_2d("seen") for file in files]
-    assert len({id(kept.model.packed) for kept in compiled._KEPT.values()}) == 1
-    for k, result in enumerate(alone):
-        assert abs(result.values["Reference_01_A"] - 2 - k) < 4 * result.stderr["Reference_01_A"]
-    joint = whole.fit_2d(model_name="seen")
-    assert joint.success
-    for k, one in enumerate(joint):
-        assert abs(one.values["Reference_01_A"] - 2.0 - k) < 4 * one.stderr["Reference_01_A"]
-
-
 def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None:
     _, (file, _) = project(tmp_path)
     file.set_fit_limits([81, 87], time_limits=[-1, 6])
@@ -256,28 +241,6 @@ def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None
     assert np.allclose(shown.value, stored.predict(time=TIME[5:9]).value, rtol=1e-14)
 
 
-def test_a_trace_reads_an_input(tmp_path: Path) -> None:
-    (tmp_path / "m.yaml").write_text(TEXT)
-    truth = 2.5 * np.where(TIME >= 0.033, INPUTS["flux"] * np.exp(-(TIME - 0.033) / 2), 0)
-    values = truth + np.random.default_rng(5).normal(0, 0.01, TIME.size)
-    inputs = {"flux": INPUTS["flux"]}
-    alone = fit_trace(tmp_path / "m.yaml", "pumped", TIME, values, inputs=inputs)
-    assert abs(alone.values["Pump_01_A"] - 2.5) < 4 * (alone.stderr["Pump_01_A"] or 0)
-    file = File(Project(path=tmp_path, show_output=False), data=values, time=TIME, inputs=inputs)
-    assert file.fit_trace("m.yaml", "pumped").chisqr == alone.chisqr
-
-
-def test_data_by_reference_read_them_too(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    model = made()
-    data = noisy(model)
-    with h5py.File(tmp_path / "data.h5", "w") as store:
-        store["data"] = data
-    with h5py.File(tmp_path / "data.h5") as store:
-        there = fit_model(made(), Measurement(by_reference(store["data"])))
-    assert np.isclose(there.chisqr, fit_model(made(), Measurement(data)).chisqr, rtol=1e-13)
-
-
 def test_a_plan_takes_them_apart_from_the_graph() -> None:
     model = made()
     graph = build_graph(model)
@@ -293,10 +256,3 @@ def test_a_plan_takes_them_apart_from_the_graph() -> None:
         evaluate_2d(plan, model.theta(), inputs={**own, "fluxx": TIME})
     with pytest.raises(DataError, match="have 4 values, their axis 83 points"):
         evaluate_2d(plan, model.theta(), inputs={**own, "ref": ENERGY[:4]})
-
-
-def test_a_file_refuses_values_that_match_no_axis() -> None:
-    whole = Project(show_output=False)
-    with pytest.raises(DataError, match="'ref' has 3 values, the axes have 53 and 83 points"):
-        File(whole, data=np.ones((53, 83)), energy=ENERGY, time=TIME, inputs={"ref": [1, 2, 3]})
-    assert not whole.files

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import Measurement, Model, bootstrap, fit_joint, fit_model, load_model
+from pyspec import Measurement, Model, bootstrap, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
 
 ENERGY = np.linspace(80, 90, 101)
@@ -64,16 +64,3 @@ def test_the_interval_that_is_advised_has_the_truth() -> None:
         low, high = bootstrap(result, 100, seed=seed).interval("inverse")
         inside.append(low <= truth <= high)
     assert 11 <= sum(inside) <= 22  # of 17
-
-
-def test_of_files() -> None:
-    joint = fit_joint([(model(), drawn(0.3, seed)) for seed in (1, 2)], scale_covar=False)
-    assert all(name.endswith("inverse") for name in bent(joint.joint))
-    assert len(bent(joint.joint)) == 2
-    assert [bent(one) for one in joint] == [["inverse"], ["inverse"]]
-
-
-def test_data_without_noise() -> None:
-    made = model()
-    result = fit_model(made, Measurement(np.asarray(made.evaluate())))
-    assert not bent(result)

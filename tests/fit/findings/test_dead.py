@@ -7,7 +7,7 @@ four peaks, each against the truth and against four smoother curves, of as many 
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_joint, fit_model, load_model
+from pyspec import Measurement, fit_model, load_model
 from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.kinds import Kind
 from tests.support.findings import looked
@@ -25,12 +25,6 @@ def peak():
     model = load_model(PEAK, "peak")
     model.set_axes(energy=ENERGY)
     return model
-
-
-def measured(*dead: int, seed: int = 0) -> np.ndarray:
-    data = CLEAN + np.random.default_rng(seed).normal(0, 9, ENERGY.size)
-    data[list(dead)] = 0.0
-    return data
 
 
 def about_zeros(result) -> list[str]:
@@ -80,17 +74,6 @@ def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
     assert np.array_equal(dead_points(data.T, fit.T, kept.T).T.sum(axis=0), 293 * np.eye(60)[30])
 
 
-def test_few_counts_between_narrow_peaks_are_no_strip() -> None:
-    """Peaks of one channel with 0.5 counts between them: the zeros are counts, whatever the fit."""
-    fit = np.full((400, 151), 0.5)
-    fit[:, 3::7], fit[:, 2::7], fit[:, 4::7] = 100.0, 40.0, 40.0
-    data = np.random.default_rng(0).poisson(fit).astype(float)
-    kept = np.ones(fit.shape, bool)
-    assert np.mean(data == 0) > 0.2
-    assert not dead_points(data, fit, kept).any()
-    assert not dead_points(data, fit * 1.2 + 0.5, kept).any()
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
     """Where the noise is less than a half of the last digit most neighbours are equal, and the
@@ -99,13 +82,6 @@ def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
     fit = 5 * np.sin(ENERGY * rng.uniform(0, 20))[None]
     data = np.round(fit + rng.normal(0, rng.uniform(0.1, 0.6), fit.shape))
     assert not dead_points(data, fit, np.ones(fit.shape, bool)).any()
-
-
-def test_of_a_joint_fit_the_file_is_named() -> None:
-    joint = fit_joint([(peak(), Measurement(measured())), (peak(), Measurement(measured(72)))])
-    (found,) = about_zeros(joint)
-    assert (found.part, found.numbers["count"]) == (1, 1)
-    assert not [one for one in joint.diagnose().findings if one.kind is Kind.OUTLIERS]
 
 
 def test_which_points_are_dead() -> None:
@@ -134,14 +110,3 @@ def test_of_many_counts_some_are_zero(unit: float) -> None:
     fit[:, 340:380], data[:, 340:380] = 40.0, 40.0 * unit
     data[:, 350] = 0.0
     assert np.array_equal(np.unique(np.nonzero(dead_points(data, unit * fit, kept))[1]), [350])
-
-
-def test_zeros_that_the_model_has_are_not_dead() -> None:
-    lines = np.zeros((1, 60))
-    lines[0, ::2] = 100.0
-    lines[0, 1::2] = 1.0
-    lines[0, 31] = 0.0
-    kept = np.ones(lines.shape, bool)
-    assert not dead_points(lines, lines, kept).any()
-    crossing = np.round(50 * np.sin(np.linspace(0, 20, 201)))[None]
-    assert not dead_points(crossing, crossing, np.ones((1, 201), bool)).any()

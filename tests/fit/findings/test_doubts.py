@@ -11,9 +11,7 @@ from pyspec import (
     Finding,
     FitError,
     ModelError,
-    fit_joint,
     fit_model,
-    fit_trace,
     load_model,
     register_function,
 )
@@ -23,8 +21,6 @@ from pyspec.fit.findings.finished import is_late
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.covariance import gains_beyond
 from pyspec.functions import reference
-from pyspec.functions.external import forget_function
-from pyspec.functions.response import expFun_gaussIRF
 from pyspec.model import Measurement, load_dynamics
 
 X = np.linspace(80.0, 90.0, 101)
@@ -79,30 +75,11 @@ def test_a_bound_says_what_it_costs() -> None:
     assert not said(wide, Kind.AT_BOUND)
 
 
-def test_a_bound_in_a_joint_fit_has_its_name_there() -> None:
-    model = load_model("m:\n" + FLAT + PEAK.replace("[0.6, True, 0.1, 3]", "[0.5, True, 0, 0.55]"))
-    model.set_axes(energy=X)
-    joint = fit_joint([(model, Measurement(line())), (model, Measurement(line()))])
-    assert said(joint, Kind.AT_BOUND)[0].places == ("file00_Gauss_01_SD",)
-
-
 def test_a_line_outside_of_the_axis() -> None:
     far = PEAK.replace("[10, project, 0, 99]", "[0.1, True]").replace("85, True", "95, False")
     result = fitted(FLAT + PEAK + far, line())
     (found,) = said(result, Kind.OUTSIDE_AXIS)
     assert (found.places, found.numbers["value"]) == (("Gauss_02", "Gauss_02_x0"), 95)
-
-
-def test_of_a_joint_fit_the_file_is_named() -> None:
-    """Which of the files has a background that runs the wrong way was not said."""
-    model = load_model("m:\n" + FLAT + SHIRLEY + PEAK.replace("project", "True"), "m")
-    model.set_axes(energy=X)
-    loss = 0.02 * np.cumsum(line(0.0) - 2.0)
-    falling, rising = Measurement(line() + loss[-1] - loss), Measurement(line() + loss)
-    (found,) = said(fit_joint([(model, falling), (model, rising)]), Kind.BACKWARD_AXIS)
-    assert (found.part, found.places) == (1, ("file01_Shirley_pShirley",))
-    both = said(fit_joint([(model, rising)] * 2), Kind.BACKWARD_AXIS)
-    assert [one.part for one in both] == [0, 1]
 
 
 def test_a_shirley_that_runs_the_wrong_way() -> None:
@@ -123,16 +100,6 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     model = load_model("m:\n" + text.replace("85", "-15"), "m")
     model.set_axes(energy=X - 100.0)  # below the Fermi edge
     assert not said(fit_model(model, Measurement(rising)), Kind.BACKWARD_AXIS)
-
-
-def test_a_static_shirley_below_0_runs_no_wrong_way() -> None:
-    """It was told to turn where its left end is below 0 and the data rise, as they may: it runs
-    between the levels of its ends."""
-    text = "  StaticShirley: {left: [1, True], right: [5, True]}\n" + PEAK
-    rising = line() - 2.0 + np.where(X < 85.0, -4.0, 4.0)
-    result = fitted(text, rising)
-    assert result.values["StaticShirley_left"] < 0.0 < result.values["StaticShirley_right"]
-    assert not said(result, Kind.BACKWARD_AXIS)
 
 
 @pytest.mark.parametrize(
@@ -180,17 +147,6 @@ def test_counts_without_poisson() -> None:
     assert not said(fitted(text, np.round(20.0 * line(0.0))), Kind.COUNTS_UNDECLARED)  # a digitiser
 
 
-def test_what_was_warned_of_stays_in_the_result() -> None:
-    law = "d:\n  gaussCONV: {SD: [0.2, False]}\n"
-    law += "  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
-    model = load_model("m:\n" + FLAT + PEAK, "m")
-    model.set_axes(energy=X, time=np.linspace(-2.0, 5.0, 15))
-    model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
-    with pytest.warns(UserWarning, match="under two time steps"):
-        result = fit_model(model, Measurement(model.evaluate() + 0.01))
-    assert said(result, Kind.KERNEL_UNDERSAMPLED)
-
-
 CUT_OFF = {
     "expDecayCONV: {tau: [0.4, False]}": (-3.0, 20.0, -2.0),  # begins before the axis
     "expRiseCONV: {tau: [0.4, False]}": (0.0, 4.0, 4.0),  # the axis ends before the signal
@@ -233,34 +189,6 @@ def test_a_registered_function_of_wrong_arity_is_refused() -> None:
         register_function("Bump", lambda x, a: a * x, "A, w>0")
 
 
-def test_a_registered_function_of_wrong_shape_is_refused() -> None:
-    """It used to end in NumPy's "shape mismatch"."""
-    register_function("Three", lambda x, a: a * np.ones(3), "A")
-    try:
-        with pytest.raises(ModelError, match=r"Three returns shape \(3,\) for an axis of .*101"):
-            fitted(FLAT + "  Three: {A: [1, True]}\n", line())
-    finally:
-        forget_function("Three")
-
-
-def test_a_bound_that_costs_nothing_says_so() -> None:
-    free = fitted(FLAT + PEAK, line(noise=0.5))
-    error = free.stderr["Gauss_01_SD"]
-    assert error is not None
-    limit = free.values["Gauss_01_SD"] - 0.1 * error
-    text = FLAT + PEAK.replace("[0.6, True, 0.1, 3]", f"[0.3, True, 0.1, {limit}]")
-    (found,) = said(fitted(text, line(noise=0.5)), Kind.AT_BOUND)
-    assert (found.severity, found.kind.severity) == (Severity.NOTE, Severity.ERRORS)
-
-
-def test_a_seed_of_a_wrong_name_is_refused() -> None:
-    """It used to be ignored."""
-    model = load_model("m:\n" + FLAT + PEAK, "m")
-    model.set_axes(energy=X)
-    with pytest.raises(FitError, match=r"seeds name 'Gauss_1_A', .* mean 'Gauss_01_A'\?"):
-        fit_model(model, Measurement(line()), seeds={"Gauss_1_A": 3.0})
-
-
 def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> None:
     # At m = 0 the derivative of a GLP by m is that by F: the slope over their difference used to
     # promise 1e11 of a χ² of 100.
@@ -299,38 +227,6 @@ def test_an_axis_in_another_unit_than_the_model(unit: str, axis: str, wanted: st
     ]  # fmt: skip
 
 
-LAWS = """
-motion:
-  gaussIRF: {SD: [0.2, True, 0.02, 2]}
-  expFun: {A: [-30, True], tau: [2, True, 0.1, 50], t0: [0, True, -1, 1]}
-whole:
-  constFun: {A: [250, True]}
-  gaussIRF: {SD: [0.2, True, 0.02, 2]}
-  expFun: {A: [-30, True], tau: [2, True, 0.1, 50], t0: [0, True, -1, 1]}
-late:
-  expFun: {A: [300, True], tau: [20, True, 0.1, 500], t0: [0, False]}
-"""
-
-
-def test_a_trace_far_from_zero_by_laws_that_are_zero_before_their_onset() -> None:
-    """The law of a motion, fitted to a parameter of slices: a width and an onset at their bounds,
-    a decay time ten times too long, and no word of the constant that was missing."""
-    time = np.arange(-2.0, 10.0, 0.25)
-    noise = np.random.default_rng(0).normal(0.0, 7.0, time.size)
-    height = 300.0 + expFun_gaussIRF(time, -60.0, 3.0, 0.1, 0.3) + noise
-    bare = fit_trace(LAWS, "motion", time, height, 7.0)
-    assert said(bare, Kind.NO_CONSTANT)[0].numbers["value"] == pytest.approx(289.6, abs=0.1)
-    masked = Measurement(mask=time < -1.5)
-    seen = fit_trace(LAWS, "motion", time, height, 7.0, measurement=masked)
-    assert said(seen, Kind.NO_CONSTANT)
-    right = fit_trace(LAWS, "whole", time, height, 7.0)
-    assert not right.findings
-    assert abs(right.values["expFun_01_tau"] - 3.0) < 3.0 * (right.stderr["expFun_01_tau"] or 0.0)
-    assert not fit_trace(LAWS, "motion", time, height - 300.0, 7.0).findings
-    after = np.arange(0.5, 8.0, 0.1)
-    assert not fit_trace(LAWS, "late", after, 300.0 * np.exp(-after / 40.0)).findings
-
-
 @pytest.mark.parametrize(
     "op",
     [op for op in OPS.values() if op.kind == "DYNAMICS" and not op.external],
@@ -354,13 +250,6 @@ def test_a_mixing_in_percent_is_said(shape: str) -> None:
         assert found.numbers == {"value": 30.0}
     right = fitted(FLAT + text.replace("30, False", "0.3, True"), line())
     assert not said(right, Kind.MIXING_NOT_A_SHARE)
-
-
-def test_a_gain_beyond_a_bound_may_be_beyond_all_numbers() -> None:
-    """Counts of 1e300 with a parameter at its bound ended in an OverflowError."""
-    root = np.array([[1.0, 0.0], [0.0, 1.0]])
-    assert gains_beyond(root, np.array([1e200, 0.0]), {0: "max"}, [0]) == {0: np.inf}
-    assert gains_beyond(root, np.array([3.0, 0.0]), {0: "max"}, [0]) == {0: 9.0}
 
 
 def test_gains_beyond_bounds_are_those_of_a_fit_without_them() -> None:

@@ -4,9 +4,8 @@ success on a bump of the noise, with a place and a width, and without a word."""
 import numpy as np
 import pytest
 
-from pyspec import Measurement, fit_joint, fit_model, load_dynamics, load_model
+from pyspec import Measurement, fit_joint, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.lines import LINES as KNOWN_LINES
 
 ENERGY = np.linspace(80, 92, 241)
 
@@ -84,15 +83,6 @@ def test_a_weak_line_is_there():
     assert silent >= 98
 
 
-def test_the_sentence_names_what_belongs_to_the_line():
-    random = np.random.default_rng(1)
-    result = fit("three", 3 + gauss(18, 84) + gauss(9, 87) + random.normal(size=ENERGY.size))
-    (found,) = faint(result)
-    distance = result.values["Gauss_03_A"] / result.stderr["Gauss_03_A"]
-    assert found.places == ("Gauss_03_A", "Gauss_03_x0", "Gauss_03_SD")
-    assert found.numbers["away"] == pytest.approx(distance)
-
-
 def test_a_height_alone_may_be_0():
     random = np.random.default_rng(1)
     data = 3 + gauss(18, 84) + gauss(9, 87) + random.normal(size=ENERGY.size)
@@ -122,17 +112,6 @@ def test_another_line_determines_what_both_have():
     assert not faint(result)
 
 
-def test_a_height_that_moves_may_begin_at_0():
-    model, time = load_model(LINES, "single"), np.linspace(-5, 5, 20)
-    model.add_dynamics("Gauss_01_A", load_dynamics(LINES, "rise", "Gauss_01_A"))
-    model.set_axes(energy=ENERGY, time=time)
-    noise = np.random.default_rng(4).normal(size=(20, ENERGY.size))
-    data = 3 + (time >= 0)[:, None] * gauss(10, 84) + noise
-    result = fit_model(model, Measurement(data, weight=1.0), scale_covar=False)
-    assert result.success
-    assert not faint(result)
-
-
 @pytest.mark.parametrize("scope", ["True", "project"])
 def test_a_file_of_a_joint_fit(scope: str):
     """A place that the files share is determined where another file has the line."""
@@ -150,8 +129,3 @@ def test_a_file_of_a_joint_fit(scope: str):
     assert [len(faint(joint["without"])), len(faint(joint.joint))] == [int(scope == "True")] * 2
     if scope == "True":
         assert faint(joint.joint)[0].places[0] == "file01_Gauss_01_A"
-
-
-def test_lines_and_steps_have_a_place_and_a_width():
-    assert {"Gauss", "Mahan", "ErfStep", "AtanStep"} < KNOWN_LINES
-    assert not {"ExpBack", "PowerBack", "FermiEdge", "Offset", "gaussFun"} & KNOWN_LINES

@@ -101,22 +101,6 @@ def test_of_traces() -> None:
     assert (found.numbers["starts"], found.numbers["length"]) == (0, 40.0)
 
 
-def test_as_many_starts_as_are_told_find_it() -> None:
-    """It used to say n_starts=100, whatever the times and the bounds."""
-    bounds = "[0.3, True, 0.05, 3]"
-    text = MODELS.replace("{A: [1, True], f: [0.25, True]", "{A: [1, True], f: " + bounds)
-    time, found = np.linspace(0, 40, 400), 0
-    for seed in range(2):
-        generator = np.random.default_rng(seed)
-        frequency = generator.uniform(0.5, 2.9)
-        values = 5 + np.sin(2 * np.pi * frequency * time) + generator.normal(0, 1.5, time.size)
-        result = fit_trace(text, "trace", time, values, 1.5)
-        assert said(result)[0].numbers["starts"] == 177
-        result = fit_trace(text, "trace", time, values, 1.5, n_starts=177)
-        found += abs(result.values["sinFun_01_f"] - frequency) < 0.005
-    assert found == 2
-
-
 def test_of_a_damped_one() -> None:
     values = np.exp(-TIME / 30) * np.sin(2 * np.pi * 0.25 * TIME + 0.3)
     for noise, expected in ((0.5, []), (12.0, ["dampedSinFun_01_A"])):
@@ -130,19 +114,6 @@ def test_a_frequency_that_another_oscillation_has_is_known() -> None:
     result = trace("both", 1.0)
     assert abs(result.values["sinFun_02_A"]) < 3 * result.stderr["sinFun_02_A"]
     assert not said(result)
-
-
-def test_a_frequency_that_is_held_is_known() -> None:
-    model = line()
-    model.set(FREQUENCY, 0.35, vary=False)
-    assert not said(fit_model(model, counts(0, 0.004)))
-
-
-def test_of_files() -> None:
-    joint = fit_joint([(line(0.35), counts(seed, 0.004)) for seed in (1, 2)])
-    texts = said(joint.joint)
-    assert [one.places[0] for one in texts] == [f"file0{k}_{HEIGHT}" for k in (0, 1)]
-    assert [[one.places for one in said(file)] for file in joint] == [[(HEIGHT, FREQUENCY)]] * 2
 
 
 def test_heights_that_are_free_are_not_looked_at() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import warnings
-import weakref
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,21 +16,11 @@ from pyspec import (
     Model,
     ModelWarning,
     fit_joint,
-    fit_model,
     load_dynamics,
     load_model,
 )
-from pyspec.components import Gauss, Offset, fixed
-from pyspec.executor import Problem
-from pyspec.fit import FitResult
-from pyspec.fit.amplitudes.part import part_of
+from pyspec.components import Gauss, Offset
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.levels import of_end, of_residual
-from pyspec.fit.problem import FitProblem
-from pyspec.fit.progress import Silent
-from pyspec.fit.solve.conclude import result_of
-from pyspec.fit.solve.methods import NATIVE, How
-from pyspec.fit.solve.stages import run_fit
 from pyspec.io import load_fits, save_fit
 from tests.support.findings import kinds
 
@@ -76,52 +63,6 @@ def test_intervals_are_those_of_the_joint_fit() -> None:
         assert file.intervals == {name: joint.intervals[f"file{index:02d}_{name}"]}
         assert file.to_dict()["intervals"] == {name: list(file.intervals[name])}
     assert [joint.fit_type, *(file.fit_type for file in joint)] == ["2d"] * 3
-
-
-def test_what_it_says_is_worked_out_once_for_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values and standard errors of all files were looked up for each line of each: to print a
-    joint fit of many files took the square of their number."""
-    swing = """
-swing:
-  gaussIRF: {SD: [0.1, False]}
-  expFun: {A: [5, True, 0, 50], tau: [4, True, 0.5, 20], t0: [0.1, True, -3, 3]}
-  sinFun: {A: [1, True], f: [0.3, True], phi: [0, True], t0: [0.1, False]}
-"""
-
-    def swinging() -> Model:
-        narrow, faint = Gauss(4, 87.12, fixed(0.1)), Gauss(0.03, (81.5, 81, 82), fixed(0.5))
-        model = Model("au", [Offset(10), Gauss(20, 84, 1), narrow, faint])
-        model.set_axes(energy=ENERGY, time=TIME)
-        model.add_dynamics("Gauss_01_A", load_dynamics(swing, "swing", "Gauss_01_A"))
-        return model
-
-    looks: list[str] = []
-    for name in ("values", "stderr"):
-        original = getattr(FitResult, name).fget
-
-        def look(self: FitResult, name: str = name, original: Any = original) -> Any:
-            looks.append(name)
-            return original(self)
-
-        monkeypatch.setattr(FitResult, name, property(look))
-    counts = []
-    for n in (2, 4):
-        joint = fit_joint([(swinging(), measured(swinging(), seed)) for seed in range(n)])
-        assert joint.success
-        looks.clear()
-        of_end(joint.joint)
-        of_residual(joint.joint)
-        counts.append(len(looks))
-    assert counts[0] == counts[1] <= 8
-
-
-def test_a_joint_fit_of_spectra_is_called_so() -> None:
-    """It was called 2d."""
-    parts = [(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)]
-    joint = fit_joint(parts)
-    assert [joint.fit_type, *(file.fit_type for file in joint)] == ["spectrum"] * 3
-    both = fit_joint([parts[0], (series(), measured(series(), 2))])
-    assert [both.fit_type, *(file.fit_type for file in both)] == ["", "spectrum", "2d"]
 
 
 @pytest.mark.parametrize(("weight", "scaled"), [(None, None), (2.0, None), (2.0, False)])
@@ -200,44 +141,6 @@ def test_reduced_chisqr_of_files_that_share_parameters() -> None:
     assert np.mean(files) == pytest.approx((21 - 4 / 2) / (21 - 4), abs=4 * np.sqrt(2 / 17 / 600))
 
 
-def test_the_models_of_a_joint_fit_are_at_its_best_values() -> None:
-    """They were at the start values; that of all is the model of the first file."""
-    joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
-    for file in joint:
-        np.testing.assert_allclose(file.model.evaluate(), file.fit, rtol=1e-12)
-    assert joint.model.values == joint[0].model.values == joint[0].values
-
-
-def test_editors_complete_what_a_joint_fit_has() -> None:
-    """dir() had none of success, cautions and redchi."""
-    joint = fit_joint([(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)])
-    found = dir(joint)
-    assert {"success", "findings", "redchi", "statistics", "names", "values"} <= set(found)
-    assert {"files", "diagnose", "sample"} <= set(found)
-
-
-def test_one_expression_under_two_names_is_no_share_of_two_models() -> None:
-    """Both models begin with a Gauss: a share of their areas was 0.5 with an error of 1e-19."""
-    text = """
-parameters:
-  area_C: ["Gauss_01_A * Gauss_01_SD"]
-  area_O: ["Gauss_01_A * Gauss_01_SD"]
-  height: ["Gauss_01_A"]
-  share: ["area_C / (area_C + area_O)"]
-C1s: {Gauss: {A: [8, True], x0: [84, True], SD: [1, True, 0.1, 3]}}
-O1s: {Gauss: {A: [5, True], x0: [85, True], SD: [1, True, 0.1, 3]}}
-"""
-    parts = []
-    for name in ("C1s", "O1s"):
-        model = load_model(text, name)
-        model.set_axes(energy=ENERGY)
-        parts.append((model, measured(model, 0)))
-    with pytest.warns(ModelWarning, match="area_C and area_O are one expression, and Gauss_01_A"):
-        joint = fit_joint(parts)
-    assert kinds(joint).count(Kind.SAME_TWICE) == 1
-    fit_joint([parts[0], parts[0]])  # two spectra of one model: no warning
-
-
 def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path: Path) -> None:
     """Archives hold the files of a joint fit alone: that its errors are wrong, as files scatter
     differently, was lost there, and each file said what ended at a bound in another."""
@@ -272,58 +175,10 @@ def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path
     ]
 
 
-def test_files_of_a_joint_fit_are_freed_with_it() -> None:
-    joint = fit_joint([shared("project, 80, 90"), shared("project, 80, 90")])
-    assert joint[0].findings is not None
-    seen = [weakref.ref(one) for one in (joint.joint, *joint)]
-    gc.collect()
-    gc.disable()
-    try:
-        del joint
-        assert [one() for one in seen] == [None] * 3
-    finally:
-        gc.enable()
-
-
-def test_the_one_file_of_a_joint_fit_says_each_thing_once() -> None:
-    """A line that is not there was told twice: as of one fit, and as of the fit of all files."""
-    text = """
-m:
-  Offset: {y0: [1, True, 0, 5]}
-  Gauss: {A: [8, True, 0, 20], x0: [84, "project", 80, 86], SD: [1, "project", 0.1, 3]}
-  Gauss: {A: [0.1, True, -20, 20], x0: [88, True, 87, 89], SD: [1, "project", 0.1, 3]}
-"""
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
-    clean = spectrum()
-    clean.set_values({"Offset_y0": 1.0, "Gauss_01_A": 8.0, "Gauss_01_x0": 84.0})
-    part = model, measured(clean, 1)
-    joint = fit_joint([part])
-    (file,) = joint
-    assert kinds(file).count(Kind.FAINT_LINE) == 1
-    assert file.findings == fit_model(*part).findings
-    assert len(joint.findings) == len(file.findings)
-
-
 def shares_its_place() -> Model:
     model = spectrum()
     model.parameters["Gauss_01_x0"].scope = "project"
     return model
-
-
-def test_a_file_on_another_backend_slows_down_and_changes_nothing() -> None:
-    pairs = [(shares_its_place(), measured(spectrum(), seed)) for seed in (0, 1, 2)]
-    shared = Problem.of(pairs)
-    backends = ("compiled", "tree", "interpreted")
-    files = [part_of(part, own) for part, own in zip(shared.parts, backends, strict=True)]
-    mixed = result_of(run_fit(FitProblem(files, shared), How((NATIVE,), {}), Silent()))
-    joint = fit_joint(pairs)
-    assert mixed.success
-    assert mixed.free_names == joint.free_names
-    for name, error in joint.stderr.items():
-        assert error is not None
-        assert mixed.values[name] == pytest.approx(joint.values[name], abs=1e-3 * error)
-        assert mixed.stderr[name] == pytest.approx(error, rel=1e-4)
 
 
 def test_files_may_count_otherwise_or_the_refusal_says_which() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import lmfit
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
-from support.fit_cases import START, data_1d, spectrum
 
 from pyspec import FitResult, Measurement, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
@@ -84,21 +82,6 @@ def test_as_many_parameters_as_points_leave_no_errors(method: str) -> None:
     assert all(five.stderr[name] > 0 for name in five.values)
 
 
-def test_without_noise_a_line_of_no_height_has_no_place() -> None:
-    """Its place was 4.63 with an error of 0, and success."""
-    result = fit(ONE, np.full(X.size, 3.0))
-    assert not result.success
-    assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
-    assert "meets the data to rounding. The data do not determine Gauss_01_x0" in result.message
-    assert result.stderr["Gauss_01_x0"] is None
-    assert result.values["Offset_y0"] == pytest.approx(3.0, rel=1e-14)
-    whole = fit(ONE, 1.0 + line(6.0, 4.2, 1.3))
-    assert whole.success
-    small = fit(ONE, 1.0 + line(1e-9, 4.2, 1.3))
-    assert small.values["Gauss_01_x0"] == pytest.approx(4.2, abs=1e-4)
-    assert small.success
-
-
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
@@ -171,26 +154,6 @@ m:
         assert other.stderr[name] == pytest.approx(native.stderr[name], rel=0.02)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "leastsq"}, {"n_starts": 3}])
-@pytest.mark.parametrize("backend", ["compiled", "tree"])
-def test_seeds_of_fixed_parameters_are_what_is_fitted(
-    backend: str, options: dict[str, object]
-) -> None:
-    """The value was reported, and that of the model was fitted."""
-    text = ONE.replace("SD: [1.7, True]", "SD: [1.7, False]")
-    data = noisy()
-    result = fit(text, data, backend=backend, seeds={"Gauss_01_SD": 1.29}, **options)
-    expected = fit(text.replace("[1.7, False]", "[1.29, False]"), data, backend=backend, **options)
-    assert result.values == expected.values
-    assert result.stderr == expected.stderr
-    assert result.chisqr == expected.chisqr
-    values = result.values
-    model = values["Offset_y0"] + line(*(values[f"Gauss_01_{n}"] for n in ("A", "x0", "SD")))
-    np.testing.assert_allclose(result.fit, model, rtol=1e-12)
-    assert result.model.values["Gauss_01_SD"] == 1.29
-    assert fit(text, data, backend=backend, **options).values["Gauss_01_SD"] == 1.7
-
-
 @pytest.mark.parametrize("seed", [0, 3, 5, 6])
 def test_leastsq_ends_at_the_optimum(seed: int) -> None:
     """With lmfit's own tolerances it stopped more than 0.001 standard errors before, and the fit
@@ -203,47 +166,3 @@ def test_leastsq_ends_at_the_optimum(seed: int) -> None:
     assert result.success, result.message
     for name in best.free_names:
         assert abs(result.values[name] - best.values[name]) < 1e-5 * best.stderr[name], name
-
-
-def test_leastsq_takes_tolerances_of_the_caller() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        given: dict[str, float] = {}
-
-        def leastsq(self: lmfit.Minimizer, **options: float) -> object:
-            given.update(options)
-            return lmfit.Minimizer(self.userfcn, self.params).least_squares()
-
-        patch.setattr(lmfit.Minimizer, "leastsq", leastsq)
-        fit(ONE, noisy(), method="leastsq", ftol=1e-6)
-    assert given["ftol"] == 1e-6
-    assert given["xtol"] == 1e-14
-
-
-@pytest.mark.parametrize("method", ["bfgs", "cg"])
-def test_a_method_in_doubt_of_an_optimum_has_found_it(method: str) -> None:
-    """Both end with "precision loss", a ten-thousandth of a standard error from the optimum that
-    exact derivatives know: the fit called that a failure."""
-    data = 1e3 * noisy()
-    text = ONE.replace("[1, True]", "[1000, True]").replace("[5, True]", "[5000, True]")
-    best, result = fit(text, data), fit(text, data, method=method)
-    assert not result.lmfit.success
-    for name in best.free_names:
-        assert abs(result.values[name] - best.values[name]) < 1e-3 * best.stderr[name], name
-    assert result.success
-    assert "The optimum is" in result.message
-    assert "'Desired error not necessarily achieved due to precision loss'" in result.message
-    assert not fit(text, data, method=method, max_nfev=40).success
-
-
-def test_a_line_too_narrow_to_be_seen_is_at_no_bound() -> None:
-    """Where nothing depends on its place any more, a line at 84.3 was said to have ended at its
-    bound, 80, since to go there changes nothing."""
-    model = spectrum({**START, "F": 0.3})
-    model.parameters["GLP_01_F"].min = -50.0
-    result = fit_model(model, Measurement(data=-np.abs(data_1d()) * 1e3))
-    low, high = (model.parameters["GLP_01_x0"].min, model.parameters["GLP_01_x0"].max)
-    assert low + 1.0 < result.values["GLP_01_x0"] < high - 1.0
-    assert "GLP_01_x0" not in result.at_bound
-    assert "GLP_01_x0" in result.without_effect
-    assert Kind.AT_BOUND not in [one.kind for one in result.findings if "GLP_01_x0" in one.places]
-    assert not result.success

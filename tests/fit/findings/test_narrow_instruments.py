@@ -12,7 +12,6 @@ import pytest
 from pyspec import (
     Measurement,
     ModelWarning,
-    fit_joint,
     fit_model,
     fit_trace,
     load_dynamics,
@@ -94,12 +93,6 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
     assert 0.5 < hits / n < 0.85  # 68 %
 
 
-def test_the_sentence_names_both():
-    result = trace(0.05, 1.5, 0.03, 0)
-    (found,) = said(result)
-    assert found.places == ("gaussIRF_SD", "expFun_01_t0")
-
-
 def test_a_sample_within_the_rise_says_where_it_is():
     result = trace(0.05, 0.05, 0.03, 0)
     assert result.stderr["expFun_01_t0"] < 0.01
@@ -127,28 +120,3 @@ def test_of_motion_and_of_free_spectra():
         assert result.stderr[name]
         (found,) = said(result)
         assert found.places[1] == name
-
-
-def test_of_files():
-    joint = fit_joint([(moving(), Measurement(data(seed))) for seed in (1, 2)])
-    assert [one.places[1][:6] for one in said(joint.joint)] == ["file00", "file01"]
-    assert [len(said(one)) for one in joint] == [1, 1]
-    assert not any("file0" in found.places[1] for one in joint for found in said(one))
-
-
-def test_a_width_at_its_bound_may_be_a_wider_one():
-    """Of 400 series two onsets lay 15 standard errors from the truth without a word: their width,
-    0.8 steps, had ended at its bound of 0.1, with a sample within the rise for certain. Here a
-    width of 0.3 steps has nearly the same χ², and another onset."""
-    values = expFun_gaussIRF(TIME, 10, 4.0, 0.01, 0.03)
-    values += np.random.default_rng(0).normal(0, 0.3, TIME.size)
-    widths = "[0.06, True, 0.05, 3]", "[0.15, False]", "[0.05, False]"
-    free, wider, held = (
-        fit_trace(MODELS.replace("[0.05, False]", one), "trace", TIME, values, 0.3)
-        for one in widths
-    )
-    assert free.at_bound == {"gaussIRF_SD": "min"}
-    assert wider.chisqr < free.chisqr + 0.2
-    apart = wider.values["expFun_01_t0"] - free.values["expFun_01_t0"]
-    assert apart > 5 * free.stderr["expFun_01_t0"]
-    assert (len(said(free)), len(said(held))) == (1, 0)

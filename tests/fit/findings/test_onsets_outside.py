@@ -93,27 +93,3 @@ def test_the_window_counts() -> None:
     (said,) = _onsets(fit_model(_series(6.0), measured))
     assert said.numbers["high"] == 4.75
     assert not _onsets(fit_model(_series(6.0), Measurement(clean + _noise(101, 31))))
-
-
-def test_one_that_is_held_is_none() -> None:
-    decay = 3.0 * np.exp(-(TIME + 5.0) / 6.0)
-    result = fit_model(_trace(-7.0, vary=False), Measurement(decay + _noise(101)))
-    assert not _onsets(result)
-
-
-STATES = """
-kinetics:
-  row: {A -> B: k1, B: k2}
-late:
-  gaussIRF: {SD: [0.2, False]}
-  row: {k1: [1, True, 0.1, 9], k2: [0.1, True, 0.01, 1], t0: [-9, True], spectra: {free: energy}}
-"""
-
-
-def test_states_of_a_scheme_have_one_onset() -> None:
-    """The sentence stood once for each of them."""
-    model = load_model(STATES, "late")
-    model.set_axes(energy=ENERGY, time=TIME)
-    decay = np.outer(np.exp(-(TIME + 5.0) / 6.0), ENERGY - 79.0)
-    (said,) = _onsets(fit_model(model, Measurement(decay + _noise(101, 31))))
-    assert said.places == ("row_t0",)

@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec import FitResult, Measurement, fit_joint, fit_model, load_model
+from pyspec import FitResult, Measurement, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.noise import roots
 from pyspec.model import Model
 
 MODELS = """
@@ -76,19 +75,6 @@ def test_a_series_whose_rows_were_divided_by_another_number_each() -> None:
     assert not said(fitted(counts / flux, np.broadcast_to(sigma, counts.shape)))
 
 
-def test_masked_points_empty_ones_and_joint_fits() -> None:
-    counts = drawn(LINE)
-    counts[:4] = np.nan
-    mask = np.isnan(counts)
-    assert said(fitted(counts, np.sqrt(np.where(mask, 1.0, counts)), mask=mask))
-    few = drawn(LINE / 20.0)
-    assert (few == 0.0).any()
-    assert said(fitted(few, np.sqrt(np.maximum(few, 1.0))))
-    whole = drawn(LINE)
-    parts = [(model(), Measurement(whole, weight=1.0 / np.sqrt(whole))) for _ in range(2)]
-    assert len([one for one in fit_joint(parts).findings if one.kind is Kind.SIGMA_FROM_DATA]) == 1
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_other_declared_noise_is_left_alone(seed: int) -> None:
     counts = drawn(LINE, seed)
@@ -101,13 +87,3 @@ def test_other_declared_noise_is_left_alone(seed: int) -> None:
     assert not said(fitted(many, np.sqrt(many)))  # too low by a fifth of a standard error
     flat = Measurement(data=np.full(201, 40.0) + normal - LINE, weight=np.full(201, 1 / 6.3))
     assert not fit_model(model("flat"), flat, scale_covar=False).findings
-
-
-def test_noise_that_rises_along_the_axis_is_no_root_of_data_around_zero() -> None:
-    """A point next to 0 made any weights look close to roots: one spectrum of noise alone in twelve
-    was told that its heights are too low."""
-    rng, sigma, told = np.random.default_rng(0), 0.02 * np.geomspace(1, 4, 20), 0
-    for _ in range(500):
-        given = Measurement(sigma * rng.normal(size=20), weight=1 / sigma)
-        told += len(roots(given, len(model().opt_param_names), lambda: 20.0))
-    assert told <= 4

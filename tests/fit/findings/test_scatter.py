@@ -6,9 +6,7 @@ with outliers. So is a residual that is no noise of independent points: 1 of 43,
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import unescape
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +19,7 @@ from pyspec import (
     Model,
     fit_joint,
     fit_model,
-    fit_trace,
-    load_fit,
     load_model,
-    save_fit,
 )
 from pyspec.fit.findings.counted import gathered
 from pyspec.fit.findings.finding import Finding
@@ -140,35 +135,12 @@ def test_where_spectra_are_free() -> None:
     assert not about_noise(fit_model(model, declared))
 
 
-def test_of_a_trace() -> None:
-    law = "m:\n  expFun: {A: [3, True], tau: [4, True], t0: [0, False]}\n"
-    times = np.linspace(0, 30, 301)
-    even, other = (
-        noisy(3 * np.exp(-times / 4), sigma).data for sigma in (0.1, np.where(times > 15, 0.4, 0.1))
-    )
-    assert not about_noise(fit_trace(law, "m", times, even))
-    (found,) = about_noise(fit_trace(law, "m", times, other))
-    assert found.numbers["axis"] == "time"
-
-
 def test_declared_noise_that_is_other_than_declared() -> None:
     model, clean = line()
     sigma = np.geomspace(0.3, 6, ENERGY.size)
     data = noisy(clean, 1.0).data
     (found,) = about_noise(fit_model(model, Measurement(data, weight=1 / sigma)))
     assert found.numbers["weighted"]
-
-
-def test_masked_points_do_not_count() -> None:
-    model, clean = line(TIME)
-    data = np.array(noisy(clean, 2.0).data)
-    mask = np.zeros(data.shape, bool)
-    mask[:, 120:] = True
-    data[mask] += 1e3 * np.random.default_rng(2).normal(size=int(mask.sum()))
-    assert not about_noise(fit_model(model, Measurement(data, mask=mask)))
-    data[mask] = np.nan
-    assert not about_noise(fit_model(model, Measurement(data, mask=mask)))
-    assert not about_noise(fit_model(model, Measurement(data, columns=(0, 120), mask=mask)))
 
 
 def test_a_missing_line_is_no_noise() -> None:
@@ -218,20 +190,6 @@ def test_noise_of_few_points_is_not_alike(sigma: Any) -> None:
     assert sum(map(len, told)) == 0
 
 
-def test_counts_have_one_caution() -> None:
-    model, clean = line()
-    counts = np.random.default_rng(3).poisson(clean).astype(float)
-    (found,) = looked(fit_model(model, Measurement(counts)))
-    assert found.kind is Kind.COUNTS_UNDECLARED
-    assert not looked(fit_model(model, Measurement(counts, loss="poisson")))
-
-
-def test_a_residual_that_is_rounding_has_no_noise() -> None:
-    model, clean = line()
-    assert not looked(fit_model(model, Measurement(clean)))
-    assert not looked(fit_model(model, Measurement(clean.astype(np.float32))))
-
-
 def test_from_file_to_file() -> None:
     model, clean = line()
     joint = fit_joint([(model, noisy(clean, s, k)) for k, s in enumerate((0.5, 2.0))])
@@ -244,51 +202,6 @@ def test_from_file_to_file() -> None:
     assert any(found.part == 1 and found.numbers["axis"] == "energy" for found in about_noise(one))
     assert about_noise(one[1])
     assert not any(found.numbers["axis"] == "energy" for found in about_noise(one[0]))
-
-
-def test_cautions_of_several_files_are_printed_once() -> None:
-    """A fit of twelve files printed the same sentence of each: 37 lines."""
-    model, clean = line()
-    every = [(model, noisy(clean, 0.5 * (1.0 if k == 1 else EDGE**2), k)) for k in range(4)]
-    joint = fit_joint(every)
-    joint = joint.diagnose()
-    said = [one for one in about_noise(joint) if one.part is not None]
-    assert [one.part for one in said] == [0, 2, 3]
-    for shown in (str(joint), unescape(joint._repr_html_())):
-        assert f"{said[0]}; the same of file02, file03" in shown
-        assert str(said[1]) not in shown
-    assert about_noise(joint[3])
-
-
-def test_a_fit_that_nobody_asks_pays_nothing() -> None:
-    model, clean = line(TIME)
-    result = fit_model(model, noisy(clean, 2.0 * EDGE))
-    assert "_of_end" not in vars(result)
-    assert result.findings == ()
-    assert "diagnose()" in str(result)
-    assert len(result.diagnose().findings) == 1
-    assert "diagnose()" not in str(result.diagnose())
-
-
-@pytest.mark.parametrize("what", ["data", "weight"])
-def test_of_a_buffer_that_was_filled_again_it_is_said(what: str) -> None:
-    """The residual used to be that of the new data, which the fit has never seen: a right model was
-    told that it misses something."""
-    model, clean = line()
-    data, weight = np.array(noisy(clean, 2.0).data), np.full(ENERGY.size, 0.5)
-    result = fit_model(model, Measurement(data, weight=weight))
-    (data if what == "data" else weight)[:] *= ENERGY
-    (found,) = looked(result)
-    assert found.kind is Kind.DATA_CHANGED
-
-
-def test_an_archive_says_it_once(tmp_path: Path) -> None:
-    model, clean = line(TIME)
-    result = fit_model(model, noisy(clean, 2.0 * EDGE)).diagnose()
-    save_fit(tmp_path / "fit.h5", result)
-    again = load_fit(tmp_path / "fit.h5")
-    assert again.findings == result.findings
-    assert again.findings == result.findings
 
 
 def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:

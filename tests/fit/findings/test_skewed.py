@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import pyspec.fit.findings.deep as deep
-from pyspec import Finding, Measurement, Model, fit_joint, fit_model, fit_slices, load_model
+from pyspec import Finding, Measurement, Model, fit_model, fit_slices, load_model
 from pyspec.fit.findings.kinds import Kind
 from tests.support.findings import looked
 
@@ -150,38 +149,6 @@ def test_it_is_chi_square_two_errors_away() -> None:
                 assert min(shares) < 0.55
                 lowest = min(lowest, *shares)
             assert one.numbers["share"] == pytest.approx(lowest, abs=0.005) or lowest < 0.4
-
-
-def test_the_weak_line_and_what_is_its_own_are_named() -> None:
-    found = next(t for seed in range(9) for t in said(fit_one(1.5, seed), Kind.WEAK_LINE))
-    assert found.places == ("Gauss_01", "Gauss_01_x0", "Gauss_01_SD")
-    assert found.numbers["rise"] < 36
-    assert not any(said(fit_one(1.5, n, width="False"), Kind.WEAK_LINE) for n in range(9))
-
-
-def test_a_joint_fit_says_it_once_and_each_file_of_its_own() -> None:
-    measured = [noisy(1 + gauss(1, 86) + gauss(0.5, 87), 0.05, n) for n in (0, 1)]
-    joint = fit_joint([(pair(), one) for one in measured], scale_covar=False)
-    joint = joint.diagnose(deep=True)
-    found = said(joint.joint)
-    assert [{name[:7] for name in one.places} for one in found] == [{"file00_"}, {"file01_"}]
-    for file, one in zip(joint, found, strict=True):
-        assert [mine.places for mine in said(file)] == [tuple(name[7:] for name in one.places)]
-
-
-def test_evaluations_of_the_fit_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = fit_pair(0.05, 0)
-    before = result.nfev
-    assert said(result)
-    assert result.nfev == before
-    monkeypatch.setattr(deep, "MOST_WORK", 100)
-    assert not said(fit_pair(0.05, 0))
-
-
-def test_changed_data_say_nothing() -> None:
-    result = fit_pair(0.05, 0)
-    result.measurement.data[:] += 1
-    assert not said(result)
 
 
 def test_of_slices_each_parameter_that_is_listed_counts() -> None:

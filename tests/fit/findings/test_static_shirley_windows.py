@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.executor import make_executor, worst_difference
+from pyspec.executor import make_executor
 from pyspec.fit import fit_model, fit_slices
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement, Model, load_model
 
 X = np.linspace(700.0, 790.0, 181)
 WINDOW = (30, 151)
@@ -44,35 +44,6 @@ def test_the_background_meets_its_ends_at_those_of_the_window(backend: str, x: n
     theta[3] = 0.0  # no line: a straight one from end to end
     value = make_executor(model, Measurement(columns=WINDOW), backend).run(theta)
     assert (value[0], value[-1]) == (9.5, 2.5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("above", ABOVE)
-def test_executors_agree_in_windows(above: str) -> None:
-    """What reads it above the window reads its end; slopes against differences."""
-    for time in (None, np.linspace(-1.0, 3.0, 19)):
-        model = model_with(above)
-        model.set_axes(time=time)
-        if time is not None:
-            law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
-            model.add_dynamics("Gauss_01_x0", load_dynamics(law, ["d"], "Gauss_01_x0"))
-        theta = model.theta()
-        for columns in (WINDOW, (0, 90), (100, 181), (90, 91)):
-            seen = Measurement(columns=columns)
-            tree, interpreted, compiled = (
-                make_executor(model, seen, backend).run(theta) for backend in BACKENDS
-            )
-            assert worst_difference(tree, compiled) <= 1e-12
-            assert worst_difference(interpreted, compiled) <= 1e-12
-        shape = (X.size,) if time is None else (time.size, X.size)
-        measured = Measurement(np.zeros(shape), columns=WINDOW)
-        slopes = -make_executor(model, measured, "compiled").jacobian(theta)
-        tree = make_executor(model, Measurement(columns=WINDOW), "tree")
-        for k in range(theta.size):
-            step = 2e-7 * max(1.0, abs(theta[k]))
-            unit = step * np.eye(theta.size)[k]
-            change = (tree.run(theta + unit) - tree.run(theta - unit)).ravel() / (2 * step)
-            np.testing.assert_allclose(slopes[k], change, rtol=0, atol=1e-6 * abs(change).max())
 
 
 def test_means_of_the_window_are_the_ends_of_the_fit() -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.science import FreeOnset, glp
+from bench.science import glp
 from pyspec.components import GLP, Offset
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.search import Search
 from pyspec.model import Measurement, Model, load_model
 
@@ -46,18 +45,6 @@ def test_a_mixing_does_not_jump_to_its_bound(seed: int) -> None:
     assert result.success
     assert result.nfev < 40
     assert result.chisqr == pytest.approx(other.chisqr, rel=1e-9)
-
-
-def test_a_response_that_became_too_sharp_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two samples onset, height and width of a response are two numbers only."""
-    data = FreeOnset(0.5)
-    result, _ = data.fit(262)
-    assert result.success
-    monkeypatch.setattr(Descent, "freed", lambda _, found, *__: found)
-    trapped, _ = data.fit(262)
-    assert not trapped.success
-    assert len(trapped.without_effect) == 3
-    assert result.chisqr < trapped.chisqr - 3.0 * trapped.redchi
 
 
 def test_what_is_never_determined_is_said() -> None:

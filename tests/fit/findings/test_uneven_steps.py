@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
 from itertools import pairwise
-from pathlib import Path
 
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.integrate import trapezoid
 from scipy.special import erfc
 
 from pyspec._library import call_function, supported_isas
-from pyspec.cli import main
 from pyspec.executor import make_executor, worst_difference
 from pyspec.fit import fit_joint, fit_model
 from pyspec.functions.energy import Shirley
 from pyspec.functions.grid import mean_step, shirley_shares
-from pyspec.io import load_fits, refit_joint, save_fit
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 LINES = ((100.0, 84.0, 0.5), (50.0, 86.0, 0.5))
@@ -117,67 +111,6 @@ def test_executors_agree_on_uneven_axes(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("moves", ["Gauss_01_A", "Gauss_02_x0"])
-def test_sums_of_rows_agree_on_uneven_axes(moves: str) -> None:
-    """Also over shapes and times apart, where heights alone move; chunks and threads keep bits."""
-    x, time = AXES["named case"], np.linspace(-1.0, 3.0, 200)
-    model = model_on(x)
-    model.set_axes(time=time)
-    law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
-    model.add_dynamics(moves, load_dynamics(law, ["d"], moves))
-    clean = make_executor(model).run(model.theta())
-    data = clean + np.random.default_rng(1).normal(0.0, 0.5, clean.shape)
-    executor = make_executor(model, Measurement(data), "compiled")
-    theta = 1.01 * model.theta()
-    jacobian = np.vstack([executor.jacobian(theta), executor.residual(theta)])
-    jacobian[:-1] *= -1
-    expected = (jacobian @ jacobian.T)[np.triu_indices(len(jacobian))]
-    whole = executor.normal(theta)
-    for found in (
-        whole,
-        executor.normal(theta, in_strips=True),
-        executor.normal(theta, threads=2),
-    ):
-        signs = np.sign(found) * np.sign(expected)
-        np.testing.assert_allclose(abs(found), abs(expected), rtol=1e-9, atol=1e-6)
-        assert (signs[abs(expected) > 1e-3] != 0).all()
-    np.testing.assert_array_equal(whole, executor.normal(theta, threads=2))
-
-
-@pytest.mark.parametrize(
-    "x",
-    [
-        np.linspace(80.0, 90.0, 173),
-        80.0 + 0.05 * np.arange(200),
-        np.linspace(90.0, 80.0, 64).astype(np.float32).astype(np.float64),
-        np.round(np.linspace(80.0, 90.0, 201), 2),
-        np.array([84.0]),
-        np.array([84.0, 85.5]),
-    ],
-)
-def test_even_axes_keep_their_bits(x: np.ndarray) -> None:
-    fed = spectrum(x)
-    assert shirley_shares(x) is None
-    plain = 0.01 * np.cumsum(fed[::-1])[::-1]
-    np.testing.assert_array_equal(Shirley(x, 0.01, fed), plain)
-
-
-def test_the_sum_is_the_area_above() -> None:
-    """Of a straight line the trapezoidal rule is exact: the rest is half of a mean step of the
-    point itself, and of the last one."""
-    x = AXES["drawn"]
-    line = 3.0 + 0.2 * (x - 80.0)
-    mean = mean_step(x)
-    area = np.array([trapezoid(line[i:], x[i:]) for i in range(x.size)])
-    expected = (area + mean / 2 * (line + line[-1])) / mean
-    np.testing.assert_allclose(Shirley(x, 1.0, line), expected, rtol=1e-12)
-    shares = shirley_shares(x)
-    assert shares is not None
-    twice = shirley_shares(x, mean / 2)
-    assert twice is not None
-    np.testing.assert_allclose(twice, 2 * shares, rtol=1e-14)
-
-
 @pytest.mark.parametrize("isa", supported_isas())
 @pytest.mark.parametrize("name", AXES)
 def test_the_sum_longhand(name: str, isa: str) -> None:
@@ -239,32 +172,3 @@ def test_files_share_the_loss_for_each_electronvolt(backend: str) -> None:
     for index, (model, _) in enumerate(parts):
         own = alone.joint.values[f"file{index:02d}_Shirley_pShirley"]
         assert own == pytest.approx(LOSS * mean_step(model.energy), rel=0.02)
-
-
-def test_an_archive_keeps_the_step_of_the_first_file(tmp_path: Path) -> None:
-    """Each file by itself, and all of them together."""
-    result = fit_joint(joint_parts(), scale_covar=False, names=["a", "b", "c"])
-    paths = [tmp_path / f"{name}.h5" for name in "abc"]
-    for path, file in zip(paths, result, strict=True):
-        save_fit(path, file)
-    stored = [load_fits(path)[0] for path in paths]
-    for file, back in zip(result, stored, strict=True):
-        own = back
-        np.testing.assert_allclose(own.fit, file.fit, rtol=1e-9)
-    again = refit_joint(stored)
-    for file, one in zip(result, again, strict=True):
-        np.testing.assert_allclose(one.fit, file.fit, rtol=1e-6)
-
-
-def test_explain_says_how_files_share_it(tmp_path: Path) -> None:
-    path = tmp_path / "models.yaml"
-    path.write_text(TEXT.replace("SHARED", '"project"'))
-    out = io.StringIO()
-    with redirect_stdout(out):
-        main(["explain", str(path)])
-    text = " ".join(out.getvalue().split())
-    assert "times the mean step of each file over that of the first" in text
-    path.write_text(TEXT.replace("SHARED", "true"))
-    with redirect_stdout(io.StringIO()) as out:
-        main(["explain", str(path)])
-    assert "over that of the first" not in out.getvalue()

@@ -116,17 +116,6 @@ def test_a_free_width_needs_one_sample_more() -> None:
     assert np.mean(doubtful > 3) > 0.1
 
 
-def test_of_free_width_a_narrower_and_higher_line_fits_as_well() -> None:
-    """The true one is 0.7 steps wide and 10 high."""
-    result = fitted(line(steps=0.7, free=True), 5.05, 0.1, 1, "Gauss_01_x0")
-    assert result.values["Gauss_01_SD"] * 2.3548 > 1.2 * STEP
-    assert result.values["Gauss_01_A"] + 15 * result.stderr["Gauss_01_A"] < 10
-    (found,) = said(result)
-    assert (found.numbers["seen"], found.numbers["needed"]) == (2, 3)
-    doubtful, _ = pulls("Gauss", 2.0, 0.1, free=True, n=40)
-    assert not doubtful.size
-
-
 def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says() -> None:
     hits = []
     for seed, at in enumerate(np.random.default_rng(1).uniform(4.95, 5.05, 80)):
@@ -143,14 +132,6 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says() -> Non
     assert three > 0.98
 
 
-def test_the_sentence_says_what_and_where() -> None:
-    result = fitted(line(), 5.01, 0.5, 1, "Gauss_01_x0")
-    assert result.values["Gauss_01_x0"] < 5.01 - 9 * result.stderr["Gauss_01_x0"]
-    (found,) = said(result)
-    assert found.places == ("Gauss_01", "Gauss_01_x0")
-    assert (found.numbers["seen"], found.numbers["needed"]) == (1, 2)
-
-
 def test_lines_of_one_place_help_each_other() -> None:
     """Half a step apart, one of them always lies beside another part of the step."""
     apart, alike = (line(name="doublet", SPLIT=split) for split in ("1.06", "1.0"))
@@ -162,26 +143,6 @@ def test_lines_of_one_place_help_each_other() -> None:
 
 def test_a_resolution_makes_a_line_wide() -> None:
     assert not said(fitted(line(name="resolved"), 5.01, 0.5, 0, "Gauss_01_x0"))
-
-
-def test_a_mask_hides_samples() -> None:
-    model = line(steps=0.7)
-    model.set("Gauss_01_x0", 5.05)
-    data = np.ravel(model.evaluate()) + np.random.default_rng(0).normal(0, 0.1, ENERGY.size)
-    keep = np.ones(ENERGY.size, bool)
-    assert not said(fit_model(model, Measurement(data)))
-    keep[51] = False
-    assert said(fit_model(model, Measurement(data, keep=keep)))
-
-
-def test_of_counts() -> None:
-    for height, doubtful in ((300, True), (30000, False)):
-        model = line(steps=0.7)
-        model.set("Gauss_01_A", height, max=1e6)
-        model.set("Gauss_01_x0", 5.02)
-        counts = np.random.default_rng(0).poisson(np.ravel(model.evaluate())).astype(float)
-        result = fit_model(model, Measurement(counts, loss="poisson"))
-        assert bool(said(result)) is doubtful
 
 
 def series(seed: int, noise: float) -> tuple[Model, Measurement]:
@@ -211,16 +172,3 @@ def test_heights_that_are_free_are_not_looked_at() -> None:
     data += np.random.default_rng(0).normal(0, 0.1, data.shape)
     assert not said(fit_model(model, Measurement(data)))
     assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)
-
-
-def test_a_height_that_follows_the_law_of_another_line() -> None:
-    """A line alone takes along what its height follows; asking for cautions raised a ModelError."""
-    model = line(name="follower")
-    model.set_axes(time=np.arange(-5, 20, 0.5))
-    model.add_dynamics("Gauss_01_A", load_dynamics(MODELS, "rise", "Gauss_01_A"))
-    data = model.evaluate()
-    noise = np.random.default_rng(0).normal(0, 3.0, data.shape)
-    result = fit_model(model, Measurement(data + noise))
-    assert said(result)[0].places[1] == "Gauss_02_x0"
-    parts = result.eval_components()
-    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-10)

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from pyspec.components import Gauss, Offset
-from pyspec.errors import FitError
 from pyspec.fit.objective import Objective
-from pyspec.fit.parameters import at_bound
 from pyspec.fit.problem import problem_of
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
 from pyspec.fit.results.table import (
@@ -85,12 +83,6 @@ def test_value_has_two_digits_of_its_error(
     assert format_value(value, stderr) == expected
 
 
-def test_dataframe_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(FitError, match=r"pip install 'pyspec-fit\[io\]'"):
-        ParameterTable(ROWS).to_dataframe()
-
-
 def test_dataframe_columns() -> None:
     pytest.importorskip("pandas")
     frame = ParameterTable(ROWS).to_dataframe()
@@ -106,14 +98,6 @@ def test_correlations() -> None:
     assert "+0.500" in table._repr_html_()
     with pytest.raises(KeyError, match="no correlations"):
         table["a", "c"]
-
-
-def test_bounds_are_judged_by_the_range() -> None:
-    assert at_bound(0.0, 0.0, np.inf, 5.0) == "min"
-    assert at_bound(1e-7, 0.0, 1.0, 0.5) == "min"
-    assert at_bound(1e-7, 0.0, np.inf, 1e-7) == ""
-    assert at_bound(1.0, -np.inf, 1.0, 0.5) == "max"
-    assert at_bound(7.0, -np.inf, np.inf, 5.0) == ""
 
 
 def test_progress_line_on_a_terminal_and_in_a_log() -> None:
@@ -178,28 +162,3 @@ def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
     second = problem.residual(model.theta())
     assert not np.shares_memory(first, second)
     assert second == pytest.approx(1.0)
-
-
-def test_components_of_a_profiled_model_add_up() -> None:
-    """They used to be drawn without the profile."""
-    import numpy as np
-
-    from pyspec.fit.results.components import spectrum_components
-    from pyspec.model import Measurement, load_model, load_profile
-
-    text = """
-line:
-  Offset: {y0: [3, True]}
-  Shirley: {pShirley: [0.001, True]}
-  GLP: {A: [80, True], x0: [84, True], F: [0.7, False], m: [0.3, False]}
-  GLP: {A: [40, True], x0: ["GLP_01_x0 + 1"], F: [0.7, False], m: [0.3, False]}
-bending:
-  pExpDecay: {A: [-1, True], tau: [2.5, False]}
-"""
-    model = load_model(text, "line")
-    model.add_profile("GLP_01_x0", load_profile(text, "bending", "GLP_01_x0"))
-    aux = np.linspace(0, 8, 9)
-    model.set_axes(energy=np.linspace(81, 87, 51), aux=aux, aux_weights=np.exp(-aux))
-    peaks, grounds = spectrum_components(model, model.values, Measurement())
-    total = sum([*peaks.values(), *grounds.values()])
-    np.testing.assert_allclose(total, model.evaluate("tree"), rtol=0, atol=1e-12 * 120)

@@ -13,7 +13,7 @@ import lmfit
 import numpy as np
 import pytest
 
-from pyspec import FitError, ModelError, fit_model, load_model
+from pyspec import FitError, fit_model, load_model
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
@@ -114,19 +114,6 @@ def test_components_of_free_spectra_add_up() -> None:
     np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
 
 
-def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
-    import pyspec.plot
-    from pyspec.model import plugins as handed
-
-    result = fitted(moves=False)
-    assert result.plot(title="mine").axes
-    monkeypatch.setattr(handed, "_HANDED", {})
-    with pytest.raises(ModelError, match=r"import pyspec\.plot first"):
-        result.plot()
-    assert pyspec.plot.plot_fit
-
-
 def test_emcee_keeps_its_chain() -> None:
     """It sampled to the end, and then died of a message that lmfit does not write."""
     pytest.importorskip("emcee")
@@ -196,30 +183,6 @@ def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
         "assert 'lmfit' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
-
-
-@pytest.mark.parametrize("method", ["native", "leastsq"])
-def test_objects_of_lmfit_say_what_the_result_says(method: str) -> None:
-    result = fitted(moves=True, method=method)
-    assert set(result.params) == set(result.values)
-    for name, par in result.params.items():
-        assert par.value == result.values[name]
-        assert par.stderr == result.stderr[name]
-        assert par.vary == (name in result.free_names)
-        if name in result.free_names:
-            assert par.correl == result.correl[name]
-            assert par.init_value == result.start[name]
-            assert (par.min, par.max) == (result.table[name].min, result.table[name].max)
-        else:
-            assert par.user_data == result._expressions.get(name)
-    assert result.lmfit.chisqr == result.chisqr
-    assert result.lmfit.redchi == result.redchi
-    assert (result.lmfit.ndata, result.lmfit.nvarys) == (result.n_data, result.n_free)
-    assert set(result.lmfit.var_names) == set(result.free_names)
-    assert result.lmfit.covar.shape == (result.n_free, result.n_free)
-    values = result.values
-    result.params["Offset_y0"].value = 7.0
-    assert result.values == values
 
 
 @pytest.mark.parametrize("method", ["native", "leastsq"])

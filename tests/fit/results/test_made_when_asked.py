@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.line_model import line_text, measured
 
-from pyspec.fit import FitResult, fit_joint, fit_model, units
+from pyspec.fit import FitResult, fit_model, units
 from pyspec.fit.ending import Ending
 from pyspec.model import Measurement, Model, load_model
 
@@ -116,19 +116,6 @@ def _pickled(result: FitResult) -> Any:
     return pickle.loads(pickle.dumps(result))
 
 
-def test_what_is_changed_in_the_objects_of_lmfit_stays_there() -> None:
-    result, expected = fit_model(*line()), facts(fit_model(*line()))
-    result.lmfit.message = "changed"
-    result.params["Gauss_01_A"].value = 3.0
-    result._expressions.clear()
-    assert result.params["Gauss_01_A"].value == 3.0
-    assert result.params["Gauss_02_A"].user_data == "Gauss_01_A / 2"
-    assert [dict(result.values), dict(result.stderr)] == expected[:2]
-    assert result.message == fit_model(*line()).message
-    result.message = "mine"
-    assert result.message == "mine"
-
-
 def test_a_parameter_without_error_has_neither_errors_nor_correlations() -> None:
     """One that ends at its bound, and one whose error is wider than its bounds."""
     for low, begin, high in ((84.5, 85.0, 90.0), (84.2999, 84.3, 84.3001)):
@@ -141,17 +128,3 @@ def test_a_parameter_without_error_has_neither_errors_nor_correlations() -> None
         assert "Gauss_01_x0" not in result.correlations.names
         assert result.params["Gauss_01_x0"].correl is None
         assert result.params["Gauss_01_A"].stderr == result.stderr["Gauss_01_A"] > 0.0
-
-
-def test_files_of_a_joint_fit_have_their_own_names() -> None:
-    parts = [line(), line()]
-    for model, _ in parts:
-        model.set("Gauss_01_SD", vary="project")
-    found = fit_joint(parts)
-    whole, first = found, found.files[0]
-    values, errors = whole.joint.values, whole.joint.stderr
-    assert first.values["Gauss_01_SD"] == values["Gauss_01_SD"]
-    assert first.stderr["Gauss_01_SD"] == errors["Gauss_01_SD"]
-    assert first.params["Gauss_01_SD"].stderr == first.stderr["Gauss_01_SD"]
-    assert set(first.params["Gauss_01_SD"].correl) == set(first.free_names) - {"Gauss_01_SD"}
-    assert first.params["Gauss_02_A"].stderr == pytest.approx(first.stderr["Gauss_01_A"] / 2)

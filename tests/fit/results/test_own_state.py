@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyspec import (
-    MC,
-    FitResult,
     Measurement,
     Model,
-    ParameterSweep,
     bootstrap,
     fit_joint,
     fit_many,
@@ -24,8 +17,7 @@ from pyspec import (
     fit_slices,
     load_model,
 )
-from pyspec.errors import DataError, FitError, NoSuchKeyError
-from pyspec.simulate import Simulator
+from pyspec.errors import FitError
 
 ENERGY = np.linspace(80.0, 90.0, 101)
 TEXT = """
@@ -84,27 +76,6 @@ def test_the_model_of_a_result_has_the_values_that_its_fit_held_fixed() -> None:
             np.testing.assert_array_equal(result.model.evaluate(), result.fit)
 
 
-def test_free_spectra_in_two_threads() -> None:
-    """Evaluations share arrays; each thread used to get numbers of the other."""
-    result = free_fit()
-    wanted = [result.curve("start").copy(), result.curve().copy()]
-
-    def worst(k: int) -> float:
-        at = ("start", "best")[k]
-        return max(float(np.abs(result.curve(at) - wanted[k]).max()) for _ in range(300))
-
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(worst, (0, 1))) == [0.0, 0.0]
-
-
-def test_basis_functions_stay_those_of_the_best_point() -> None:
-    """They used to be arrays that the next evaluation filled."""
-    result = free_fit()
-    before = result.amplitudes.basis["expFun_01_A"].copy()
-    result.curve("start")
-    np.testing.assert_array_equal(result.amplitudes.basis["expFun_01_A"], before)
-
-
 @pytest.mark.slow
 def test_starts_do_not_depend_on_workers() -> None:
     """A worker used to count its slices from 0, and drew other starts."""
@@ -136,15 +107,6 @@ def test_changing_a_handed_out_model_changes_no_fit() -> None:
     np.testing.assert_array_equal(again.curve(whole=True), result.curve(whole=True))
 
 
-def test_copies_have_their_own_labels_and_units() -> None:
-    first = model()
-    first.units["energy"] = "eV"
-    first.copy().units["energy"] = "meV"
-    fit_model(first, Measurement(noisy())).model.labels["energy"] = "X"
-    assert first.units == {"energy": "eV"}
-    assert first.labels == {}
-
-
 def test_best_values_are_read_only() -> None:
     result = fit_model(model(), Measurement(noisy()))
     with pytest.raises(ValueError, match="read-only"):
@@ -152,35 +114,6 @@ def test_best_values_are_read_only() -> None:
     slow = fit_model(model(), Measurement(noisy()), method="leastsq")
     with pytest.raises(ValueError, match="read-only"):
         slow.theta[0] = 99.0
-
-
-@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy])
-def test_best_values_of_a_copy_are_read_only(copied: Callable[[FitResult], FitResult]) -> None:
-    """NumPy copies arrays with leave to write: the values of a fit that came from a process could
-    be changed, and its model and table then said something else."""
-    result = fit_model(model(), Measurement(noisy()))
-    first = result.theta
-    again = copied(result)
-    np.testing.assert_array_equal(again.theta, first)
-    with pytest.raises(ValueError, match="read-only"):
-        again.theta[0] = 99.0
-
-
-def test_a_sweep_keeps_its_values_and_its_seed() -> None:
-    values = np.array([1.0, 2.0])
-    sweep = ParameterSweep(seed=np.int64(3)).add_range("Offset_y0", values)  # type: ignore[arg-type]
-    values[0] = 77.0
-    assert [one["Offset_y0"] for one in sweep] == [1.0, 2.0]
-    assert type(sweep.seed) is int
-    with pytest.raises(DataError, match="seed must be a whole number"):
-        ParameterSweep(seed=1.5)  # type: ignore[arg-type]
-
-
-def test_a_refused_type_of_noise_changes_nothing() -> None:
-    simulator = Simulator(model(), noise_type="gaussian", noise_level=0.05, seed=1)
-    with pytest.raises(DataError, match="noise_type must be one of"):
-        simulator.set_noise_type("gausian")
-    assert simulator.noise_model["noise_type"] == "gaussian"
 
 
 @pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
@@ -192,23 +125,6 @@ def test_weights_of_counts_are_in_the_errors_of_every_backend(backend: str) -> N
         assert half.stderr[name] == pytest.approx(2 * whole.stderr[name], rel=1e-4)
 
 
-@pytest.mark.parametrize("scaled", [None, True, False])
-def test_one_information_criterion(scaled: bool | None) -> None:
-    """It used to be another one in `statistics` than in `lmfit`, where weights were given."""
-    result = fit_model(model(), Measurement(noisy(), weight=2.0), scale_covar=scaled)
-    assert result.statistics["aic"] == pytest.approx(result.lmfit.aic)
-    assert result.statistics["bic"] == pytest.approx(result.lmfit.bic)
-
-
-def test_whole_numbers_of_any_type() -> None:
-    """3.0 passed the check, and ended in an error of NumPy's."""
-    measured = Measurement(noisy())
-    fits = [fit_model(model(), measured, n_starts=n, seed=s) for n, s in ((3, 1), (3.0, 1.0))]  # type: ignore[arg-type]
-    assert [one.start for one in fits[0].starts] == [one.start for one in fits[1].starts]
-    settings = MC(use_mc=1, steps=20.0, nwalkers=20.0, burn=2.0, thin=2.0, seed=1.0)  # type: ignore[arg-type]
-    assert [type(settings.steps), type(settings.seed)] == [int, int]
-
-
 #: What follows looks at other things than the quantiles of a chain.
 SHORT = pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
 
@@ -218,15 +134,6 @@ def test_free_spectra_are_not_sampled() -> None:
     pytest.importorskip("emcee")
     samples = free_fit().sample(steps=10, burn=2, nwalkers=20, seed=1)
     assert samples.chain.shape[1] == 20
-
-
-def test_a_correlation_is_of_two() -> None:
-    table = fit_model(model(), Measurement(noisy())).correlations
-    assert table["Gauss_01_A", "Gauss_01_A"] == pytest.approx(1.0)
-    with pytest.raises(NoSuchKeyError, match="that of two parameters"):
-        table["Gauss_01_A"]  # type: ignore[index]
-    with pytest.raises(NoSuchKeyError, match="no correlations"):
-        table["Gauss_01_A", "nope"]
 
 
 @SHORT

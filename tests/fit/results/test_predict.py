@@ -8,7 +8,7 @@ import pytest
 from pyspec.errors import DataError, FitError
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult, fit_model
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
 from tests.model.test_edit import shirley
 
 
@@ -66,25 +66,6 @@ def test_backends_agree() -> None:
     assert two.stderr is not None
     np.testing.assert_allclose(one.value, two.value, rtol=1e-6)
     np.testing.assert_allclose(one.stderr, two.stderr, rtol=1e-4)
-
-
-DECAY = """
-parameters: {slow: [40.0e-15, True, 10.0e-15, 90.0e-15]}
-decay:
-  expFun: {A: [2.0, True], tau: [15.0e-15, True, 1.0e-15, 60.0e-15], t0: [0.0, True]}
-  expFun: {A: [1.0, True], tau: ["slow"], t0: ["expFun_01_t0"]}
-"""
-
-
-def test_errors_by_differences_do_not_depend_on_the_unit_of_time() -> None:
-    """Steps of 6e-9 used to be taken, which in seconds were from one bound to the other."""
-    model = load_time_model(DECAY, "decay")
-    model.set_axes(time=np.linspace(-20e-15, 300e-15, 201))
-    times = np.linspace(3e-15, 250e-15, 7)
-    one, two = (fitted(model, name).predict(time=times) for name in ("compiled", "interpreted"))
-    assert one.stderr is not None
-    assert two.stderr is not None
-    np.testing.assert_allclose(two.stderr, one.stderr, rtol=1e-5)
 
 
 def test_without_standard_errors_there_is_no_band() -> None:

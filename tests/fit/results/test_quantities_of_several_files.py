@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec.fit import JointResult, fit_joint, fit_model
+from pyspec.fit import JointResult, fit_joint
 from pyspec.io import load_fits, refit_joint, save_fit
 from pyspec.model import Measurement, Model, load_model
 
@@ -72,26 +72,11 @@ def test_of_shared_parameters() -> None:
     _check(joint, "area_c", "area_o")
 
 
-def test_samples_have_them() -> None:
-    joint = fit_joint(_parts(SHARED))
-    with pytest.warns(UserWarning, match="shorter|short"):
-        samples = joint.joint.sample(steps=30, nwalkers=20, seed=1)
-    first, second = samples.of("area_c"), samples.of("area_o")
-    np.testing.assert_allclose(samples.of("share"), 100 * first / (first + second), rtol=1e-12)
-
-
 def test_one_that_may_mean_several_values_is_told() -> None:
     said = "sum, and what depends on it, is in no result, since its area_c may be file00_area_c and"
     with pytest.warns(UserWarning, match=said):
         joint = fit_joint(_parts(APART, "coc"))
     assert "share" not in joint.values
-
-
-def test_one_of_a_model_that_is_not_there_is_left_out() -> None:
-    joint = fit_joint(_parts(APART, "cc"))
-    assert "share" not in joint.values
-    assert not joint.findings
-    assert "share" not in fit_model(*_parts(APART)[0]).values
 
 
 def test_an_archive_keeps_them(tmp_path: Path) -> None:

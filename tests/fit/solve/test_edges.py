@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
 from pyspec.fit.findings.kinds import Kind
-from pyspec.model import Model, load_dynamics, load_model, load_profile, load_time_model
+from pyspec.model import Model, load_model, load_profile, load_time_model
 
 MODELS = """
 functions:
@@ -110,47 +110,6 @@ def test_a_line_that_is_cut_keeps_the_error_of_its_place() -> None:
     assert result.values["Cut_01_x0"] == pytest.approx(5.11, abs=5 * error)
 
 
-def test_a_jump_that_is_not_searched_is_not_blamed_on_the_data() -> None:
-    result = fit_model(model("square"), noisy(EDGE))
-    assert not result.success
-    assert result.without_effect == ("Square_01_x0",)
-    assert "do not determine" not in result.message
-    assert "Square_01_x0 moves a jump over the samples that was not searched" in result.message
-    assert "n_starts=10" in result.message
-
-
-def test_other_methods_name_the_one_that_searches() -> None:
-    result = fit_model(model("edge"), noisy(EDGE), method="leastsq")
-    assert not result.success
-    assert "do not determine" not in result.message
-    assert "Edge_01_x0 moves a jump over the samples that was not searched" in result.message
-    assert "method='native' searches it" in result.message
-
-
-def test_a_level_of_an_input_along_the_energies() -> None:
-    flux = np.random.default_rng(3).uniform(0.0, 1.0, ENERGY.size)
-    result = fit_model(model("above", flux=flux), noisy(np.where(flux > 0.613, 4.0, 0.0) + 1.0))
-    levels = np.sort(flux)
-    k = int(np.searchsorted(levels, 0.613))
-    has(result, "Above_01_level", levels[k - 1], levels[k])
-
-
-def test_samples_that_are_masked_widen_the_interval() -> None:
-    measurement = noisy(EDGE)
-    keep = np.abs(ENERGY - 6.25) > 0.2
-    result = fit_model(model("edge"), Measurement(data=measurement.data, keep=keep))
-    has(result, "Edge_01_x0", 6.0, 6.5)
-
-
-def test_an_edge_outside_of_the_window_is_not_determined() -> None:
-    measurement = Measurement(data=np.full(ENERGY.size, 5.0), columns=(70, 101))
-    made = model("edge")
-    made.parameters["Edge_01_b"].vary = False
-    result = fit_model(made, measurement)
-    assert not result.success
-    assert "do not determine Edge_01_x0" in result.message
-
-
 def test_files_that_share_an_edge() -> None:
     """Their samples lie elsewhere: together they tell more."""
     energy = ENERGY + 0.05
@@ -163,18 +122,6 @@ def test_files_that_share_an_edge() -> None:
     result = fit_joint(list(zip(models, data, strict=True)))
     assert result.success, result.message
     assert result.intervals["Edge_01_x0"] == pytest.approx((6.2, 6.25))
-
-
-def test_an_edge_beside_a_law_that_jumps() -> None:
-    """The height of the edge moves in time: a KeyError named a row of the plan."""
-    time = np.linspace(-5.0, 15.0, 41)
-    made = load_model(MODELS.replace("START", "5"), "edge")
-    made.add_dynamics("Edge_01_a", load_dynamics(MODELS, ["decay"], "Edge_01_a", -1))
-    made.set_axes(energy=ENERGY, time=time)
-    law = np.where(time >= 1.1, 3.0 * np.exp(-(time - 1.1) / 4.0), 0.0)
-    result = fit_model(made, noisy(np.where(ENERGY > 6.234, 5.0 + law[:, None], 1.0)))
-    has(result, "Edge_01_x0", 6.2, 6.3)
-    has(result, "Edge_01_a_expFun_01_t0", 1.0, 1.5)
 
 
 def test_a_jump_that_other_parameters_make_up_for_has_a_wide_interval() -> None:
@@ -293,21 +240,3 @@ def test_a_place_that_slopes_tell_better_than_a_jump_keeps_its_error(seed: int) 
     error = result.stderr["Two_01_x0"]
     assert 0.003 < error < 0.01
     assert result.values["Two_01_x0"] == pytest.approx(5.03, abs=4 * error)
-
-
-def test_an_interval_is_not_narrower_than_what_slopes_tell() -> None:
-    """In noise that hides the jump the truth was outside of every other interval."""
-    near, wide = 0, 0
-    for seed in range(40):
-        result = two_heights(1.0, seed)
-        assert result.success, result.message
-        error = result.stderr["Two_01_x0"]
-        if error:
-            assert 0.03 < error < 0.2
-            near += abs(result.values["Two_01_x0"] - 5.03) < 2 * error
-        else:
-            low, high = result.intervals["Two_01_x0"]
-            wide += high - low > 0.1 + 1e-6
-            near += low - (high - low) / 2 < 5.03 <= high + (high - low) / 2
-    assert near > 34
-    assert wide > 8

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.column_models import DECAY, energy_model
+from support.column_models import energy_model
 from support.eliminated import ENERGY, STARTS, WEIGHT, agree, both, counts, doublet, seen
 from support.native_cases import CASES
 
-from bench.problems.cases import seed_case, six_files
+from bench.problems.cases import six_files
 from pyspec import (
     Measurement,
     Model,
@@ -20,7 +20,7 @@ from pyspec import (
     load_model,
     register_function,
 )
-from pyspec.fit import fit_joint, fit_trace
+from pyspec.fit import fit_joint
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.objective import Objective
 from pyspec.ir import build_graph
@@ -28,12 +28,6 @@ from pyspec.passes import linear_parameters
 from tests.support.findings import kinds
 
 Array = npt.NDArray[np.float64]
-
-
-@pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
-def test_the_seed_problems(name: str) -> None:
-    case = seed_case(name)
-    agree(*both(case.model, case.measurement))
 
 
 @pytest.mark.parametrize(
@@ -52,20 +46,6 @@ def test_a_tied_doublet_on_a_shirley(measurement: Measurement, backend: str) -> 
     known = fit_model(doublet(), measurement)
     found = fit_model(doublet(), measurement, backend, linear="eliminate")
     agree(found, known, 1e-6 if backend == "compiled" else 1e-4)
-
-
-def test_heights_that_move() -> None:
-    glp = "GLP: {A: [9, true], x0: [84, true, 82, 86], F: [1, true, 0.2, 5], m: [0.3, false]}"
-    offset = "Offset: {y0: [1, true]}"
-    seen_by = f"gaussIRF: {{SD: [0.5, true, 0.1, 3]}}\n{DECAY}"
-    model = energy_model(offset, glp, moves={"GLP_01_A": seen_by.replace("[0.1", "[0")})
-    data = seen(model, sigma=0.05)
-    agree(*both(model, Measurement(data=data)))
-    model.set("GLP_01_A_expFun_01_A", -2e3)
-    model.set("GLP_01_A", 1e4)
-    found = fit_model(model, Measurement(data=data), linear="eliminate")
-    assert found.success
-    assert found.values["GLP_01_A_expFun_01_A"] == pytest.approx(2.0, abs=0.2)
 
 
 def test_several_files() -> None:
@@ -130,28 +110,6 @@ def test_starts_of_any_height(start: tuple[float, float, float], loss: str) -> N
     measurement = counts() if loss == "counts" else Measurement(data=seen(doublet()))
     known = fit_model(doublet(), measurement)
     agree(fit_model(doublet(*start), measurement, linear="eliminate"), known)
-
-
-def test_where_the_ordinary_fit_goes_astray() -> None:
-    """The reason for all of this: it takes many times the evaluations, and may need elimination in
-    the end."""
-    measurement = Measurement(data=seen(doublet()))
-    known = fit_model(doublet(), measurement)
-    for start, share in ((STARTS[3], 0.05), ((0, 1, 1), 0.5)):
-        many = fit_model(doublet(*start), measurement)
-        few = fit_model(doublet(*start), measurement, linear="eliminate")
-        assert many.chisqr == pytest.approx(known.chisqr, rel=1e-10)
-        assert few.nfev < share * many.nfev
-
-
-@pytest.mark.parametrize("loss", ["squares", "counts"])
-def test_evaluations_hardly_depend_on_the_heights(loss: str) -> None:
-    measurement = counts() if loss == "counts" else Measurement(data=seen(doublet()))
-    taken = [
-        fit_model(doublet(*start), measurement, linear="eliminate").nfev
-        for start in [(5, 100, 30), *STARTS]
-    ]
-    assert max(taken) - min(taken) <= 1
 
 
 # bounds
@@ -232,20 +190,6 @@ def test_the_only_height_is_held_at_the_start() -> None:
 # what the data do not determine
 
 
-def test_columns_that_are_the_same() -> None:
-    text = "m:\n" + 2 * "  Offset: {y0: [1, True]}\n" + "  Gauss: {A: [5, True], x0: [84, True], "
-    model = load_model(text + "SD: [1, True, 0.1, 9]}\n", "m")
-    model.set_axes(energy=ENERGY)
-    found, known = both(model, Measurement(data=seen(model)))
-    assert found.without_effect
-    assert not found.success
-    assert found.without_effect == known.without_effect == ("Offset_y0", "Offset_02_y0")
-    assert found.values["Gauss_01_A"] == pytest.approx(known.values["Gauss_01_A"], rel=1e-9)
-    error = known.stderr["Gauss_01_A"]
-    assert error is not None
-    assert found.stderr["Gauss_01_A"] == pytest.approx(error, rel=1e-6)
-
-
 def test_nearly_the_same_columns_are_factorised() -> None:
     text = "m:\n  Gauss: {A: [5, True], x0: [84, False], SD: [1, True, 0.1, 9]}\n"
     text += "  Gauss: {A: [5, True], x0: [84.00001, False], SD: [Gauss_01_SD]}\n"
@@ -293,35 +237,7 @@ def test_a_jump_between_samples() -> None:
     assert found.intervals == known.intervals
 
 
-def test_a_trace() -> None:
-    text = "law:\n  expFun: {A: [1e4, True], tau: [2, True, 0.1, 50], t0: [0, False]}\n"
-    time = np.linspace(-2.0, 20.0, 90)
-    values = np.where(time >= 0, 3.0 * np.exp(-time / 5.0), 0.0)
-    values = values + np.random.default_rng(0).normal(0, 0.02, time.size)
-    known = fit_trace(text.replace("1e4", "3"), "law", time, values)
-    agree(fit_trace(text, "law", time, values, linear="eliminate"), known)
-
-
 # functions of one's own
-
-
-BUMP = """\
-functions:
-  Bump: {formula: "A * exp(-((x - x0) / w) ** 2) + B", parameters: [A, x0, w, B]}
-m:
-  Bump: {A: [4, True], x0: [84.2, True, 80, 90], w: [1, True, 0.1, 5], B: [1, True]}
-"""
-
-
-def test_a_function_by_formula() -> None:
-    model = load_model(BUMP, "m")
-    model.set_axes(energy=ENERGY)
-    measurement = Measurement(data=seen(model))
-    model.set("Bump_01_x0", 84.5)
-    known = fit_model(model, measurement)
-    model.set("Bump_01_A", -1e5)
-    model.set("Bump_01_B", 1e3)
-    agree(fit_model(model, measurement, linear="eliminate"), known)
 
 
 def ramp(x: Array, A: float, x0: float, w: float) -> Array:

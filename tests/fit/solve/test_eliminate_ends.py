@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import numpy as np
@@ -75,28 +73,6 @@ def test_ctrl_c_keeps_the_best_point(at: int, loss: str) -> None:
     assert result.chisqr == pytest.approx(float(residual @ residual), rel=1e-9)
 
 
-def test_max_seconds_and_progress() -> None:
-    told: list[tuple[int, float]] = []
-    result = fit_model(
-        doublet(0, 1, 1),
-        Measurement(data=seen(doublet())),
-        progress=lambda nfev, chisqr, best: sleep(0.2),
-        max_seconds=0.3,
-        linear="eliminate",
-    )
-    assert "max_seconds" in result.message
-    assert 1 <= result.nfev <= 3
-    told.clear()
-    whole = fit_model(
-        doublet(0, 1, 1),
-        Measurement(data=seen(doublet())),
-        progress=lambda nfev, chisqr, best: told.append((nfev, best)),
-        linear="eliminate",
-    )
-    assert [nfev for nfev, _ in told] == list(range(1, whole.nfev + 1))
-    assert all(later <= best for (_, best), (_, later) in pairwise(told))
-
-
 # where it may be asked for
 
 
@@ -157,13 +133,6 @@ def test_what_is_refused(options: dict[str, Any], says: str) -> None:
         fit_model(doublet(), Measurement(data=data[0]), **options)
     with pytest.raises(PyspecError, match=says):
         fit_slices(doublet(), Measurement(data=data), **options)
-
-
-def test_none_is_the_ordinary_fit_of_any_method() -> None:
-    measurement = Measurement(data=seen(doublet()))
-    known = fit_model(doublet(), measurement)
-    assert fit_model(doublet(), measurement, linear=None).values == known.values
-    agree(fit_model(doublet(), measurement, method="leastsq", linear=None), known, 1e-2)
 
 
 def test_a_start_outside_of_the_domain_is_an_error_that_names_it() -> None:

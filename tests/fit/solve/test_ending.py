@@ -217,16 +217,6 @@ def test_errors_are_arithmetic_on_an_ending(monkeypatch: pytest.MonkeyPatch) -> 
         assert one.theta.tobytes() == expected.theta.tobytes()
 
 
-def test_an_ending_is_read_only() -> None:
-    ending = fit_model(*glp(1, Offset_y0=(3.0, 50.0))).ending
-    assert set(ending.gains) <= set(ending.sides) != set()
-    for array in (ending.theta, ending.covariance, ending.factor, ending.side):
-        assert array is not None
-        assert not array.flags.writeable
-    with pytest.raises(AttributeError):
-        ending.chisqr = 0.0  # type: ignore[misc]
-
-
 def test_a_file_of_a_joint_fit_has_its_part() -> None:
     found = fit_joint([glp(1), glp(2)])
     whole = found.joint.ending

@@ -36,38 +36,6 @@ def noisy(model: Model, seed: int = 0) -> np.ndarray:
     return clean + np.random.default_rng(seed).normal(0.0, 0.1, clean.shape)
 
 
-BETWEEN = {
-    "nothing": "",
-    "a free line": "  Gauss: {A: [3, true], x0: [84, true], SD: [0.5, true]}\n",
-    "a Shirley": "  Shirley: {pShirley: [0.004, true]}\n",
-    "a fixed Shirley": "  Shirley: {pShirley: [0.004, false]}\n",
-    "a resolution": "  resolution: {SD: [0.2, true]}\n",
-    "StaticShirley": "  StaticShirley: {left: [3, true], right: [1, true]}\n",
-}
-
-
-@pytest.mark.parametrize("between", BETWEEN)
-@pytest.mark.parametrize("columns", [None, (31, 170)])
-def test_executors_agree_with_fixed_lines(between: str, columns: tuple[int, int] | None) -> None:
-    """Again and again with other theta and fixed values, with slopes between."""
-    model = model_with(9, BETWEEN[between])
-    seen = Measurement(noisy(model), columns=columns)
-    compiled, tree = (make_executor(model, seen, name) for name in ("compiled", "tree"))
-    rng = np.random.default_rng(4)
-    fixed = np.array([model.parameters[name].value for name in model.fixed_names])
-    for k in range(12):
-        theta = model.theta() * rng.uniform(0.9, 1.1, model.theta().size)
-        if k % 4 == 3:
-            fixed = fixed * rng.uniform(0.98, 1.02, fixed.size)
-        if k % 3 == 1:
-            compiled.jacobian(theta, fixed)
-        value, expected = compiled.run(theta, fixed), tree.run(theta, fixed)
-        assert worst_difference(value, expected) <= 1e-12
-        residual = compiled.residual(theta, fixed)
-        np.testing.assert_allclose(residual, tree.residual(theta, fixed), rtol=0, atol=1e-11)
-        np.testing.assert_array_equal(value, make_executor(model, seen).run(theta, fixed))
-
-
 def test_a_fit_with_fixed_lines_is_that_of_the_rest() -> None:
     model, plain = model_with(20), model_with(0)
     data = noisy(model)

@@ -26,7 +26,6 @@ from pyspec import File
 from pyspec.fit import fit_model
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.progress import StopFit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -80,20 +79,6 @@ def test_a_signal_in_the_loop_ends_it(number: int, method: str) -> None:
     assert not result.success
     assert result.nfev <= 4
     assert "the best point is kept" in result.message
-
-
-def test_a_callback_ends_the_fit_without_a_word() -> None:
-    """StopFit() without a text used to be an AttributeError."""
-
-    def told(nfev: int, chisqr: float, best: float) -> None:
-        if nfev == 2:
-            raise StopFit
-
-    model, measurement = peak()
-    result = fit_model(model, measurement, progress=told)
-    assert result.nfev == 2
-    assert not result.success
-    assert np.isfinite(result.chisqr)
 
 
 def test_one_evaluation_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,15 +74,6 @@ def test_a_place_that_the_data_do_not_tell_is_the_middle() -> None:
     assert a == pytest.approx(b, rel=1e-8)
 
 
-def test_errors_beside_a_jump_are_said_to_hold_it() -> None:
-    """The height of a decay goes with its onset: its interval is far wider than its error."""
-    result = fit_model(model("decay", 1.0), Measurement(data=data_of(model("decay", 1.63))))
-    name = "GLP_01_x0_expFun_01_A"
-    assert "Standard errors of others hold it fixed, conf_interval does not" in result.message
-    low, _, high = (value for _, value in result.conf_interval([name], sigmas=[1])[name])
-    assert high - low > 1.2 * 2 * result.stderr[name]
-
-
 def test_a_place_that_the_data_tell_is_found() -> None:
     """With its height known, a decay tells its onset between two samples."""
     data = data_of(model("decay", 1.63, free="false"))
@@ -125,24 +116,3 @@ def test_places_and_intervals() -> None:
     assert interval(grid, -1.0) == (-np.inf, 0.0)
     assert interval(grid, 3.0) == (2.0, np.inf)
     np.testing.assert_allclose(differences(np.array([0.0, 0.1, 0.3])), [0.0, 0.1, 0.2, 0.3])
-
-
-def test_limits_end_the_search() -> None:
-    result = fit_model(
-        model("decay", -2.0), Measurement(data=data_of(model("decay", 1.63))), max_nfev=60
-    )
-    assert not result.success
-    assert result.nfev <= 60
-    assert "max_nfev = 60" in result.message
-
-
-def test_an_onset_before_all_samples_is_not_determined() -> None:
-    """With its height free, a decay that began before the first sample may have begun any time."""
-    made = load_model(SPECTRUM, "line")
-    laws = LAWS.replace("ONSET", "-3").replace("FREE", "true").replace("-5, 15", "-50, 15")
-    made.add_dynamics("GLP_01_x0", load_dynamics(laws, ["decay"], "GLP_01_x0", -1))
-    made.set_axes(energy=ENERGY, time=TIME + 5.0)
-    result = fit_model(made, Measurement(data=data_of(made)))
-    assert not result.success
-    assert result.without_effect == ("GLP_01_x0_expFun_01_t0",)
-    assert "do not determine GLP_01_x0_expFun_01_t0" in result.message

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.fit_cases import ENERGY, TRUE_2D, check_truth, data_2d, series
+from support.fit_cases import ENERGY
 from support.native_cases import CASES, fit, noisy, optimum, shifted
 from support.zoo import make_model
 
 from pyspec._library import LIBRARY
-from pyspec.executor import CompiledExecutor, PartsExecutor, make_executor, make_joint_executor
+from pyspec.executor import CompiledExecutor, PartsExecutor, make_executor
 from pyspec.executor.normal import FORMS, unpack
 from pyspec.fit import fit_model
 from pyspec.fit.objective import Objective
-from pyspec.fit.solve.native import root_of
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model, load_model
 
@@ -43,13 +42,6 @@ def test_optimum_errors_and_correlations(name: str) -> None:
     np.testing.assert_allclose(
         covariance, expected.covariance / np.outer(errors, errors), rtol=0, atol=2e-6
     )
-
-
-def test_a_series_needs_few_evaluations() -> None:
-    """With exact derivatives, one evaluation a step."""
-    result = fit(CASES["a series"]())
-    assert result.nfev <= 12
-    assert result.lmfit.distance < 2e-8
 
 
 @pytest.mark.parametrize("backend", ["interpreted", "tree", "compare"])
@@ -182,17 +174,6 @@ def test_the_sums_are_those_of_jacobian_and_residual(name: str) -> None:
     assert executor.normal(theta, None, "value")[0] == pytest.approx(gram[-1, -1], rel=1e-13)
 
 
-def test_sums_of_several_files() -> None:
-    parts = CASES["three files"]()
-    executor = make_joint_executor(parts)
-    theta = executor.problem.start
-    columns = np.vstack([-executor.jacobian(theta), executor.residual(theta)])
-    gram = columns @ columns.T
-    size = np.sqrt(np.diag(gram))
-    found = unpack(executor.normal(theta)) / np.outer(size, size)
-    np.testing.assert_allclose(found, gram / np.outer(size, size), rtol=0, atol=1e-12)
-
-
 # registered functions
 
 PEAKS = """
@@ -239,40 +220,3 @@ def test_a_registered_function_gives_the_answer_of_the_library(loss: str, backen
         own, error = name.replace("Gauss", "MyGauss"), wanted.stderr[name]
         assert abs(result.values[own] - wanted.values[name]) < 1e-5 * error, name
         assert result.stderr[own] == pytest.approx(error, rel=1e-6), name
-
-
-@pytest.mark.usefixtures("registered")
-def test_a_file_with_a_registered_function_among_others() -> None:
-    parts, wanted = [], []
-    for name in ("Gauss", "MyGauss"):
-        model = load_model(PEAKS.replace("NAME", name), "m")
-        model.set_axes(energy=ENERGY)
-        model.parameters["Shirley_pShirley"].scope = "project"
-        clean = model.evaluate(theta=[2.0, 0.004, 12.0, 84.0, 0.5])
-        data = clean + np.random.default_rng(4).normal(0.0, 0.05, clean.shape)
-        parts.append((model, Measurement(data=data)))
-        plain = load_model(PEAKS.replace("NAME", "Gauss"), "m")
-        plain.set_axes(energy=ENERGY)
-        plain.parameters["Shirley_pShirley"].scope = "project"
-        wanted.append((plain, Measurement(data=data)))
-    result, expected = fit(parts), fit(wanted)
-    assert result.success
-    for name in expected.problem.names:
-        own = name.replace("file01_Gauss", "file01_MyGauss")
-        error = expected.stderr[name]
-        assert abs(result.values[own] - expected.values[name]) < 1e-5 * error, name
-        assert result.stderr[own] == pytest.approx(error, rel=1e-6), name
-
-
-def test_the_truth_is_found_from_far_away() -> None:
-    result = fit_model(series({"y0": 0.0, "A": 40.0, "x0": 86.0, "F": 4.0}), Measurement(data_2d()))
-    assert result.success
-    check_truth(result, TRUE_2D)
-
-
-def test_a_square_below_zero_is_a_column_of_zeros() -> None:
-    """Sums beside free spectra are what is left after these; of a parameter without effect that is
-    rounding of either sign. It was a RuntimeWarning about a square root."""
-    gram = np.array([[4.0, -1e-17, 2.0], [-1e-17, -1e-15, 1e-16], [2.0, 1e-16, 9.0]])
-    root = root_of(gram)
-    assert np.allclose(root.T @ root, [[4, 0, 2], [0, 0, 0], [2, 0, 9]], rtol=0, atol=1e-14)

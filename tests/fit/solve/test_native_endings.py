@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import pickle
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import lmfit
 import numpy as np
 import pytest
 from support.fit_cases import (
@@ -26,11 +24,8 @@ from support.fit_cases import (
 )
 from support.native_cases import CASES, fit
 
-from bench.problems.start_models import start_models
-from bench.random_starts import random_start
-from pyspec import load_fit, save_fit
 from pyspec.errors import FitError
-from pyspec.fit import fit_model, fit_slices
+from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_model
 
 
@@ -85,25 +80,6 @@ def test_a_start_on_a_bound() -> None:
             assert abs(result.values[name] - wanted.values[name]) < 1e-6 * wanted.stderr[name], name
 
 
-def test_a_start_on_the_bound_where_it_ends() -> None:
-    model = bounded("GLP_01_F", 0.1, 1.0, 1.0)
-    result = fit_model(model, Measurement(data=data_1d()))
-    assert result.success
-    assert result.values["GLP_01_F"] == 1.0
-    assert result.at_bound == {"GLP_01_F": "max"}
-
-
-def test_the_best_value_just_inside_of_a_bound() -> None:
-    """A bound a hundredth of a standard error further on changes nothing."""
-    wanted = fit_model(spectrum(), Measurement(data=data_1d()))
-    value, error = wanted.values["GLP_01_F"], wanted.stderr["GLP_01_F"]
-    model = bounded("GLP_01_F", 0.1, value + 0.01 * error, 1.0)
-    result = fit_model(model, Measurement(data=data_1d()))
-    assert result.at_bound == {}
-    assert abs(result.values["GLP_01_F"] - value) < 1e-6 * error
-    assert result.stderr["GLP_01_F"] == pytest.approx(error, rel=1e-6)
-
-
 def test_a_dead_parameter() -> None:
     text = STATIC.format(**START) + (
         "  Gauss:\n    A: [0, False]\n    x0: [85, True]\n    SD: [1, True, 0.1, 5]\n"
@@ -122,16 +98,6 @@ def test_a_dead_parameter() -> None:
         assert abs(result.values[name] - wanted.values[name]) < 1e-6 * error, name
         assert result.stderr[name] == pytest.approx(error * nfree, rel=1e-8), name
     check_truth(result, TRUE_1D)
-
-
-def test_a_fit_that_rounding_alone_moves_has_converged() -> None:
-    """3,600 evaluations a millionth of a standard error from the optimum once changed nothing."""
-    case = next(model for model in start_models() if model.name == "two Gauss, one narrow")
-    start = random_start(case, np.random.default_rng([122, 0]))
-    result = fit_model(case.model(start, False), case.measurement(0))
-    assert result.success, result.message
-    assert result.nfev < 1000
-    assert result.lmfit.distance < 1e-5
 
 
 def test_identical_components() -> None:
@@ -231,12 +197,6 @@ def test_max_seconds() -> None:
     assert "max_seconds = 1e-09" in result.message
     assert result.nfev == 1
     assert fit_model(series(), Measurement(data=data_2d()), max_seconds=600).success
-
-
-def test_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
-    result = fit_model(series(), Measurement(data=data_2d()), progress=True)
-    assert result.success
-    assert f"{result.nfev} evaluations" in capfd.readouterr().err
 
 
 def test_what_a_callback_raises_comes_out() -> None:
@@ -347,13 +307,6 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
         fit_model(spectrum(), Measurement(data=data_1d()), **options)
 
 
-@pytest.mark.parametrize("options", [{"ftol": 1e-9}, {"tolerance": 0}, {"max_nfev": 0}])
-def test_wrong_options_are_one_error_for_all_slices(options: dict[str, Any]) -> None:
-    data = np.stack([data_1d(seed=seed) for seed in range(3)])
-    with pytest.raises(FitError, match=next(iter(options))):
-        fit_slices(spectrum(), Measurement(data=data), **options)
-
-
 def test_a_wider_tolerance_ends_sooner() -> None:
     tight = fit(CASES["a time trace"]())
     wide = fit(CASES["a time trace"](), tolerance=0.01)
@@ -365,53 +318,3 @@ def test_a_wider_tolerance_ends_sooner() -> None:
 
 
 # what comes after
-
-
-def test_intervals_of_lmfit() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d()))
-    before = dict(result.values)
-    found = lmfit.conf_interval(result.minimizer, result.lmfit, sigmas=[1])
-    assert result.values == before
-    for name, rows in found.items():
-        (_, low), (_, best), (_, high) = rows
-        assert best == pytest.approx(result.values[name], rel=1e-9)
-        assert (high - low) / 2 == pytest.approx(result.stderr[name], rel=0.05)
-
-
-def test_the_minimizer_serves_other_methods() -> None:
-    """As emcee uses it: the residual at parameters of one's own."""
-    result = fit_model(spectrum(), Measurement(data=data_1d()))
-    params = result.params.copy()
-    for name in list(params):
-        if params[name].user_data is not None and not params[name].vary:
-            del params[name]
-    residual = result.minimizer.userfcn(params)
-    np.testing.assert_array_equal(residual, result.lmfit.residual)
-    again = result.minimizer.minimize(method="nelder", params=params)
-    assert again.chisqr == pytest.approx(result.chisqr, rel=1e-6)
-
-
-@pytest.mark.parametrize("name", ["a series", "counts", "three files"])
-def test_results_pickle(name: str) -> None:
-    result = fit(CASES[name]())
-    again = pickle.loads(pickle.dumps(result))
-    assert (again.values, again.stderr, again.correl) == (
-        result.values,
-        result.stderr,
-        result.correl,
-    )
-    assert (again.method, again.message) == ("native", result.message)
-    assert again.lmfit.end == "converged"
-    assert again.lmfit.distance == result.lmfit.distance
-    np.testing.assert_array_equal(again.lmfit.residual, result.lmfit.residual)
-
-
-def test_an_archive_keeps_the_method(tmp_path: Path) -> None:
-    result = fit_model(series(), Measurement(data=data_2d()), tolerance=1e-6)
-    save_fit(tmp_path / "fit.h5", result)
-    again = load_fit(tmp_path / "fit.h5")
-    assert again.method == "native"
-    assert again.settings["methods"] == ["native"]
-    assert again.settings == result.settings
-    assert again.values == result.values
-    assert again.stderr == result.stderr

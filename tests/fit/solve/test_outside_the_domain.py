@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lmfit
 import numpy as np
 import pytest
 
@@ -50,38 +49,12 @@ def test_a_global_search_goes_past_them(method: str) -> None:
         assert result.success
 
 
-def test_alone_it_ends_within_the_domain() -> None:
-    best = _fit("native")
-    result = _fit("dual_annealing", seed=2)
-    assert result.chisqr == pytest.approx(best.chisqr, rel=1e-6)
-    assert result.values["Gauss_01_SD"] == pytest.approx(best.values["Gauss_01_SD"], rel=1e-3)
-
-
 def test_files_together() -> None:
     parts = [(_model("flat"), Measurement(data=_data())) for _ in range(2)]
     result = fit_joint(parts, method="brute", Ns=4)
     assert 0.0 < result.values["Gauss_01_SD"] < 5.0
     assert np.isfinite(result.chisqr)
     assert result.chisqr < 2.0 * np.sum(_data() ** 2)
-
-
-def test_a_search_that_gives_up_keeps_its_best_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    """lmfit leaves a search of too many evaluations at its last point, here outside."""
-    bests: list[float] = []
-
-    def few(minimizer: lmfit.Minimizer, given: int | None, most: int) -> None:
-        minimizer.max_nfev = 17
-
-    monkeypatch.setattr(lmfit.Minimizer, "set_max_nfev", few)
-
-    def note(count: int, chisqr: float, best: float) -> None:
-        bests.append(best)
-
-    given = Measurement(data=_data())
-    result = fit_model(_model(), given, method="brute", progress=note, Ns=4)
-    assert result.chisqr == pytest.approx(min(bests), rel=1e-12)
-    assert len(bests) < 25
-    assert not result.success
 
 
 @pytest.mark.parametrize("method", ["differential_evolution", "nelder", "brute"])
@@ -141,10 +114,3 @@ def test_a_derivative_that_overflows_names_its_parameter(options: dict[str, str]
         fit_joint(parts, **options)
     model.energy = energy[60:]  # from -300 eV on it is not
     fit_model(model, Measurement(data=np.full(121, 3.1)), **options)
-
-
-def test_so_it_does_at_the_end_of_a_search_without_derivatives() -> None:
-    model = load_model(STEEP, "m")
-    model.energy = np.linspace(-900.0, 900.0, 181)
-    with pytest.raises(FitError, match="that of the residual by ExpBack_A is too large"):
-        fit_model(model, Measurement(data=np.full(181, 3.1)), method="nelder")

@@ -136,19 +136,6 @@ def test_few_rows_points_or_evaluations_are_fitted_as_a_whole(
         assert same(begun, all_rows(start(model), given, **options))
 
 
-def test_a_part_that_leaves_a_parameter_without_effect_is_not_followed(
-    model: Model, measured: Measurement, all_rows: Any
-) -> None:
-    """The mask leaves of the pulse and after it those rows that the part does not have."""
-    keep = np.ones((N_ROWS, N_COLUMNS), bool)
-    keep[TAKEN & (np.asarray(model.time) > -4.0)] = False
-    given = Measurement(measured.data, keep=keep)
-    begun, whole = fit_model(start(model), given), all_rows(start(model), given)
-    assert begun.success
-    assert whole.success
-    assert apart(begun, whole) < 1e-6
-
-
 def test_a_part_that_misleads_is_left_again(model: Model, all_rows: Any) -> None:
     """In the part there is another line than in the other rows: its optimum is not theirs."""
     elsewhere = model.copy()
@@ -227,22 +214,6 @@ def test_a_motion_that_is_small_beside_the_noise_is_found(
     assert whole.success
     assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-9)
     assert begun.nfev <= whole.nfev + 5
-
-
-def test_a_long_way_is_gone_on_the_part(model: Model, measured: Measurement, all_rows: Any) -> None:
-    """More than eight evaluations of the part, which are the work of one."""
-    begin = start(model)
-    begin.set_values({"Gauss_01_x0_expFun_01_A": -1.0})
-    begun, whole = fit_model(begin, measured), all_rows(begin, measured)
-    assert begun.chisqr == pytest.approx(whole.chisqr, rel=1e-9)
-    assert begun.nfev <= 6 < 12 <= whole.nfev
-
-
-def test_a_fit_that_begins_again_goes_the_way_of_one_that_takes_all_rows(all_rows: Any) -> None:
-    model, measured = weak_motion("decay", 7)
-    begun, whole = fit_model(model, measured), all_rows(model, measured)
-    assert begun.nfev > whole.nfev
-    assert np.array_equal(begun.theta, whole.theta)
 
 
 def test_files_of_a_joint_fit_begin_together(

@@ -117,21 +117,6 @@ def test_the_optimum_of_the_loss_is_a_success(loss: str, scale: float, backend: 
     assert not {Kind.NOT_CONVERGED, Kind.MISFIT} & {one.kind for one in result.findings}
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e3])
-def test_the_unit_of_the_data_changes_nothing(unit: float) -> None:
-    usual = fitted(spoiled(), "soft_l1", 0.5)
-    weighted = Measurement(unit * spoiled(), weight=np.full(X.size, 1.0 / unit))
-    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
-    given["x_scale"] = "jac"
-    other = fit_model(model(unit), weighted, **given)
-    assert usual.success
-    assert other.success
-    for name in NAMES:
-        assert other.stderr[name] / (unit if name in NAMES[:2] else 1.0) == pytest.approx(
-            usual.stderr[name], rel=1e-3
-        )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "scale"),
@@ -157,20 +142,6 @@ def test_a_function_may_be_the_loss() -> None:
     for name in NAMES:
         assert mine.stderr[name] == pytest.approx(named.stderr[name], rel=1e-5)
     assert "The loss own was minimised" in mine.message
-
-
-def test_points_that_are_left_out_do_not_count() -> None:
-    hidden = X > 88.0
-    data = spoiled()
-    masked = fitted(np.where(hidden, 1e3, data), "huber", 0.5, mask=hidden)
-    short = load_model(TEXT, "m")
-    short.set_axes(energy=X[~hidden])
-    given: dict[str, Any] = {"method": "least_squares", "loss": "huber", "f_scale": 0.5}
-    cut = fit_model(short, Measurement(data[~hidden]), **given)
-    assert masked.success
-    for name in NAMES:
-        assert masked.values[name] == pytest.approx(cut.values[name], rel=1e-6)
-        assert masked.stderr[name] == pytest.approx(cut.stderr[name], rel=1e-5)
 
 
 def test_a_bound_holds_and_errors_of_the_others_follow() -> None:

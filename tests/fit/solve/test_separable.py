@@ -10,7 +10,6 @@ from support.separable import measured, off, three
 
 from pyspec.fit import FitResult, fit_joint, fit_model
 from pyspec.model import Measurement, Model
-from pyspec.simulate import problem
 
 
 def same(found: FitResult, walked: FitResult) -> None:
@@ -57,12 +56,6 @@ def test_the_optimum_is_that_of_the_general_walk(
     same(found, walked)
 
 
-def test_the_seed_problem_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    seed = problem("seed_amplitude")
-    found, walked = both(seed.model(), Measurement(seed.data()), monkeypatch)
-    same(found, walked)
-
-
 @pytest.mark.slow
 def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one file and of two, with sigma by row."""
@@ -79,14 +72,3 @@ def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyP
         found.add((one.chisqr, one.nfev, *one.values.values()))
         found.add((both_files.chisqr, both_files.nfev, *both_files.values.values()))
     assert len(found) == 2
-
-
-def test_the_next_fit_reads_its_own_data() -> None:
-    """The memory of a fit is that of the next one, to other data of the same shape."""
-    data, _ = measured()
-    for factor in (1.0, 2.0, 1.0):
-        model = off(0.1)
-        found = fit_model(model, Measurement(factor * data))
-        assert found.success
-        residual = factor * data - found.best_fit
-        assert abs(found.chisqr / float(np.sum(residual**2)) - 1) <= 1e-12

@@ -116,24 +116,6 @@ def test_the_size_of_the_data_counts(scale: float) -> None:
     assert abs(result.values["GLP_01_A"] / scale - 30.0) < 4 * result.stderr["GLP_01_A"] / scale
 
 
-def test_a_small_interval_is_not_left() -> None:
-    model = line(y0=(0.0, 0.0, 1e-5), p=(1e-3, 1e-3, 1.001e-3), x1=(83.5, 83.4999, 83.5))
-    result = fit_model(model, measured(model, 0.5))
-    assert result.start["Offset_y0"] == pytest.approx(1e-8)
-    assert result.start["Shirley_pShirley"] == pytest.approx(1e-3 + 1e-9)
-    assert result.start["GLP_01_x0"] == pytest.approx(83.5 - 1e-7, rel=1e-12)
-
-
-def test_one_bound_counts_as_a_wide_interval() -> None:
-    model = line()
-    model.set("GLP_01_A", 0.0, min=0.0, max=None)
-    model.set("GLP_01_x0", 83.0, min=83.0, max=None)
-    result = fit_model(model, measured(line(), 0.5))
-    assert result.success, result.message
-    assert result.start["GLP_01_x0"] == pytest.approx(83.01)
-    assert 0.02 < result.start["GLP_01_A"] < 0.05
-
-
 @pytest.mark.parametrize("height", [1e6, 1e12])
 def test_a_quantity_begins_as_what_takes_it(height: float) -> None:
     def made(value: float) -> Model:
@@ -211,63 +193,3 @@ def test_a_value_far_from_the_end_of_a_wide_interval_is_at_no_bound() -> None:
     assert at_bound(84.0 - 1e-7, 83.0, 84.0, 83.5) == "max"
     assert at_bound(84.0 - 1e-5, 83.0, 84.0, 83.5) == ""
     assert at_bound(0.0, 0.0, np.inf, 0.0) == "min"
-
-
-CHAIN = """
-kinetics:
-  chain: {{A -> B: k1, B: k2}}
-all:
-  gaussIRF: {{SD: [0.12, False]}}
-  chain: {{k1: {k1}, k2: {k2}, t0: [0.05, False], spectra: {{free: energy}}}}
-"""
-LATE = np.concatenate([np.linspace(-1.0, 2.0, 31), np.geomspace(2.1, 300.0, 30)])
-
-
-@pytest.mark.parametrize("high", [400.0, 1e6])
-@pytest.mark.parametrize("rate", ["k1", "k2"])
-def test_rates_begin_by_the_extent_of_the_times(rate: str, high: float) -> None:
-    """A rate of 0 in [0, 1e6] began at 1000."""
-    rates = {"k1": "[4, True, 0.01, 400]", "k2": "[0.2, True, 0.001, 400]"}
-    wide = {**rates, rate: f"[0, True, 0, {high}]"}
-    found = []
-    for given in (rates, wide):
-        model = load_model(CHAIN.format(**given), "all")
-        model.set_axes(energy=np.arange(6.0), time=LATE)
-        rise, fall = np.exp(-4.0 * LATE), np.exp(-0.2 * LATE)
-        shapes = np.random.default_rng(0).uniform(0.5, 2.0, (2, 6))
-        clean = np.where(LATE > 0.05, [rise, fall - rise], 0.0).T @ shapes
-        noise = np.random.default_rng(1).normal(0.0, 0.01, clean.shape)
-        found.append(fit_model(model, Measurement(clean + noise)))
-    assert found[1].success, found[1].message
-    assert found[1].start[f"chain_{rate}"] == pytest.approx(1e-3 / 301.0)
-    assert found[1].chisqr == pytest.approx(found[0].chisqr, rel=1e-6)
-
-
-SWING = """
-law:
-  dampedSinFun:
-    A: [2, True, 0, 20]
-    f: [{f}, True, 0, {high}]
-    phi: [0.3, True, -4, 4]
-    tau: [6, True, 0.1, 1e6]
-    t0: [0, False]
-"""
-
-
-@pytest.mark.parametrize("high", [5.0, 1e6])
-def test_a_frequency_begins_by_the_extent_of_the_times(high: float) -> None:
-    """It began at 1000 in [0, 1e6], and a frequency of 992 was a success: an alias of 0.4."""
-
-    def swinging(f: float) -> Model:
-        model = line()
-        for name in ("GLP_02_A", "GLP_02_x0", "Shirley_pShirley", "GLP_01_m"):
-            model.set(name, vary=False)
-        text = SWING.format(f=f, high=high)
-        model.add_dynamics("GLP_01_A", load_dynamics(text, "law", "GLP_01_A"))
-        model.set_axes(energy=ENERGY[::4], time=np.linspace(-1.0, 20.0, 120))
-        return model
-
-    result = fit_model(swinging(0.0), measured(swinging(0.4), 0.1))
-    assert result.success, result.message
-    name = "GLP_01_A_dampedSinFun_01_f"
-    assert abs(result.values[name] - 0.4) < 5 * result.stderr[name]

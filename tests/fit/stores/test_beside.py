@@ -15,7 +15,7 @@ from pyspec import File, Project
 from pyspec.errors import ClusterError, DataError
 from pyspec.fit import fit_model
 from pyspec.fit.solve.native import NativeSolver
-from pyspec.io import by_reference, load_fit, save_fit
+from pyspec.io import by_reference
 from pyspec.model import Measurement, Model
 from pyspec.model.data import source as sources
 
@@ -139,26 +139,6 @@ def test_the_bits_are_those_in_memory(
         assert found.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
     assert found.n_data == expected.n_data
     np.testing.assert_array_equal(found.keep[3:7], expected.keep[3:7])
-
-
-@pytest.mark.slow
-def test_an_archive_and_a_report_take_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plot = pytest.importorskip("pyspec.plot")
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
-    model, data, sigma, mask = series()
-    put = stores("memmap", tmp_path)
-    held: Any = by_reference(put("data", data))
-    weight: Any = by_reference(put("weight", np.nan_to_num(1 / sigma)))
-    hidden: Any = by_reference(put("mask", mask))
-    given = Measurement(data=held, weight=weight, mask=hidden)
-    result = fit_model(model, given)
-    expected = fit_model(model, Measurement(data=data, weight=np.nan_to_num(1 / sigma), mask=mask))
-    assert_same(result, expected)
-    plot.report(result, tmp_path / "report.html")
-    text = (tmp_path / "report.html").read_text()
-    assert f"{np.count_nonzero(mask)} points" in text
-    save_fit(tmp_path / "fit.h5", result)
-    assert_same(load_fit(tmp_path / "fit.h5").refit(start="initial"), fit_model(model, given))
 
 
 def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ from pyspec.fit import FitResult, fit_model
 from pyspec.io import by_reference, digest, load_fit, save_fit
 from pyspec.model import Measurement
 from pyspec.model.data import source as sources
-from pyspec.model.data.digest import checksum_of
 
 
 class Rows:
@@ -297,28 +296,6 @@ def test_bad_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         fit_model(model, Measurement(data=source))
 
 
-def test_parts_and_picked_rows_of_a_source() -> None:
-    data = np.arange(60.0).reshape(12, 5)
-    source: Any = by_reference(Rows(data))
-    assert (source.ndim, source.size, source.nbytes, len(source)) == (2, 60, 480, 12)
-    np.testing.assert_array_equal(source[[1, 7]], data[[1, 7]])
-    np.testing.assert_array_equal(source[::5], data[::5])
-    np.testing.assert_array_equal(source[2, 1:3], data[2, 1:3])
-    part = source[2:9, 1:4]
-    np.testing.assert_array_equal(np.asarray(part[1:3], np.float32), data[3:5, 1:4])
-    assert repr(part).endswith("float64 (7, 3), by reference>")
-
-
-def test_what_a_store_says_itself_is_passed_on() -> None:
-    class Broken(Rows):
-        def __getitem__(self, key: slice) -> Any:
-            raise DataError("the tape is torn; mend it")
-
-    source: Any = by_reference(Broken(np.zeros((4, 3))))
-    with pytest.raises(DataError, match=r"^the tape is torn; mend it$"):
-        source.rows(0, 2)
-
-
 def test_a_survey_of_blocks_without_a_point_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     small_blocks(monkeypatch, 40)
     data = np.arange(60.0).reshape(12, 5)
@@ -338,16 +315,6 @@ def test_a_file_that_is_gone_cannot_be_opened_again(tmp_path: Path) -> None:
     (tmp_path / "data.h5").rename(tmp_path / "other.h5")
     with pytest.raises(DataError, match=r"data\.h5:/?entry/data cannot be opened"):
         pickle.loads(text).rows(0, 2)
-
-
-def test_data_that_change_after_the_fit_are_noticed() -> None:
-    _, measurement = CASES["a series"]()[0]
-    data = np.array(measurement.data, float)
-    source: Any = by_reference(Rows(data))
-    measured = Measurement(data=source)
-    before = checksum_of(measured)
-    data[3, 3] += 1.0
-    assert checksum_of(replace(measured)) != before
 
 
 def test_what_cannot_run_says_so() -> None:

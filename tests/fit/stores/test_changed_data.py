@@ -3,12 +3,10 @@ what was fitted. Residuals, pictures, intervals and samples of a fit were those 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from support.fit_cases import data_2d, spectrum
@@ -20,7 +18,6 @@ from pyspec import (
     fit_joint,
     fit_model,
     load_fit,
-    load_model,
     save_fit,
 )
 from pyspec.fit import bootstrap, fit_slices
@@ -80,19 +77,6 @@ def test_cautions_are_not_worked_out_from_what_changed(what: str) -> None:
         assert not {Kind.NOISE_VARIES, Kind.RESIDUAL_STRUCTURED} & {*kinds(one)}
 
 
-def test_the_same_values_again_are_the_same_data(buffer: np.ndarray) -> None:
-    result = series_fit(buffer)
-    before, kept = result.residual, buffer.copy()
-    buffer[...] = 0.0
-    buffer[...] = kept
-    np.testing.assert_array_equal(result.residual, before)
-    again = pickle.loads(pickle.dumps(result))
-    buffer[...] = 0.0
-    np.testing.assert_array_equal(again.residual, before)
-    assert again.plot()
-    plt.close("all")
-
-
 def test_slices_and_joint_fits(buffer: np.ndarray, tmp_path: Path) -> None:
     other = data_2d().copy()
     slices = fit_slices(spectrum(), Measurement(data=buffer, rows=(0, 3)))
@@ -113,35 +97,6 @@ def test_slices_and_joint_fits(buffer: np.ndarray, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=SAID):
         joint[1].residual  # noqa: B018
     np.testing.assert_array_equal(joint[0].residual, first)
-
-
-FREE = """
-decay:
-  gaussIRF: {SD: [0.25, False]}
-  expFun: {A: {free: energy}, tau: [1.3, True, 0.1, 10], t0: [0.1, False]}
-"""
-
-
-def test_free_spectra_are_not_solved_for_from_other_data() -> None:
-    """They are worked out where they are asked for: they were those of the new data."""
-    model = load_model(FREE, "decay")
-    time, energy = np.linspace(-1.0, 8.0, 40), np.linspace(1.0, 3.0, 9)
-    model.set_axes(energy=energy, time=time)
-    decay = np.where(time > 0, np.exp(-time / 2.0), 0.0)
-    data = np.outer(decay, energy) + 1e-3 * np.random.default_rng(0).normal(size=(40, 9))
-    asked: list[Callable[[FitResult], object]] = [
-        lambda fit: fit.amplitudes,
-        lambda fit: fit.fit,
-        lambda fit: fit.predict(time=[1.0]),
-        lambda fit: fit.curve("start"),
-    ]
-    for one in asked:
-        given = data.copy()
-        result = fit_model(model, Measurement(data=given))
-        given *= 3.0
-        with pytest.raises(DataError, match=SAID):
-            one(result)
-        assert "expFun_01_tau" in str(result), "values and errors are those of the fit"
 
 
 def test_an_archive_holds_no_statistics_of_other_data(buffer: np.ndarray, tmp_path: Path) -> None:

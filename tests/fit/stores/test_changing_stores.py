@@ -133,14 +133,6 @@ def test_a_file_of_hdf5_that_another_one_replaces(tmp_path: Path) -> None:
         fit_while(lambda: os.replace(tmp_path / "new/run.h5", tmp_path / "run.h5"), held)
 
 
-def test_a_file_that_is_touched_is_the_same(tmp_path: Path) -> None:
-    model, data = series()
-    hdf5(tmp_path, data).close()
-    held = by_reference(__import__("h5py").File(tmp_path / "run.h5")["data"])
-    found = fit_while(lambda: os.utime(tmp_path / "run.h5"), held)
-    assert found.theta.tobytes() == fit_model(model, Measurement(data=data)).theta.tobytes()
-
-
 def in_zarr(path: Path, data: Any) -> Any:
     zarr = pytest.importorskip("zarr")
     given = {"shape": data.shape, "chunks": (CHUNK, 30), "dtype": data.dtype}
@@ -197,23 +189,3 @@ def test_a_mapped_file(mode: Any, tmp_path: Path) -> None:
     data.tofile(path)
     with pytest.raises(DataError, match=r"run.dat has shape \(40, 81\), it had \(48, 81\)"):
         fit_while(lambda: os.truncate(path, data[:40].nbytes), mapped())
-
-
-def test_a_private_copy_of_a_mapped_file_is_what_is_fitted(tmp_path: Path) -> None:
-    model, data = series()
-    np.save(tmp_path / "run.npy", data)
-    copy = np.load(tmp_path / "run.npy", mmap_mode="c")
-    copy[3] += 0.5
-    found = fit_while(lambda: None, copy)
-    expected = fit_model(model, Measurement(data=np.array(copy)))
-    assert found.theta.tobytes() == expected.theta.tobytes()
-
-
-def test_parts_name_rows_of_the_store(tmp_path: Path) -> None:
-    model, data = series()
-    model.set_axes(energy=model.energy[2:], time=model.time[20:])
-    data[31, 7] = np.nan
-    store = by_reference(in_zarr(tmp_path, data))
-    message = r"run.zarr: chunk 5, row 31, column 7 is NaN or infinite; mask such points"
-    with pytest.raises(DataError, match=message):
-        fit_model(model, Measurement(data=store[20:, 2:]))

@@ -46,13 +46,6 @@ def test_a_callback_is_told_of_rows(name: str) -> None:
     assert len(told.read) >= 4 * told.evaluations[-1]
 
 
-def test_data_in_memory_have_none() -> None:
-    told = Told()
-    fit_model(*long_series("a series"), progress=told)
-    assert told.evaluations
-    assert not told.read
-
-
 def test_files_count_together() -> None:
     parts = CASES["three files"]()
     held: Any = by_reference(np.asarray(parts[1][1].data))
@@ -141,14 +134,3 @@ def test_a_line_and_a_bar_show_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = Bar("peak", Tqdm)
     quiet.rows(1000, 250_000)
     assert quiet.bar.shown == []
-
-
-def test_nothing_is_left_behind() -> None:
-    model, measurement = long_series("a series")
-    held: Any = by_reference(np.asarray(measurement.data))
-    told = Told()
-    result = fit_model(model, replace(measurement, data=held), progress=told)
-    n = len(told.read)
-    assert n
-    result.problem.chisqr_at(result.theta)
-    assert len(told.read) == n

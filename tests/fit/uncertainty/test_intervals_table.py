@@ -6,10 +6,8 @@ import copy
 import pickle
 
 import numpy as np
-import pytest
 
 from pyspec import Measurement, fit_model, load_model
-from pyspec.fit.uncertainty.intervals import Intervals
 
 MODEL = """
 peak:
@@ -44,24 +42,3 @@ def test_intervals_print_as_a_table_and_stay_a_dict() -> None:
     assert "68.27 %" in html
     for same in (copy.copy(found), pickle.loads(pickle.dumps(found))):
         assert str(same) == str(found)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "shown"),
-    [
-        ([(0.68, -np.inf), (0.0, 1.0), (0.68, np.inf)], "-∞ … ∞"),
-        ([(0.68, 0.5), (0.0, 1.0), (0.68, np.inf)], "0.50 … ∞"),
-        ([(0.68, 1.0), (0.0, 1.0), (0.68, 1.25)], "1.00 … 1.25"),
-    ],
-)
-def test_open_ends_and_bounds(pairs: list[tuple[float, float]], shown: str) -> None:
-    assert shown in str(Intervals(a=pairs))
-
-
-def test_one_parameter_and_a_trace() -> None:
-    result = fitted()
-    one = result.conf_interval("Gauss_01_x0", sigmas=[0.9])  # type: ignore[attr-defined]
-    assert "90 %" in str(one)
-    both = result.conf_interval("Gauss_01_x0", trace=True)  # type: ignore[attr-defined]
-    assert "99.73 %" in str(both[0])
-    assert str(Intervals()).startswith("parameter")

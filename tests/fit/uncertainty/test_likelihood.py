@@ -93,22 +93,6 @@ def test_declared_noise_decides_over_the_width() -> None:
     assert widths[1.5] / widths[0.5] == pytest.approx(3, rel=5e-3)
 
 
-@pytest.mark.parametrize(("place", "size"), [(1486.6, 1.0), (84.2, 1e-12), (7112.0, 1e6)])
-def test_places_far_from_zero_and_other_units_have_the_same_intervals(
-    place: float, size: float
-) -> None:
-    """An end used to be found to a part of the value: 1486.6 ± 1e-4 was never refined."""
-    near = fitted(sigma=0.5).conf_interval()
-    far = fitted(place, size, sigma=0.5 * size).conf_interval()
-    for name, pairs in near.items():
-        scale, shift = (size, 0.0) if name.endswith(("_A", "y0")) else (1.0, 0.0)
-        shift = place if name.endswith("x0") else shift
-        best, ends = pairs[3][1], np.array([value for _, value in pairs])
-        found = (np.array([value for _, value in far[name]]) - shift) / scale
-        width = ends[4] - ends[2]
-        assert found - found[3] == pytest.approx(ends - best, abs=1e-4 * width + 1e-15 * place)
-
-
 def test_an_end_at_a_bound_is_the_bound() -> None:
     free = fitted(sigma=0.5).conf_interval("Offset_y0")["Offset_y0"]
     between = 0.5 * (free[5][1] + free[6][1])
@@ -146,17 +130,6 @@ def test_counts_rise_by_twice_the_log_likelihood() -> None:
         assert held(result, "Gauss_01_A", value) - result.chisqr == pytest.approx(z**2, abs=1e-4)
 
 
-def test_a_single_parameter_has_an_interval() -> None:
-    model = load_model("m:\n  Offset: {y0: [1, true]}\n", "m")
-    model.set_axes(energy=np.arange(25.0))
-    data = np.random.default_rng(0).normal(size=25)
-    result = fit_model(model, Measurement(data, weight=1.0), scale_covar=False)
-    pairs = result.conf_interval()["Offset_y0"]
-    assert [value for _, value in pairs] == pytest.approx(
-        data.mean() + np.array([-3, -2, -1, 0, 1, 2, 3]) / 5
-    )
-
-
 def test_files_fitted_together_have_common_intervals() -> None:
     """Two halves of one spectrum, all shared: as the whole spectrum."""
     energy, data = spectrum()
@@ -173,17 +146,6 @@ def test_files_fitted_together_have_common_intervals() -> None:
         assert [v for _, v in found[name]] == pytest.approx([v for _, v in pairs], rel=1e-5)
     with pytest.raises(FitError, match="ask the joint result"):
         joint[0].conf_interval()
-
-
-def test_the_trace_has_the_points_that_were_tried() -> None:
-    result = fitted(sigma=0.5)
-    intervals, traces = result.conf_interval("Gauss_01_x0", [2], trace=True)
-    trace = traces["Gauss_01_x0"]
-    assert set(trace) == {*result.free_names, "prob"}
-    values, probabilities = trace["Gauss_01_x0"], trace["prob"]
-    for probability, value in (intervals["Gauss_01_x0"][0], intervals["Gauss_01_x0"][-1]):
-        nearest = int(np.argmin(abs(values - value)))
-        assert probabilities[nearest] == pytest.approx(probability, abs=1e-4)
 
 
 def test_a_fit_away_from_its_optimum_says_where_a_better_one_is() -> None:
@@ -293,23 +255,10 @@ def test_an_end_lies_before_the_rise_that_parts_the_line_from_its_neighbour(seed
         assert first <= end <= first + 0.0011
 
 
-def test_the_fit_stays_as_it_is() -> None:
-    result = fitted(sigma=0.5)
-    before = result.to_dict(), result.fit.copy()
-    result.conf_interval(progress=lambda done, total: None)
-    assert result.to_dict() == before[0]
-    assert np.array_equal(result.fit, before[1])
-
-
 @pytest.mark.parametrize("sigmas", [[], [0], [-1], [np.nan], "two", [[1, 2]], [1, 9]])
 def test_levels_that_are_none_are_refused(sigmas: Any) -> None:
     with pytest.raises((CallError, FitError, ValueError), match="sigmas"):
         fitted().conf_interval(sigmas=sigmas)
-
-
-def test_a_level_below_one_is_a_probability() -> None:
-    pairs = fitted().conf_interval("Gauss_01_A", [0.9])["Gauss_01_A"]
-    assert [p for p, _ in pairs] == [0.9, 0.0, 0.9]
 
 
 def test_data_without_scatter_need_a_declared_noise() -> None:
@@ -341,15 +290,6 @@ def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
     assert onset == pytest.approx([before, before, best, after, after], abs=1e-6)
     tau = [value for _, value in intervals["expFun_01_tau"]]
     assert (tau[3] - tau[1]) / 2 == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
-
-
-def test_a_follower_has_no_profile() -> None:
-    """It was said to be no free parameter, and no word of where its errors are."""
-    model = load_model('parameters: {twice: ["2 * Offset_y0"]}\nm:\n  Offset: {y0: [1, true]}', "m")
-    model.set_axes(energy=np.arange(9.0))
-    result = fit_model(model, Measurement(np.random.default_rng(1).normal(size=9)))
-    with pytest.raises(CallError, match=r"'twice' follows an expression .*bootstrap\(result\)"):
-        result.conf_interval("twice")
 
 
 @pytest.mark.parametrize("loss", ["squares", "poisson"])

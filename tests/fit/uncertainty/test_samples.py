@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import re
 import signal
 import warnings
 from pathlib import Path
@@ -22,12 +21,10 @@ from pyspec import (
     fit_joint,
     fit_model,
     load_fit,
-    load_fits,
     load_model,
     save_fit,
 )
-from pyspec.errors import CallError, ModelWarning, NoSuchKeyError, TooLargeError
-from pyspec.fit.findings.kinds import Kind
+from pyspec.errors import CallError, ModelWarning, NoSuchKeyError
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times
 from pyspec.io.archive.results import _samples_of as samples_of
 
@@ -263,36 +260,6 @@ def test_autocorrelation_times_are_those_of_emcee(thin: int) -> None:
     assert np.isnan(autocorrelation_times(still[:, :1])).all()
 
 
-@SHORT
-def test_options_beside_settings_count() -> None:
-    """They were ignored without a word."""
-    samples = straight(0.2).sample(MC(steps=30, seed=1), steps=40, burn=4)
-    assert samples.chain.shape[0] == 36
-    assert samples.settings.seed == 1
-
-
-@SHORT
-def test_seeds_of_any_size() -> None:
-    """From 2³² on NumPy's old generator raised."""
-    result = straight(0.2)
-    first, again = (result.sample(steps=20, seed=2**40) for _ in range(2))
-    assert np.array_equal(first.chain, again.chain)
-    assert not np.array_equal(first.chain, result.sample(steps=20, seed=2**40 + 1).chain)
-
-
-@SHORT
-def test_progress_of_samples(capsys: pytest.CaptureFixture[str]) -> None:
-    """A function was taken for True, and without tqdm there was no progress."""
-    result, seen = straight(0.2), []
-    result.sample(steps=5, seed=1, progress=lambda *at: seen.append(at))
-    assert seen == [(k, 5) for k in range(1, 6)]
-    capsys.readouterr()
-    result.sample(steps=5, seed=1, progress=True)
-    said = capsys.readouterr().err
-    assert "line, samples" in said
-    assert "install" not in said
-
-
 @pytest.mark.parametrize("levels", [0, [1, -1], [np.nan], []])
 @SHORT
 def test_levels_that_are_refused(levels: object) -> None:
@@ -300,18 +267,6 @@ def test_levels_that_are_refused(levels: object) -> None:
     with pytest.raises(CallError, match=r"levels is .*give standard deviations such as"):
         samples.quantiles(levels)
     assert list(samples.quantiles(2).columns)[1:] == ["-2", "best fit", "+2"]
-
-
-@SHORT
-def test_pictures_of_chosen_parameters() -> None:
-    pytest.importorskip("matplotlib")
-    from pyspec.plot import PlotError
-
-    samples = straight(0.2).sample(steps=50, seed=1)
-    assert len(samples.plot(params=["LinBack_m", "end"]).axes) == 4
-    assert len(samples.plot(params="end").axes) == 1
-    with pytest.raises(PlotError, match="params is empty; give some of Offset_y0"):
-        samples.plot(params=[])
 
 
 @pytest.mark.slow
@@ -332,52 +287,6 @@ def test_unknown_noise_beside_free_spectra() -> None:
 
 
 @SHORT
-def test_files_have_the_samples_of_their_parameters(tmp_path: Path) -> None:
-    """The file said to fit with mc_settings, which the joint fit had, and archives had none."""
-    (tmp_path / "models.yaml").write_text(TEXT.replace("m: [0.1, True", "m: [0.1, project"))
-    project = Project(tmp_path, show_output=0)
-    for k, name in enumerate("ab"):
-        data = 2 + np.random.default_rng(k).normal(0, 0.2, (3, 51))
-        File(project, name=name, data=data, energy=ENERGY, time=np.arange(3.0))
-    project.load_models(model_yaml="models.yaml", model_info="line")
-    project.fit_2d(model_name="line")
-    with pytest.raises(FitError, match="a is one file of a joint fit of line, which has no samp"):
-        project["a"].get_mcmc()
-    project.fit_2d(model_name="line", mc_settings=MC(use_mc=1, steps=20, seed=1))
-    joint = project.results.find_joint()[-1]
-    assert joint.mcmc.followers == ("file00_end", "file01_end")
-    project.save_fits("fits.h5")
-    save_fit(tmp_path / "joint.h5", pickle.loads(pickle.dumps(joint)))
-    stored = [*project.load_fits("fits.h5"), *load_fits(tmp_path / "joint.h5")]
-    for k, file in enumerate("ab"):
-        kept = [one.mcmc for one in stored if one.file_name == file and one.mcmc is not None]
-        assert len(kept) == 2
-        for one in (joint[k].mcmc, project[file].get_mcmc(), *kept):
-            assert one.names == ("Offset_y0", "LinBack_m", "__lnsigma")
-            assert one.followers == ("end",)
-            for name, full in {
-                "LinBack_m": "LinBack_m",
-                "Offset_y0": f"file0{k}_Offset_y0",
-                "end": f"file0{k}_end",
-                "__lnsigma": "__lnsigma",
-            }.items():
-                np.testing.assert_array_equal(one.of(name), joint.mcmc.of(full))
-    project.fit_2d(model_name="line")
-    assert project.results[-1].mcmc is None
-
-
-def test_the_method_emcee_says_how_short_its_chain_is() -> None:
-    """It said to raise steps=, and not to what."""
-    result = straight(0.2)
-    again = fit_model(
-        result.model, result.measurement, scale_covar=False, method="emcee", steps=60, burn=10,
-        thin=2, nwalkers=20, seed=1,
-    )  # fmt: skip
-    (found,) = [one for one in again.findings if one.kind is Kind.SHORT_CHAIN]
-    assert (found.numbers["steps"], found.numbers["enough"]) == (50, 1000)
-
-
-@SHORT
 def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> None:
     """`mc_settings` of a trace, and of fits without a File, was ignored without a word."""
     time = np.linspace(-1, 10, 45)
@@ -393,38 +302,6 @@ def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> 
     with pytest.raises(FitError, match=r"mc_settings: this fit takes no samples.*result\.sample"):
         fit_model(model, Measurement(np.ones(51)), mc_settings=MC(use_mc=1))
     assert fit_model(model, Measurement(ENERGY / 80), mc_settings=MC()).mcmc is None
-
-
-def test_a_chain_larger_than_memory() -> None:
-    """An error of NumPy's came from within emcee."""
-    with pytest.raises(TooLargeError, match="10000000000000 steps of 20 walkers would take"):
-        straight(0.2).sample(steps=10**13)
-
-
-@SHORT
-def test_followers_without_a_value_at_some_samples() -> None:
-    """The table of quantiles and that of draws warned from within NumPy, a picture raised from
-    within matplotlib, and nothing said where the nan came from."""
-    text = 'parameters: {root: ["sqrt(Offset_y0)"], ratio: ["1 / max(Offset_y0, 0)"]}\n'
-    model = load_model(text + "m:\n  Offset: {y0: [0.1, True]}", "m")
-    model.set_axes(energy=ENERGY)
-    data = 0.02 + np.random.default_rng(2).normal(0, 0.2, 51)
-    result = fit_model(model, Measurement(data, weight=5.0), scale_covar=False)
-    with pytest.warns(ModelWarning) as told:
-        samples = result.sample(steps=300, seed=1)
-    for name in ("root", "ratio"):
-        words = re.compile(rf"m: {name} is not finite in \d+ of 6000 samples")
-        assert sum(bool(words.match(str(warning.message))) for warning in told) == 1
-    assert math.isnan(samples.values["root"])
-    assert samples.values["ratio"] > 0
-    assert samples.table.shape == (3, 8)
-    assert "root is not finite in" in "".join(samples.cautions)
-    assert "ratio" in str(bootstrap(result, 40, seed=1))
-    pytest.importorskip("matplotlib")
-    from pyspec.plot import PlotError
-
-    with pytest.raises(PlotError, match="'root' is not finite in all samples; leave it out of"):
-        samples.plot(params=["Offset_y0", "root"])
 
 
 def press(at: int) -> object:
