@@ -1,4 +1,4 @@
-"""Fits behind instruments of one and several Gaussians, whose onset and width may follow the energy:
+"""Fits behind instruments of one or several Gaussians, whose onset and width may follow the energy:
 what they find, its errors, and free amplitudes against the fit in which each is a parameter."""
 
 from __future__ import annotations
