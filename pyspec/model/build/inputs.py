@@ -50,14 +50,13 @@ def needed_inputs(
     Raises :class:`ModelError` for one that two functions have along different axes.
     """
     found: dict[str, tuple[str, str]] = {}
-    for op in ops_of(components, quantities):
-        for name in inputs_of(op):
-            axis, first = found.setdefault(name, (axis_of(op), op.name))
-            if axis != axis_of(op):
-                raise ModelError(
-                    f"the input {name!r} is along the {ALONG[axis]} in {first} and along the "
-                    f"{ALONG[axis_of(op)]} in {op.name}; rename one of the two"
-                )
+    for op, name in read_inputs(components, quantities):
+        axis, first = found.setdefault(name, (axis_of(op), op.name))
+        if axis != axis_of(op):
+            raise ModelError(
+                f"the input {name!r} is along the {ALONG[axis]} in {first} and along the "
+                f"{ALONG[axis_of(op)]} in {op.name}; rename one of the two"
+            )
     return {name: axis for name, (axis, _) in found.items()}
 
 

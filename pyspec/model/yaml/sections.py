@@ -50,24 +50,20 @@ def with_sections(text: str, sections: Items[str]) -> str:
 
 
 def with_attached(text: str, model: str, target: str, value: str) -> str:
-    """The text with one more entry of the section ``attached``."""
-    root = positions(text)
-    attached = body_of(root, "attached")
-    if not isinstance(attached, Mapping):
-        kept = text if text.endswith("\n") else f"{text}\n"
-        return f"{kept}\nattached:\n  {key_text(model)}:\n    {target}: {value}\n"
-    own = body_of(attached, model)
-    if not isinstance(own, Mapping):
-        lines = [f"{key_text(model)}:", f"  {target}: {value}"]
-        flow = f"{{{target}: {value}}}"
-        return changed(text, [inserted(text, attached, 10**9, key_text(model), lines, flow)])
-    entry = body_of(own, target)
-    if isinstance(entry, Mapping):  # a profile stands there
-        inner = value[1:-1].partition(": ")[2]
-        line = [f"dynamics: {inner}"]
-        return changed(text, [inserted(text, entry, 10**9, "dynamics", line, inner)])
-    change = inserted(text, own, 10**9, target, [f"{target}: {value}"], value)
-    return changed(text, [change])
+    """The text with one more entry of the section ``attached``; where a profile stands there, its
+    dynamics."""
+    body, path = positions(text), ["attached", model, target]
+    while path and isinstance(below := body_of(body, path[0]), Mapping):
+        body, path = below, path[1:]
+    if not path:
+        path, value = ["dynamics"], value[1:-1].partition(": ")[2]
+    keys = [key_text(key) for key in path]
+    lines = [f"{'  ' * k}{key}:" for k, key in enumerate(keys)]
+    lines[-1] += f" {value}"
+    for key in reversed(keys[1:]):
+        value = f"{{{key}: {value}}}"
+    gap = [""] if len(path) == 3 else []
+    return changed(text, [inserted(text, body, 10**9, keys[0], [*gap, *lines], value)])
 
 
 def without_attached(text: str, model: str, target: str | None) -> str:
