@@ -33,15 +33,6 @@ from pyspec.plan.scheduled import (
 )
 from pyspec.plan.stages import PROBLEM, find_stages
 
-STEP_LAW = CONSTANTS["STEP_LAW"]
-STEP_BASE = CONSTANTS["STEP_BASE"]
-STEP_EXPRESSION = CONSTANTS["STEP_EXPRESSION"]
-STEP_COMPONENT = CONSTANTS["STEP_COMPONENT"]
-STEP_ADD = CONSTANTS["STEP_ADD"]
-STEP_CONVOLVE = CONSTANTS["STEP_CONVOLVE"]
-STEP_PROFILE = CONSTANTS["STEP_PROFILE"]
-STEP_EXTERNAL = CONSTANTS["STEP_EXTERNAL"]
-PARAM = RPN["PARAM"].index
 _N_INPUTS = tuple(f"n_{field}" for field in INPUT_FIELDS)
 FLAG_STORE = CONSTANTS["FLAG_STORE"]
 FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
@@ -99,8 +90,9 @@ class _Packer:
         self.stack_depth = 0  # of the deepest program
         self.late: set[int] = set()  # traces that are not resolved before the first row
 
-    def node(self, label: str, **fields: int) -> None:
-        unset = {"op": -1, "mask": -1, "source": -1, "repeat": 1}
+    def node(self, step: str, label: str, **fields: int) -> None:
+        """Adds a node; what it does not say is unset."""
+        unset = {"step": CONSTANTS[f"STEP_{step}"], "op": -1, "mask": -1, "source": -1, "repeat": 1}
         self.nodes.append({**unset, **fields, "label": len(self.labels)})
         self.labels.append(label)
 
@@ -146,23 +138,23 @@ class _Packer:
             called = self.function(op, rows)
             label = f"{name} ({op.name})"
             if op.kind == "KERNEL":
-                self.node(label, step=STEP_CONVOLVE, target=target, **called)
+                self.node("CONVOLVE", label, target=target, **called)
                 continue
             where = {"axis": int(plan.dyn_sub_axis[sub]), "mask": int(plan.dyn_sub_mask[sub])}
             flags = FLAG_STORE if sub == begin else 0
-            self.node(label, step=STEP_LAW, flags=flags, target=target, **called, **where)
+            self.node("LAW", label, flags=flags, target=target, **called, **where)
         self.base(name, target, int(plan.dyn_group_base_row[group]), 1)
 
     def external_trace(self, name: str, target: int, row: int, store: bool) -> None:
         """Takes over, or adds, a trace that Python fills."""
         if not store:
-            self.node(name, step=STEP_BASE, target=target, source=row)
+            self.node("BASE", name, target=target, source=row)
             return
-        self.program(name, target, [PARAM, row], 1, 1)
+        self.program(name, target, [RPN["PARAM"].index, row], 1, 1)
 
     def base(self, name: str, target: int, base: int, repeat: int) -> None:
         if base != NO_BASE:
-            self.node(name, step=STEP_BASE, target=target, source=base, repeat=repeat)
+            self.node("BASE", name, target=target, source=base, repeat=repeat)
 
     def profile(self, group: int) -> None:
         plan = self.plan
@@ -175,9 +167,7 @@ class _Packer:
             called = self.function(op, rows)
             flags = FLAG_STORE if sub == begin else 0
             label = f"{name} ({op.name})"
-            self.node(
-                label, step=STEP_PROFILE, flags=flags, target=target, repeat=plan.n_aux, **called
-            )
+            self.node("PROFILE", label, flags=flags, target=target, repeat=plan.n_aux, **called)
         self.base(name, target, int(plan.prof_group_base_row[group]), plan.n_aux)
 
     def expression(self, index: int) -> None:
@@ -191,7 +181,7 @@ class _Packer:
     def program(self, name: str, target: int, words: list[int], depth: int, repeat: int) -> None:
         """Instructions, each with its operand, that need a stack of so many values."""
         fields = {"code": len(self.words), "n_code": len(words) // 2, "repeat": repeat}
-        self.node(name, step=STEP_EXPRESSION, target=target, **fields)
+        self.node("EXPRESSION", name, target=target, **fields)
         self.words.extend(words)
         self.stack_depth = max(self.stack_depth, depth)
 
@@ -203,13 +193,13 @@ class _Packer:
             "target": int(plan.op_target_slot[index]),
         }
         if plan.op_kinds[index] == ADD_SLOT:
-            self.node(plan.op_names[index], step=STEP_ADD, flags=flags, **slots)
+            self.node("ADD", plan.op_names[index], flags=flags, **slots)
             return
         op = plan.op(int(plan.op_kinds[index]))
         if op.external:
             slots["source"] = self.n_spectra
             self.n_spectra += 1
-            self.node(plan.op_names[index], step=STEP_EXTERNAL, flags=flags, **slots)
+            self.node("EXTERNAL", plan.op_names[index], flags=flags, **slots)
             return
         begin, end = plan.op_param_indptr[index : index + 2]
         rows = plan.op_param_indices[begin:end].tolist()
@@ -222,8 +212,8 @@ class _Packer:
         called = self.function(op, rows)
         repeat = plan.n_aux if plan.op_sampled[index] else 1
         self.node(
+            "COMPONENT",
             plan.op_names[index],
-            step=STEP_COMPONENT,
             flags=flags,
             repeat=repeat,
             **called,
@@ -245,7 +235,7 @@ class _Packer:
         -1 if a component was packed in another moving form."""
         rows: list[int] = []
         for node in self.nodes[n_resolve:]:
-            if node["step"] == STEP_ADD:
+            if node["step"] == CONSTANTS["STEP_ADD"]:
                 continue
             called = self.words[node["params"] : node["params"] + node["n_params"]]
             if node["flags"] & FLAG_SHAPE:
