@@ -28,7 +28,7 @@ MAX_DEPTH = 12
 SECTIONS = ("parameters", "functions", "include", "kinetics", "attached")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Placed:
     """What stands from `begin` to `end` of the text. `column` counts from 0; `flow` says whether it
     is in brackets."""
@@ -39,7 +39,7 @@ class _Placed:
     flow: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Scalar(_Placed):
     """A word. `plain` is False where it is quoted."""
 
@@ -48,7 +48,7 @@ class Scalar(_Placed):
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Sequence(_Placed):
     """A list."""
 
@@ -56,7 +56,7 @@ class Sequence(_Placed):
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Mapping(_Placed):
     """Pairs in file order; keys may repeat."""
 
