@@ -9,7 +9,7 @@ from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.formula import has_pairs
 from pyspec.functions.response_rows import response
-from pyspec.model.build.free import has_free_spectra, refuse_uses
+from pyspec.model.build.free import depending, has_free_spectra, refuse_uses
 from pyspec.model.build.instruments import SHARE, check_shares, seen_by
 from pyspec.model.build.parameter_entry import similar
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
@@ -122,17 +122,10 @@ def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[P
     extra = {par.name: par for par in quantities}
     used = used_names(own.values(), extra)
     kept = {n: p for n, p in extra.items() if n in used or p.formula is not None or not p.vary}
-    while True:
-        lost = [
-            name
-            for name, par in kept.items()
-            if name not in used
-            and par.formula is not None
-            and any(other not in own and other not in kept for other in par.formula.names)
-        ]
-        if not lost:
-            return list(kept.values())
-        kept = {name: par for name, par in kept.items() if name not in lost}
+    named = {name for par in kept.values() if par.formula is not None for name in par.formula.names}
+    idle = {name: par for name, par in kept.items() if name not in used}
+    lost = depending(idle, named - own.keys() - kept.keys())
+    return [par for name, par in kept.items() if name not in lost]
 
 
 def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:

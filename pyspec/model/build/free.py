@@ -11,6 +11,7 @@ A fit does not count them among its parameters: it solves for them at every step
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping as ByName
 
 import numpy as np
@@ -126,11 +127,11 @@ def has_free_spectra(parameters: ByName[str, Par]) -> bool:
     return any(par.free is not None and par.free.axis == ENERGY for par in parameters.values())
 
 
-def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:
-    """Parameters that differ from energy to energy: their expressions name it, or one that does."""
+def depending(parameters: ByName[str, Par], names: Collection[str]) -> frozenset[str]:
+    """The parameters whose expressions refer to one of these names, or to one that does."""
     found = frozenset[str]()
     while True:
-        seen = found if ENERGY in parameters else found | {ENERGY}
+        seen = found.union(names)
         more = {
             name
             for name, par in parameters.items()
@@ -139,6 +140,11 @@ def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:
         if more == found:
             return found
         found = frozenset(more)
+
+
+def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:
+    """Parameters that differ from energy to energy: their expressions name it, or one that does."""
+    return depending(parameters, () if ENERGY in parameters else (ENERGY,))
 
 
 def single_valued(parameters: ByName[str, Par]) -> dict[str, Par]:

@@ -28,7 +28,7 @@ from pyspec.formula import Formula, rows
 from pyspec.model.build.attach import ATTACHED, attach, read_attached
 from pyspec.model.build.check import check_kernels, used_names
 from pyspec.model.build.components import build_components, build_quantity
-from pyspec.model.build.free import has_free_spectra
+from pyspec.model.build.free import depending, has_free_spectra
 from pyspec.model.build.kinetics import KINETICS, read_schemes
 from pyspec.model.build.measured_irf import reads_file
 from pyspec.model.build.motion import Entry, build_dynamics, build_profile
@@ -254,21 +254,11 @@ def _quantities(
                 f"{pars[name].place}: {name} is a parameter of the model already; choose another "
                 "name"
             )
-    foreign, lost = elsewhere - own - pars.keys(), dict[str, Formula]()
     needed = used_names(parameters, pars)
-    while True:
-        missing = {
-            name
-            for name, par in pars.items()
-            if name not in needed
-            and par.formula is not None
-            and not foreign.isdisjoint(par.formula.names)
-        }
-        if not missing:
-            return tuple(pars.values()), lost
-        foreign |= missing
-        lost |= {n: one.formula for n, one in pars.items() if n in missing and one.formula}
-        pars = {name: par for name, par in pars.items() if name not in missing}
+    idle = {name: par for name, par in pars.items() if name not in needed}
+    gone = depending(idle, elsewhere - own - pars.keys())
+    lost = {name: par.formula for name, par in idle.items() if name in gone and par.formula}
+    return tuple([par for name, par in pars.items() if name not in gone]), lost
 
 
 def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
