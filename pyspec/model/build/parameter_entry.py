@@ -34,7 +34,7 @@ def entries_of(
     """
     found: dict[str, Entry] = {}
     for key, value in node.items:
-        place = f"{file.at(key.line)}: {owner}.{key.text}".replace(": .", ": ")
+        place = f"{file.at(key.line)}: {owner and f'{owner}.'}{key.text}"
         if known is not None and key.text not in known:
             raise ModelError(
                 f"{place}: {lacks} {key.text!r}; it has {', '.join(known) or 'none'}"
