@@ -3,8 +3,6 @@ fitted, where it stands, in the syntax of where one is."""
 
 from __future__ import annotations
 
-import json
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -32,18 +30,6 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> st
     capsys.readouterr()
     assert main(list(words)) == code
     return capsys.readouterr().err
-
-
-def test_what_new_prints_can_be_pasted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["new", "Gold Probe ä"]) == 0
-    shown = capsys.readouterr().out
-    line = next(line for line in shown.splitlines() if "pyspec show" in line)
-    words = shlex.split(line, comments=True)
-    assert words == ["pyspec", "show", "Gold Probe ä/data.csv"]
-    assert main([*words[1:], "--no-picture"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -162,15 +148,6 @@ def test_hints_of_other_commands(
     assert not list(folder.glob("*.png"))
 
 
-def test_a_place_by_its_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "data.csv", "--at", "time=3", "--units", "energy=eV", "--to", "meV",
-                 "--json", "--no-picture"]) == 0  # fmt: skip
-    found = json.loads(capsys.readouterr().out)
-    assert found["dims"] == ["energy"]
-    assert found["units"]["energy"] == "meV"
-    assert not [note for note in found["notes"] if "=True" in note or "layout='" in note]
-
-
 def test_simulated_data_can_be_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one.csv", "one.npz", "one.h5"):
         words = ["simulate", "models.yaml", "--energy", "0:20:41", "--seed", "3", "-o", name]
@@ -227,19 +204,3 @@ def test_a_reader_that_goes_away_loses_no_fit(folder: Path) -> None:
     process.stdout.close()
     assert process.wait() == 0
     assert {path.name for path in Path("results").iterdir()} >= {"report.html", "parameters.json"}
-
-
-@pytest.mark.slow
-def test_what_is_written_has_units_hints_of_jobs_and_the_start(folder: Path) -> None:
-    job = Path("job.yaml").read_text()
-    units = "  units: {energy: eV, time: ps}\n"
-    Path("job.yaml").write_text(job.replace("  # units: {energy: eV, time: ps}\n", units))
-    assert main(["fit", "job.yaml", "-q"]) == 0
-    found = json.loads(Path("results/parameters.json").read_text())
-    assert found["units"] == {"energy": "eV", "time": "ps"}
-    assert found["parameter_units"]["GLP_01_x0"] == "eV"
-    assert found["parameter_units"]["GLP_01_A_expFun_01_tau"] == "ps"
-    assert found["started_from"] == "the baseline fit"
-    report = Path("results/report.html").read_text()
-    assert "transpose: true" in report
-    assert "transpose=True" not in report

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyspec.cli import main
-from pyspec.cli.commands.new import JOB, MODELS, TRUTH, example_data
+from pyspec.cli.commands.new import JOB, MODELS, TRUTH
 from pyspec.io import load_fit, load_fits
 
 pytest.importorskip("matplotlib")
@@ -282,19 +282,6 @@ def test_without_matplotlib_all_but_the_pictures(
     assert "warning: no picture" in capsys.readouterr().err
 
 
-COMMANDS = ("fit", "new", "show", "build", "explain", "diff", "simulate", "ops", "verify", "demo")
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those of verify and demo had none, though the pages say that each has."""
-    with pytest.raises(SystemExit) as caught:
-        main([command, "--help"])
-    assert caught.value.code == 0
-    text = capsys.readouterr().out
-    assert f"pyspec {command}" in text.split("examples:")[1]
-
-
 def test_an_unexpected_error_says_whose_mistake_it_is(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -306,7 +293,3 @@ def test_an_unexpected_error_says_whose_mistake_it_is(
     assert "unexpected ZeroDivisionError" in capsys.readouterr().err
     with pytest.raises(ZeroDivisionError):
         main(["ops", "--traceback"])
-
-
-def test_example_data_are_the_same_every_time() -> None:
-    assert example_data() == example_data()

@@ -86,14 +86,6 @@ def test_a_picture_of_the_graph(
         assert "Gauss_02_A\\n0.5 * Gauss_01_A" in picture.read_text(encoding="utf-8")
 
 
-def test_a_picture_of_another_format(
-    models: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = ["explain", models, "--model", "one", "--picture", str(tmp_path / "graph.jpg")]
-    assert main(named) == 1
-    assert "end the name of a picture in .svg, .pdf, .png or .dot" in capsys.readouterr().err
-
-
 def test_a_picture_without_matplotlib(
     models: str,
     tmp_path: Path,

@@ -260,17 +260,6 @@ def test_an_input_without_values_is_asked_for_in_the_words_of_a_job(
     assert "has none; give it by name, inputs: {'ref': values}\n" in capsys.readouterr().err
 
 
-def test_a_dataset_of_times_becomes_the_file_of_a_trace(trace: Path) -> None:
-    """It was refused, and File(data=..., time=...) had to be written out."""
-    file = File.from_dataset(read("t.csv"), Project(trace, show_output=False))
-    assert file.energy is None
-    assert file.fit_trace("m.yaml", "decay").success
-    Path("m.yaml").write_text(PEAK)
-    file.load_model("m.yaml", "peak")
-    with pytest.raises(Exception, match=r"its axis is time: fit_trace, or rename\(time='energy'\)"):
-        file.fit_spectrum("peak")
-
-
 def test_the_first_column_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """'errors: 0' and 'block: 0' were taken for none, in silence."""
     energy = np.linspace(80, 90, 101)

@@ -12,12 +12,9 @@ from support.graphs import node_ids
 
 from pyspec._library import DTYPES
 from pyspec.cli import main
-from pyspec.cli.commands.explain_memory import memory_text
-from pyspec.cli.help_texts import SHOW
 from pyspec.io import read
 from pyspec.ir import parse_graph
 from pyspec.passes import PASSES
-from pyspec.simulate import problem
 
 pytest.importorskip("matplotlib")
 
@@ -220,22 +217,6 @@ def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'data.csv'" in capsys.readouterr().err
 
 
-def test_examples_of_show_run_on_a_map(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One was 'select x=10 for a position': refused where 10 is a value as well."""
-    xarray = pytest.importorskip("xarray")
-    pytest.importorskip("h5netcdf")
-    axes = {"y": 0.7 * np.arange(20.0), "x": 0.7 * np.arange(20.0), "energy": np.arange(80.0, 90.0)}
-    counts = xarray.DataArray(np.ones((20, 20, 10)), coords=axes, dims=tuple(axes), name="counts")
-    monkeypatch.chdir(tmp_path)
-    counts.to_netcdf("map.nc", engine="h5netcdf")
-    examples = re.findall(r"pyspec (show map.nc .*?)(?:  |\n)", SHOW)
-    assert len(examples) == 3
-    for example in examples:
-        assert main([*example.split(), "--no-picture"]) == 0, capsys.readouterr().err
-
-
 def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     named = ["explain", str(folder / "models.yaml"), "--dynamics", "GLP_01_A=fade"]
     assert main([*named, "--passes"]) == 0
@@ -298,15 +279,6 @@ def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
     assert each is not None
     assert int(each[1]) > sum(int(size) for _, _, size in rows)
-
-
-def test_the_memory_of_a_span() -> None:
-    """A fit of heights that move keeps what it has read of the data; of places it does not."""
-    seeds = {
-        name: memory_text(problem(name).model()) for name in ("seed_amplitude", "seed_position")
-    }
-    assert "in a fit, for the span of its functions of time: " in seeds["seed_amplitude"]
-    assert "for the span" not in seeds["seed_position"]
 
 
 CHIRPED = """

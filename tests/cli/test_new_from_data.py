@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -111,20 +110,6 @@ def test_how_the_file_was_read_stands_in_the_job(tmp_path: Path, single: Path) -
     }
     assert Path("au/models.yaml").read_text().count("GLP:") == 1
     assert main(["fit", "au/job.yaml", "--check"]) == 0
-
-
-def test_what_shows_the_data_has_the_same_options(
-    series: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--units", "energy=eV", "--select", "energy=81:93", "--at", "time=3", "--sort"]
-    words += ["--select", "energy=82:90", "--energy", "energy", "--data", "data"]
-    assert main(["new", "my au", "scan.npz", *words]) == 0
-    line = next(text for text in capsys.readouterr().out.splitlines() if "pyspec show" in text)
-    told = shlex.split(line, comments=True)[1:]
-    assert main([*told, "--no-picture"]) == 0
-    parse = build_parser().parse_args
-    asked = vars(parse(["show", "scan.npz", *words]))
-    assert vars(parse(told)) == asked
 
 
 @pytest.mark.parametrize(
@@ -299,17 +284,6 @@ def test_files_that_are_there_stay(single: Path, capsys: pytest.CaptureFixture[s
     assert "holds job.yaml, models.yaml already" in capsys.readouterr().err
     assert Path("au/models.yaml").read_text() == "mine"
     assert main(["new", "au", str(single), "--force"]) == 0
-
-
-def test_places_are_written_to_a_part_of_a_step(tmp_path: Path) -> None:
-    # To four digits 1486.63 is 1487, half of the axis away.
-    kinetic = np.linspace(1486.0, 1487.2, 121)
-    data = 10.0 + 200.0 * np.exp(-(((kinetic - 1486.63) / 0.1) ** 2))
-    np.savetxt(tmp_path / "line.csv", np.c_[kinetic, data], "%.4f,%.4f", header="KE (eV),counts")
-    assert main(["new", str(tmp_path / "k"), str(tmp_path / "line.csv")]) == 0
-    model = yaml.safe_load((tmp_path / "k" / "models.yaml").read_text())["peaks"]
-    assert abs(model["GLP"]["x0"][0] - 1486.63) < 0.02
-    assert model["GLP"]["x0"][2:] == [1486.0, 1487.2]
 
 
 def test_counts_are_offered_their_noise(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from pyspec import FitResults, fit_many
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import load_fit, load_fits, save_fit
-from pyspec.io.archive import fit_record as record
 from pyspec.io.archive.tree import Reader
 from pyspec.model import Measurement
 
@@ -60,30 +57,6 @@ def test_one_fit_is_read_alone(tmp_path: Path, three: list[FitResult], looks: li
     assert looks[2:] == ["/fits/0002", "data"]
     assert len(load_fits(tmp_path / "a.h5", fit_type="spectrum")) == 3
     assert looks[4:] == ["/fits/0001", "/fits/0002", "/fits/0003", *["data"] * 3]
-
-
-def test_versions_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They used to be read from disk for each fit, which took half of the time of a save."""
-    asked = []
-    version = importlib.metadata.version
-    monkeypatch.setattr(record, "version", lambda name: asked.append(name) or version(name))
-    record._versions.cache_clear()
-    first = record.versions()
-    first["numpy"] = "another"
-    assert record.versions()["numpy"] == version("numpy")
-    assert asked == ["numpy", "scipy", "lmfit"]
-
-
-def test_the_fits_of_an_archive_are_named_twenty_at_most(
-    tmp_path: Path, three: list[FitResult]
-) -> None:
-    """All of them used to be, each as often as it was there."""
-    many = [copy(three[0]) for _ in range(24)]
-    for k, fit in enumerate(many):
-        fit.file_name = f"scan {k}"
-    save_fit(tmp_path / "a.h5", [*many, *three])
-    with pytest.raises(DataError, match=r"to scan 19; and 7 more$"):
-        load_fit(tmp_path / "a.h5", file="scan 40")
 
 
 def test_of_many_fits_whole_ones_are_asked_for(tmp_path: Path) -> None:

@@ -54,13 +54,6 @@ def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) 
         read(path)
 
 
-def test_a_file_that_ends_early(tmp_path: Path) -> None:
-    path = tmp_path / "a.ascii"
-    path.write_text("title\n\nTime explicit\nIntervalnr 2\n0 1\n")
-    with pytest.raises(DataError, match="ends before its data"):
-        read(path)
-
-
 def test_sia(tmp_path: Path) -> None:
     path = tmp_path / "a.SIA"
     rows = [f"{t}\t" + "\t".join(map(str, row)) for t, row in zip(TIME, DATA, strict=True)]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.io_samples import SAMPLES
 
@@ -91,20 +89,3 @@ def test_to_xarray_without_xarray(tmp_path: Path, without: Any) -> None:
     result = fit_model(model, Measurement([1.0, 2.0, 3.0]))
     with pytest.raises(FitError, match=r"to_xarray\(\) needs xarray.*" + EXTRA):
         result.to_xarray()
-
-
-def test_text_and_numpy_need_none_of_them(
-    tmp_path: Path, without: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without("h5py", "xarray", "h5netcdf", "netCDF4", "vamas", "pandas")
-    real = builtins.__import__
-
-    def guarded(name: str, *rest: Any, **more: Any) -> Any:
-        assert name.split(".")[0] not in ("h5py", "xarray", "pandas", "vamas")
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", guarded)
-    (tmp_path / "a.csv").write_text("1,2\n2,3\n")
-    assert read(tmp_path / "a.csv").shape == (2,)
-    np.savez(tmp_path / "a.npz", energy=[1.0, 2.0], data=[3.0, 4.0])
-    assert read(tmp_path / "a.npz").shape == (2,)

@@ -43,12 +43,6 @@ def test_an_ellipsis_of_windows_ends_no_line(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.data, VALUES)
 
 
-def test_the_content_decides_not_the_suffix(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(vamas_text([("C 1s", 0, 1200.0, VALUES)]))
-    assert read(path).notes[0] == "VAMAS, regular scan, XPS"
-
-
 def test_energy_scales(tmp_path: Path) -> None:
     path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)]))
     found = read(path, energy_scale="binding")
@@ -159,15 +153,6 @@ def test_a_file_cut_anywhere_gives_one_error(tmp_path: Path) -> None:
             read(path)
     with pytest.raises(DataError, match="this is no VAMAS file"):
         read(write(tmp_path, "something\n"), format="vms")
-
-
-def test_another_reader_sees_the_same(tmp_path: Path) -> None:
-    vamas = pytest.importorskip("vamas")
-    path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)]))
-    block = vamas.Vamas(str(path)).blocks[0]
-    found = read(path)
-    np.testing.assert_array_equal(block.corresponding_variables[0].y_values, found.data)
-    assert (block.x_start, block.x_step) == (1200.0, 0.5)
 
 
 def test_a_name_comes_before_what_else_is_said_of_blocks(tmp_path: Path) -> None:

@@ -46,11 +46,3 @@ def test_columns_by_number_on_the_command_line(
     path = write(tmp_path, "energy,s1,s2\n1,5,6\n2,6,7\n")
     assert main(["show", str(path), "--no-picture", *flags]) == 0
     assert answer in capsys.readouterr().out
-
-
-def test_names_of_many_columns_are_not_all_listed(tmp_path: Path) -> None:
-    names = ",".join(f"spot {k}" for k in range(200))
-    rows = "\n".join(f"{290 - e}," + ",".join(["1"] * 200) for e in range(3))
-    text = str(read(write(tmp_path, f"BE (eV),{names}\n{rows}\n")))
-    assert "'spot 6', 'spot 7', … 200 in all" in text
-    assert max(map(len, text.splitlines())) < 200

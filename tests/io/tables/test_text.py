@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from support.vamas_files import vamas_text
 
 from pyspec.errors import DataError
 from pyspec.io import read
@@ -85,27 +82,3 @@ def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
         read(tmp_path / "junk.dat")
     with pytest.raises(DataError, match="takes the path of a file, not int"):
         read(3)  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
-def test_random_bytes_and_texts_give_one_error_or_data(tmp_path: Path, count: int) -> None:
-    draw = random.Random(7)
-    starts = [b"", b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"CDF\x01", b"\x89HDF\r\n\x1a\n"]
-    starts += [vamas_text([]).encode()[:300], b"a\nb\nTime explicit\nIntervalnr 2\n"]
-    asked: list[dict[str, Any]] = [{}, {"energy": "index"}, {"energy": [1, 2, 3]}, {"columns": 1}]
-    asked += [{"energy": "index", "time": "index"}, {"sort": True}, {"layout": "matrix"}]
-    said: list[str] = []
-    for number in range(count):
-        size = draw.randrange(150)
-        if number % 2:
-            tail = bytes(draw.choice(b'0123456789,;. \t\n\n-eE#na"') for _ in range(size))
-        else:
-            tail = bytes(draw.randrange(256) for _ in range(size))
-        path = tmp_path / f"a{draw.choice(['.csv', '.nc', '.h5', '.SIA', '.npz'])}"
-        path.write_bytes(draw.choice(starts) + tail)
-        try:
-            read(path, **draw.choice(asked)).describe()
-        except DataError as error:
-            said.append(str(error))
-    assert not [text for text in said if "\n" in text]
