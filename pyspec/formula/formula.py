@@ -32,8 +32,7 @@ class Formula:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The parameters, in the order of their first use."""
-        used = (node.name for node in postorder(self.root) if isinstance(node, Name))
-        return tuple(dict.fromkeys(used))
+        return tuple(dict.fromkeys(name for name, _ in self.uses))
 
     @cached_property
     def uses(self) -> tuple[tuple[str, int], ...]:
@@ -115,11 +114,9 @@ class Formula:
 
     def substitute(self, texts: Mapping[str, str]) -> str:
         """The text with names replaced by other text, as it stands; not parsed again."""
-        uses = [node for node in postorder(self.root) if isinstance(node, Name)]
         text = self.text
-        for node in sorted(uses, key=lambda use: use.position, reverse=True):
-            end = node.position + len(node.name)
-            text = text[: node.position] + texts.get(node.name, node.name) + text[end:]
+        for name, at in sorted(self.uses, key=lambda use: use[1], reverse=True):
+            text = text[:at] + texts.get(name, name) + text[at + len(name) :]
         return text
 
     def __str__(self) -> str:

@@ -36,11 +36,6 @@ def checksum(array: Data) -> int:
     return checksum_at(plain, address(plain))
 
 
-def checksum_at(plain: Data, at: int) -> int:
-    """The same of an array in C order, which begins at that address and is not empty."""
-    return _checksum(plain, at, 0)
-
-
 def checksums(rows: Data) -> list[int]:
     """The same of each row of an array; of short ones, in C order, without Python for each."""
     width = rows[0].nbytes if len(rows) else 0
@@ -53,14 +48,15 @@ def checksums(rows: Data) -> list[int]:
 def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int, float]:
     """The same, and the sum of the squares of the values, in one pass."""
     square = bytearray(8)
-    found = _checksum(plain, at, address_in(square))
+    found = checksum_at(plain, at, address_in(square))
     rest = plain.nbytes % (8 * LINE)
     of_rest = LIBRARY.pyspec_square(at + plain.nbytes - rest, 1, rest // 8, rest, *[0] * 6)
     return found, float(_NUMBER(square)[0] + of_rest)
 
 
-def _checksum(plain: Data, at: int, square: int) -> int:
-    """The checksum; of whole lines the square, at the address where it is wanted."""
+def checksum_at(plain: Data, at: int, square: int = 0) -> int:
+    """The same of an array in C order, which begins at that address and is not empty; of whole
+    lines the square, too, at the address where it is wanted."""
     n_lines = plain.nbytes // (8 * LINE)
     if not n_lines:
         return zlib.crc32(plain.data)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +97,9 @@ class _Tried:
     wave: tuple[float, float] | None = None  # frequency, decay time
 
 
+_by_cost = attrgetter("cost")
+
+
 def guess_laws(time: npt.ArrayLike, trace: npt.ArrayLike) -> Laws:
     """Guesses laws for a trace (n_time,) over rising times, with at least five points."""
     t, y = np.asarray(time, np.float64), np.asarray(trace, np.float64)
@@ -147,10 +151,6 @@ def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
     if best.wave is not None:  # the other laws beside it: a long trace may have a sharper onset
         found = _polished(*whole, found, holds_wave=True)
     return _solved(*whole, found)
-
-
-def _by_cost(one: _Tried) -> float:
-    return one.cost
 
 
 def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
