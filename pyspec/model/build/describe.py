@@ -38,13 +38,6 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """The times, or the responses, of a measured instrument."""
-
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True)
 class Expression:
     """A value that follows other parameters."""
 
@@ -125,19 +118,19 @@ class Instrument(Description):
 
     def __init__(self, time: Items[float], response: Items[float]) -> None:
         rows = {"time": _row(time, "time"), "response": _row(response, "response")}
-        instrument_text(rows["time"].values, rows["response"].values, MEASURED_IRF)
+        instrument_text(rows["time"], rows["response"], MEASURED_IRF)
         object.__setattr__(self, "function", MEASURED_IRF)
         object.__setattr__(self, "arguments", tuple(rows.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Instrument, tuple(row.values for _, row in self.arguments)  # type: ignore[union-attr]
+        return Instrument, tuple(row for _, row in self.arguments)
 
 
-def _row(values: npt.ArrayLike, what: str) -> Samples:
+def _row(values: npt.ArrayLike, what: str) -> tuple[float, ...]:
     place = f"{MEASURED_IRF}.{what}"
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
-    return Samples(tuple(_real(value, place) for value in values))
+    return tuple([_real(value, place) for value in values])
 
 
 def restore(function: str, arguments: tuple[tuple[str, Value], ...]) -> Description:
@@ -162,7 +155,8 @@ class Profiled:
     functions: tuple[Description, ...]
 
 
-Value: TypeAlias = Number | Expression | Moving | Profiled | Free | Samples
+#: What a component keeps of an argument; of a measured instrument its samples.
+Value: TypeAlias = Number | Expression | Moving | Profiled | Free | tuple[float, ...]
 
 
 def checked_value(value: object, place: str) -> Value:
@@ -255,8 +249,8 @@ def entry(value: Value) -> Node:
         node = read(Source("", free_text(value)))
         assert node is not None
         return node
-    if isinstance(value, Samples):
-        return Sequence(tuple(Scalar(repr(one), True, 0) for one in value.values), 0)
+    if isinstance(value, tuple):
+        return Sequence(tuple(Scalar(repr(one), True, 0) for one in value), 0)
     if isinstance(value, Expression):
         return Sequence((Scalar(value.text, False, 0),), 0)
     words = [number_text(value.value), FLAGS.get(value.scope, value.scope)]
@@ -273,9 +267,8 @@ def _attach(
     for description, component in zip(described, built, strict=True):
         by_name = {par.argument: par for par in component.parameters}
         for argument, value in description.arguments:
-            if isinstance(value, Samples):
-                continue
-            _move(source, by_name[argument], value, may)
+            if not isinstance(value, tuple):
+                _move(source, by_name[argument], value, may)
 
 
 def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
@@ -305,8 +298,8 @@ def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
 def _shown(value: Value) -> str:
     if isinstance(value, Free):
         return f"free({value.axis!r})"
-    if isinstance(value, Samples):
-        return f"[{value.values[0]:g}, ..., {value.values[-1]:g}]"
+    if isinstance(value, tuple):
+        return f"[{value[0]:g}, ..., {value[-1]:g}]"
     if isinstance(value, Expression):
         return f"expr({value.text!r})"
     if isinstance(value, Moving):
