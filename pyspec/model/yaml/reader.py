@@ -150,23 +150,18 @@ def read(source: Source) -> Node | None:
     try:  # again where that failed: the words of an error are those of the slower one
         return _Builder(source, yaml.SafeLoader).document()
     except yaml.MarkedYAMLError as error:
-        raise ModelError(_syntax_error(source, error)) from None
+        mark, problem = error.problem_mark or error.context_mark, error.problem or "not readable"
+        remedy = "check indentation, colons and brackets near this line"
+        if "'\\t'" in problem:
+            remedy = "indent with spaces, not with tabs"
+        place = source.at(1 if mark is None else mark.line + 1)
+        raise ModelError(f"{place}: not valid YAML: {problem}; {remedy}") from None
     except yaml.reader.ReaderError as error:
         line = source.text.count("\n", 0, error.position) + 1
         raise ModelError(
             f"{source.at(line)}: the character {chr(int(error.character))!r} is not allowed in "
             "YAML; remove it"
         ) from None
-
-
-def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark is not None else 1
-    problem = error.problem or "not readable"
-    remedy = "check indentation, colons and brackets near this line"
-    if "'\\t'" in problem:
-        remedy = "indent with spaces, not with tabs"
-    return f"{source.at(line)}: not valid YAML: {problem}; {remedy}"
 
 
 class _Builder:
