@@ -42,7 +42,7 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> st
         (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, trace, not "
          "'slice'; did you mean 'slices'?"),
         (["-o", "data.csv"], "data.csv: is a file; the output is a folder"),
-        (["-o", "/proc/none/of/this"], "pyspec: /proc/none/of/this: "),
+        (["-o", "data.csv/below"], f"pyspec: {Path('data.csv/below')}: "),
     ],
 )  # fmt: skip
 def test_arguments_of_a_fit_are_refused_before_anything_is_read(

@@ -70,7 +70,7 @@ def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: st
     for old, new in pairs:
         assert old in text
         text = text.replace(old, new)
-    (folder / "job.yaml").write_text(text)
+    (folder / "job.yaml").write_text(text, encoding="utf-8")
     dataset = read(folder / "data.csv")
     sigma = 0.3 + 0.2 * np.random.default_rng(0).random(dataset.shape)
     np.savetxt(folder / "sigma.csv", sigma, delimiter=",", fmt="%.17g")
@@ -123,7 +123,7 @@ def test_a_job_of_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(folder.parent)
     assert main(["fit", f"{folder.name}/job.yaml", "--check"]) == 0
     text = JOB.replace("model: fade}", "model: fade, path: laws.yaml}")
-    (folder / "job.yaml").write_text(text)
+    (folder / "job.yaml").write_text(text, encoding="utf-8")
     (folder / "laws.yaml").write_text((folder / "models.yaml").read_text())
     assert main(["fit", f"{folder.name}/job.yaml", "--check"]) == 0
 
@@ -241,7 +241,7 @@ def test_what_only_the_file_refuses(
     monkeypatch.chdir(folder)
     models = (folder / "models.yaml").read_text()
     (folder / "models.yaml").write_text(models + PEAK.replace("peak", "second"))
-    (folder / "job.yaml").write_text(JOB.replace(old, new, 1))
+    (folder / "job.yaml").write_text(JOB.replace(old, new, 1), encoding="utf-8")
     for check in ([], ["--check"]):
         assert main(["fit", "job.yaml", "-q", *check]) == 1
         assert says in capsys.readouterr().err

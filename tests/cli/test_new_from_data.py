@@ -14,6 +14,7 @@ from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.show import part_of
 from pyspec.cli.jobs.job import read_job
 from pyspec.cli.jobs.loader import load_data
+from pyspec.cli.shell import word
 
 ENERGY = np.linspace(95.0, 80.0, 301)  # binding energies, which fall
 
@@ -228,7 +229,7 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
     ("words", "says"),
     [
         (["scans/gold.csv"], "is a file, and the job needs a folder; write: pyspec new my_fit sc"),
-        (["my scan.csv"], "write: pyspec new my_fit 'my scan.csv'"),
+        (["my scan.csv"], f"write: pyspec new my_fit {word('my scan.csv')}"),
         (["au", " "], "DATA is empty; name a file, or leave it out for an example"),
         (["au", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
         (["au", "scans/none.csv"], "no such file"),

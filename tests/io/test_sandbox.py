@@ -17,15 +17,18 @@ from support.io_samples import SAMPLES
 from pyspec.errors import DataError
 from pyspec.io import read, sandbox
 
+FORKS = hasattr(os, "fork")
 #: How the process is made: forked, or started.
-WAYS = ["_fork", "_start"]
+WAYS = ["_fork", "_start"] if FORKS else ["_start"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+short_limits = pytest.mark.skipif(os.name != "posix", reason="shorter than a start under Wine")
+needs_fork = pytest.mark.skipif(not FORKS, reason="forks")
 
 
 @pytest.fixture(params=WAYS)
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux" if request.param == "_fork" else "darwin")
+    if FORKS:
+        monkeypatch.setattr(sys, "platform", "linux" if request.param == "_fork" else "darwin")
 
 
 @pytest.fixture
@@ -44,6 +47,7 @@ def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
 
 
 @pytest.mark.slow
+@short_limits
 @pytest.mark.usefixtures("_way")
 def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_SECONDS", 0.3)
@@ -52,6 +56,7 @@ def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
         sandbox.rehearse(file, partial(time.sleep, 3600))
 
 
+@short_limits
 @pytest.mark.usefixtures("_way")
 def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its seconds of a processor end it, long before those on the clock."""
@@ -67,6 +72,7 @@ def test_an_error_is_raised_where_it_is_seen(file: Path) -> None:
     assert str(file.resolve()) in {path for path, *_ in sandbox._read_before}
 
 
+@needs_fork
 def test_a_file_is_rehearsed_once_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +93,7 @@ def test_a_file_is_rehearsed_once_until_it_changes(
     assert made == [1, 1]
 
 
+@needs_fork
 def test_without_processes_files_are_read_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,21 +5,17 @@ emulator of arm64, with musl and under Wine; and the wheel for Windows in a Pyth
 
 A NAME is one of the systems linux, arm64, musl and wine, or python, for the Python under Wine; or
 test_kernels: that unit test alone; or tests/model: those Python tests alone. The objects are those
-that `make wheels` left in build/. What lacks its tool is skipped by name. Under Wine each file of
-Python tests runs in a process of its own; a run that was stopped goes on with the files that have
-not passed with this wheel.
+that `make wheels` left in build/. What lacks its tool is skipped by name.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -127,13 +123,12 @@ def run_unit_tests(name: str, chosen: Sequence[str], limit: float) -> int:
     return len(bad)
 
 
-#: The rooms whose Python tests run under Wine, each in a process of its own.
+#: The rooms whose Python tests run under Wine, each in a process of its own: a start takes seconds.
 ROOMS = ("io", "model", "formula", "ir", "plan", "executor", "calls", "fit", "cli")
 #: Tests that fail there, with the reason: Wine's or Windows' own.
 DIFFERS = ROOT / "tests" / "packaging" / "wine_differs.txt"
-#: The last line of the report of a file whose tests passed; pytest's exit code where all are slow.
-PASSED, NO_TESTS = "\nall passed", 5
-COUNT = r"(\d+) (passed|failed|skipped|deselected|errors?)"
+#: The exit code of pytest where no test is left, as all of a file are slow.
+NO_TESTS = 5
 
 
 def wine_python() -> WinePython | None:
@@ -171,35 +166,20 @@ def run_first_steps(python: WinePython, limit: float) -> int:
 
 
 def run_python_tests(python: WinePython, place: str, limit: float) -> int:
-    """Runs each file of a room in a process of its own, but those that passed since the wheel was
-    built; how many files failed. What pytest prints lies in build/check_wheels/python/."""
+    """Runs the tests of a folder or file in one process; 1 where one failed, else 0. What pytest
+    prints lies in build/check_wheels/python/printed/."""
     differs = [line.partition("  ")[0] for line in DIFFERS.read_text().splitlines() if line]
-    left_out = [word for test in differs for word in ("--deselect", test)]
-    pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", *left_out)
-    counts: Counter[str] = Counter()
-    failures = []
-    for path in sorted((ROOT / place).rglob("test_*.py")) or [ROOT / place]:
-        name = path.relative_to(ROOT).as_posix()
-        report = python.folder / "printed" / f"{name.replace('/', '_')}.txt"
-        report.parent.mkdir(exist_ok=True)
-        newest = max(python.wheel.stat().st_mtime, path.stat().st_mtime)
-        printed = ""
-        if report.is_file() and report.stat().st_mtime > newest:
-            printed = report.read_text()
-        if not printed.endswith(PASSED):
-            words = (*pytest, "-c", str(ROOT / "pyproject.toml"), str(path))
-            code, printed = python.run(*words, cwd=python.work, timeout=limit)
-            printed = printed.strip() + ("" if code not in (0, NO_TESTS) else PASSED)
-            report.write_text(printed)
-        passed = printed.endswith(PASSED)
-        closing = printed.removesuffix(PASSED).rpartition("\n")[2].partition(" in ")[0]
-        counts.update({word: int(n) for n, word in re.findall(COUNT, closing)})
-        if not passed:
-            failures.append(name)
-            print(f"python: {name}: {printed[-4000:]}", flush=True)
-    total = ", ".join(f"{n} {word}" for word, n in counts.items())
-    print(f"python: {place}: {total}; files that failed: {', '.join(failures) or 'none'}")
-    return len(failures)
+    words = ["-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "support.read_here"]
+    words += ["--tb=short", *(word for test in differs for word in ("--deselect", test))]
+    words += ["-c", str(ROOT / "pyproject.toml"), str(ROOT / place)]
+    code, printed = python.run(*words, cwd=python.work, timeout=limit)
+    report = python.folder / "printed" / f"{place.replace('/', '_')}.txt"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(printed)
+    failed = code not in (0, NO_TESTS)
+    ending = printed.strip().rpartition("\n")[2].strip("= ")
+    print(f"python: {place}: {printed[-4000:] if failed else ending}", flush=True)
+    return int(failed)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

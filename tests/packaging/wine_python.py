@@ -24,7 +24,7 @@ SHA256 = "6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754"
 PACKAGES = (
     *("numpy==2.1.3", "scipy==1.14.1", "lmfit==1.3.4", "pyyaml==6.0.4", "h5py==3.12.1"),
     *("pandas==2.2.3", "xarray==2024.10.0", "h5netcdf==1.4.1", "igor2==0.5.15", "jcamp==1.3.2"),
-    *("matplotlib==3.9.2", "pytest==9.2.0", "mpmath==1.4.1"),
+    *("matplotlib==3.9.2", "pytest==9.2.0", "mpmath==1.4.1", "igorwriter==0.7.1", "vamas==0.2.0"),
 )
 
 #: Those of wine_complex.c.

@@ -119,7 +119,7 @@ def wave(data: np.ndarray, name: str = "spectrum") -> Any:
 
 def vamas(path: Path) -> None:
     blocks = [("C 1s", 0.0, float(PHOTON - ENERGY[0]), [float(v) for v in COUNTS])]
-    path.write_text(vamas_text(blocks, photon=PHOTON), encoding="latin-1")
+    path.write_bytes(vamas_text(blocks, photon=PHOTON).encode("latin-1"))
 
 
 def specs_xy(path: Path) -> None:

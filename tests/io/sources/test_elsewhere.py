@@ -19,6 +19,7 @@ from pyspec.io.archive.salvage import salvage_report
 
 ENERGY = np.linspace(80.0, 90.0, 8)
 SECRET = np.arange(8.0) + 1000
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_virtual_data_sets_of_the_own_folder_are_read_and_noted(folder: Path, wh
     path = make(folder / "a.h5", virtual, where)
     dataset = read(path, data="data", energy="energy")
     assert dataset.data.tolist() == SECRET.tolist()
-    assert f"reads from other files of its folder: {where}" in dataset.notes
+    assert f"reads from other files of its folder: {Path(where)}" in dataset.notes
 
 
 def test_links_below_the_own_folder_are_read_and_noted(folder: Path) -> None:
@@ -94,7 +95,7 @@ def test_links_below_the_own_folder_are_read_and_noted(folder: Path) -> None:
         file.attrs["axes"] = "energy"
     dataset = read(path)
     assert dataset.data.tolist() == SECRET.tolist()
-    assert "reads from other files of its folder: below/other.h5" in dataset.notes
+    assert f"reads from other files of its folder: {Path('below/other.h5')}" in dataset.notes
 
 
 def test_files_that_others_read_from_are_looked_at_too(folder: Path) -> None:
@@ -134,15 +135,20 @@ def test_a_counted_name_is_followed(folder: Path) -> None:
     dataset = read(path, energy="index")
     assert dataset.data.tolist() == [*SECRET, *SECRET]
     assert "reads from other files of its folder: part0.h5, part1.h5" in dataset.notes
-    (folder / "part1.h5").unlink()
-    (folder / "part1.h5").symlink_to(folder.parent / "other.h5")
-    with pytest.raises(DataError, match="outside of the folder"):
-        read(path, energy="index")
     counted(path, "../part%b.h5")
     with pytest.raises(DataError, match="outside of the folder"):
         read(path, energy="index")
 
 
+def test_a_counted_link_out_of_the_folder_is_refused(folder: Path) -> None:
+    path = folder / "a.h5"
+    counted(path, "part%b.h5")
+    (folder / "part0.h5").symlink_to(folder.parent / "other.h5")
+    with pytest.raises(DataError, match="outside of the folder"):
+        read(path, energy="index")
+
+
+@PIPES
 def test_a_fifo_does_not_hold_the_reader(folder: Path) -> None:
     """It held read() for 200 s."""
     os.mkfifo(folder / "pipe.h5")
@@ -206,6 +212,7 @@ def test_an_archive_refers_to_a_local_path(kind: str, path: str) -> None:
         opened_again({"what": "data", "kind": kind, "path": path, "key": "data"})
 
 
+@PIPES
 def test_an_archive_refers_to_no_pipe_and_no_file_with_external_storage(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     path = make(folder / "a.h5", external, "../raw.bin")
