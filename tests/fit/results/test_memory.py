@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 
 import pytest
+
+pytest.importorskip("resource", reason="limits of POSIX")
+
 from campaign import soak
 
 
