@@ -21,7 +21,7 @@ PERIOD = 13200.0
 
 def recipe() -> str:
     """The section ``functions`` and the model that the page prints."""
-    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return next(block for block in blocks if "Synchroscan:" in block)
 
 

@@ -159,6 +159,7 @@ def test_errors_of_a_noise_that_nobody_declared(scale: float, method: str, given
 
 
 def test_no_kind_of_fit_takes_a_noise_that_nobody_declared(tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
     data = 5.0 + np.random.default_rng(0).normal(0.0, 0.01, (3, 12))
     known = Measurement(data[0], weight=np.ones(12))
     spectra = xr.DataArray(data, {"energy": np.arange(12.0)}, ("x", "energy"))
