@@ -30,6 +30,7 @@ from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import SHARED, examples_folder, seed_task, set_task
 from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.fit import MC, bootstrap
+from pyspec.io import by_reference
 from pyspec.workflow.fitting.seeds import shift_seeds
 
 #: Bootstraps, steps and starts of a round; spectra of the simulated series.
@@ -130,16 +131,19 @@ def nano(path: Path) -> float:
 
 
 def simulated(path: Path) -> Any:
-    """Spectra of a doublet as numbers of two bytes, from a file that is mapped into memory."""
+    """Spectra of a doublet as numbers of two bytes, from a file that is read block by block."""
     size = "[20, True, 0, 500]", "[2000, True, 0, 50000]"
     text = DOUBLET.replace(*size).replace("[0.1, True, -5, 5]", "[10, True, -500, 500]")
     model = Case(text.replace("[2, True, -50, 50]", "[200, True, -5000, 5000]"), 100).model()
     if not path.exists():
         rng, clean = np.random.default_rng(1), model.evaluate()
-        drawn = clean + 30.0 * rng.normal(size=(SPECTRA, clean.size))
-        np.clip(np.round(drawn), 0, 65535).astype(np.uint16).tofile(path)
+        with path.open("wb") as file:
+            for begin in range(0, SPECTRA, 20_000):
+                n = min(20_000, SPECTRA - begin)
+                drawn = clean + 30.0 * rng.normal(size=(n, clean.size))
+                np.clip(np.round(drawn), 0, 65535).astype(np.uint16).tofile(file)
     data = np.memmap(path, np.uint16, "r", shape=(SPECTRA, 100))
-    return fit_slices(model, Measurement(data))
+    return fit_slices(model, Measurement(by_reference(data)))
 
 
 def _read(fits: Any) -> float:

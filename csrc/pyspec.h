@@ -417,6 +417,11 @@ PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_
  * many sums, or minus a status. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
+/* Data drawn anew: out = mean + deviation z, each (n,), with z of the standard normal distribution. state (4, 16):
+ * the words of 16 generators xoshiro256++ side by side, random to begin with; they go on. Returns 0 or minus a
+ * status. */
+PYSPEC_API int pyspec_normals(int64_t isa, double *out, const double *mean, const double *deviation,
+                              int64_t n, uint64_t *state);
 
 /* Makes a team ready, whose `state` has the bytes of pyspec_team_size. Threads of the caller then
  * enter pyspec_help, wait there for work, and leave it once the team is dismissed. The memory may

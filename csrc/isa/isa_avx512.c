@@ -5,6 +5,7 @@
 
 #if PYSPEC_X86
 #include "sums/column_sums.c"
+#include "sums/normals.c"
 #include "kernels/conv_kernels.c"
 #include "kernels/energy.c"
 #include "kernels/energy_ds.c"

@@ -126,7 +126,7 @@ typedef struct theta_column {
 /* Lines of words that are summed at a time. */
 enum { WORD_LINES = 4 };
 
-/* vector_ops.c, column_sums.c, strip_ops.c and word_lines.c, for each instruction set: arguments. */
+/* vector_ops.c, column_sums.c, strip_ops.c, word_lines.c and normals.c, for each instruction set: arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
     B(spread, (double *target, const double *line, int64_t n, int store))                          \
@@ -155,6 +155,8 @@ enum { WORD_LINES = 4 };
     B(strip, (const strip_data *from, double *square, int64_t n))                                  \
     B(words, (const char *bytes, int64_t n_lines, int64_t n_words, uint64_t *columns,              \
               uint64_t *totals, double *square))                                                   \
+    B(normals, (double *restrict out, const double *restrict mean,                                 \
+                const double *restrict deviation, int64_t n, uint64_t *state))                     \
     B(contract, (double *sums, int64_t stride, const double *factors, int64_t n_sums,              \
                  const double *rows, int64_t n_rows, int64_t n))
 

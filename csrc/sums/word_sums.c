@@ -1,4 +1,4 @@
-/* word_sums.c: what a checksum of measured data is taken of, in one pass over them. */
+/* word_sums.c: what a checksum of measured data is taken of, in one pass over them; and data drawn anew. */
 #include "isa/kernel.h"
 #include "tables/status.h"
 
@@ -30,4 +30,17 @@ int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_
         n_lines -= n;
     }
     return end - sums;
+}
+
+int pyspec_normals(int64_t isa, double *out, const double *mean, const double *deviation, int64_t n,
+                   uint64_t *state)
+{
+    if (!pyspec_isa_supported(isa))
+        return -STATUS_ISA;
+    if (n < 0)
+        return -STATUS_SIZE;
+    if (!out || !mean || !deviation || !state)
+        return -STATUS_NULL_POINTER;
+    pyspec_block_table[isa].normals(out, mean, deviation, n, state);
+    return 0;
 }

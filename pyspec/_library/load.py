@@ -53,6 +53,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_beside_size": (_I64, [_PTR, _PTR]),
     "pyspec_square": (_F64, [_PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
     "pyspec_residual_sums": (ctypes.c_int, [_PTR, _PTR, _I64, _I64, *[_PTR] * 4]),
+    "pyspec_normals": (ctypes.c_int, [_I64, _PTR, _PTR, _PTR, _I64, _PTR]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_points": (ctypes.c_int, [_PTR, *[_I64] * 3, _PTR, _PTR, _I64, _I64, _PTR]),

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
+from pyspec._library.memory import address
 from pyspec._library.threads import Threads
 from pyspec.executor.laid import Arrays
 from pyspec.fit.batch.cases import Bools
@@ -18,6 +20,8 @@ Array = npt.NDArray[np.float64]
 
 #: Numbers below which threads take longer to begin than to draw them.
 LEAST = 1 << 15
+
+_ISA = CONSTANTS[f"ISA_{ISA}"]
 
 
 @dataclass(frozen=True)
@@ -75,23 +79,21 @@ class Drawn:
 
     def _draw(self, k: int, data: Array) -> None:
         """Draws the k-th data into memory of its own."""
-        # Most of the time of a bootstrap; SFC64 takes a sixth less of it than the default.
-        generator = np.random.Generator(np.random.SFC64([self.seed, self.numbers[k]]))
-        window = self.measurement.window(data)
+        words = np.random.SeedSequence([self.seed, self.numbers[k]])
+        window, expected, sigma = self.measurement.window(data), self.expected, self.sigma
         if window.size < data.size:
             data[...] = self.measurement.data
-        if self.residuals is None and self.sigma is not None and window.flags.c_contiguous:
-            drawn = window.reshape(self.expected.shape)
-            generator.standard_normal(out=drawn)
-        elif self.residuals is not None:
-            drawn = generator.choice(self.residuals, self.expected.shape)
-        elif self.sigma is not None:
-            drawn = generator.standard_normal(self.expected.shape)
+        if self.residuals is None and sigma is not None:
+            drawn = window if window.flags.c_contiguous else np.empty(expected.shape)
+            state = words.generate_state(64, np.uint64)
+            arrays = (address(one) for one in (drawn, expected, sigma))
+            raise_status(-LIBRARY.pyspec_normals(_ISA, *arrays, drawn.size, address(state)))
         else:
-            scale = self.measurement.loss_scale
-            drawn = generator.poisson(np.maximum(self.expected, 0.0) * scale) / scale
-        if self.sigma is not None:
-            drawn *= self.sigma
-            drawn += self.expected
-        if not np.may_share_memory(drawn, data):
+            generator = np.random.Generator(np.random.SFC64(words))
+            if sigma is not None:
+                drawn = generator.choice(self.residuals, expected.shape) * sigma + expected
+            else:
+                scale = self.measurement.loss_scale
+                drawn = generator.poisson(np.maximum(expected, 0.0) * scale) / scale
+        if drawn is not window:
             window[...] = drawn.reshape(window.shape)
