@@ -171,5 +171,5 @@ class Rows:
 
 
 def as_doubles(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """The same values as numbers of 8 bytes."""
-    return np.asarray(array, dtype=np.float64)
+    """The same values as numbers of 8 bytes, side by side."""
+    return np.ascontiguousarray(array, dtype=np.float64)

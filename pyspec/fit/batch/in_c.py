@@ -33,7 +33,6 @@ from pyspec.fit.solve.native import (
 )
 from pyspec.fit.solve.search import memory_of
 from pyspec.model import Measurement
-from pyspec.model.data.measurement import square_of
 from pyspec.plan import CompiledModel, check
 from pyspec.plan.start import start_parameters
 
@@ -150,7 +149,9 @@ class InC:
                 yield begin + done, np.zeros(1, bool)
                 done += 1
                 continue
-            last = done + 1 if each else self._last(able, done)
+            others = np.flatnonzero(~able[done:])
+            last = done + int(others[0]) if others.size else len(places)
+            last = done + 1 if each else last
             many["n_cases"], many["next"], many["n_done"] = last, done, done
             while done < last:
                 check()
@@ -181,12 +182,6 @@ class InC:
                     return False
         return True
 
-    @staticmethod
-    def _last(able: npt.NDArray[np.bool_], begin: int) -> int:
-        """The end of the cases from there on that C is able to fit."""
-        others = np.flatnonzero(~able[begin:])
-        return int(begin + others[0]) if others.size else len(able)
-
     def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.problem
@@ -202,12 +197,6 @@ class InC:
         given |= {"is_scaled": int(solved.is_scaled), "sizes": address(self.sizes)}
         given["fitted"] = address(solved.fitted[begin:])
         given["numbers"] = address(solved.numbers[begin:])
-        self._square: Array | None = None
-        if problem["data_type"][0] != CONSTANTS["TYPE_F64"] or problem["data_x"][0] != 8:
-            self._square = np.array(
-                [square_of(with_arrays(self.like, arrays, k)) for k in range(len(places))]
-            )
-            given["square"] = address(self._square)
         return record("pyspec_many", given)
 
     def _starts(self, places: range) -> npt.NDArray[np.bool_]:

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "plans.h"
-#include "unit.h"
+#include "support/plans.h"
+#include "support/unit.h"
 
 enum { GENERATORS = 16, HALF = 64, MOST = 300 };
 
