@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -84,8 +85,13 @@ class Listed(tuple[Measurement, ...]):
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
-        given = self[places.start : places.stop]
-        shaped = [one for one in given if _is_shaped(one, like)]
+        assert like.data is not None
+        given, same, shape = self[places.start : places.stop], _SAME(like), like.data.shape
+        shaped = [
+            one
+            for one in given
+            if _SAME(one) == same and type(one.data) is np.ndarray and one.data.shape == shape
+        ]
         differ = [
             name
             for name in ("weight", "keep")
@@ -102,14 +108,8 @@ class Listed(tuple[Measurement, ...]):
         """No data are asked for again."""
 
 
-def _is_shaped(one: Measurement, like: Measurement) -> bool:
-    """Whether two differ in nothing but their arrays, and the data have one shape."""
-    same = all(
-        getattr(one, name) == getattr(like, name)
-        for name in ("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
-    )
-    assert like.data is not None
-    return same and type(one.data) is np.ndarray and one.data.shape == like.data.shape
+#: What two measurements have in common that differ in nothing but their arrays.
+_SAME = attrgetter("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
 
 
 def _have_arrays(one: Measurement, like: Measurement, names: Sequence[str]) -> bool:

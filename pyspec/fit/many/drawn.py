@@ -80,20 +80,19 @@ class Drawn:
     def _draw(self, k: int, data: Array) -> None:
         """Draws the k-th data into memory of its own."""
         words = np.random.SeedSequence([self.seed, self.numbers[k]])
+        generator = np.random.Generator(np.random.SFC64(words))
         window, expected, sigma = self.measurement.window(data), self.expected, self.sigma
         if window.size < data.size:
             data[...] = self.measurement.data
-        if self.residuals is None and sigma is not None:
+        if sigma is None:
+            scale = self.measurement.loss_scale
+            drawn = generator.poisson(np.maximum(expected, 0.0) * scale) / scale
+        elif self.residuals is not None:
+            drawn = generator.choice(self.residuals, expected.shape) * sigma + expected
+        else:
             drawn = window if window.flags.c_contiguous else np.empty(expected.shape)
             state = words.generate_state(64, np.uint64)
             arrays = (address(one) for one in (drawn, expected, sigma))
             raise_status(-LIBRARY.pyspec_normals(_ISA, *arrays, drawn.size, address(state)))
-        else:
-            generator = np.random.Generator(np.random.SFC64(words))
-            if sigma is not None:
-                drawn = generator.choice(self.residuals, expected.shape) * sigma + expected
-            else:
-                scale = self.measurement.loss_scale
-                drawn = generator.poisson(np.maximum(expected, 0.0) * scale) / scale
         if drawn is not window:
             window[...] = drawn.reshape(window.shape)

@@ -183,13 +183,14 @@ def bootstrap(
             "which counts that are drawn do not have; fit without it, or ask conf_interval()"
         )
     measurement = problem.measurement
-    expected = np.asarray(result.fit)
+    expected = np.ascontiguousarray(result.fit)
     sigma = measurement.sigma(expected)
     if sigma is None:
         sigma = np.full(expected.shape, np.sqrt(result.redchi))
     elif result._scale_covar and not problem.is_poisson:  # weights say how points compare
         sigma = sigma * np.sqrt(result.redchi)
     sigma = np.where(np.isfinite(sigma), sigma, 0.0)  # a weight of 0: any value is as good
+    sigma = np.ascontiguousarray(sigma)
     residuals = None
     if kind == "residuals":
         counts = result.keep & (sigma > 0)

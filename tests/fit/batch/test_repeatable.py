@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
-from pyspec import Measurement, fit_joint, fit_model, load_model
+from pyspec import Measurement, bootstrap, fit_joint, fit_model, load_model
 from pyspec.model import Model
 
 TEXT = """
@@ -66,3 +67,31 @@ def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
     np.random.seed(5)
     assert way() == way(seed=0) != way(seed=1)
     assert np.random.random() == expected
+
+
+def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own() -> None:
+    n = 20_001
+    model = load_model("m:\n  Offset: {y0: [3, true]}\n", "m")
+    model.set_axes(energy=np.linspace(0, 1, n))
+    data = 3 + np.random.default_rng(0).normal(size=n)
+    for columns, weight in ((None, None), ((5, n - 10), 2.0)):
+        measurement = Measurement(data, columns=columns, weight=weight)
+        result = fit_model(model, measurement, scale_covar=False if weight else None)
+        cases = bootstrap(result, 3, seed=7)._batch.cases
+        window = slice(*(columns or (0, n)))
+        sigma = 0.5 if weight else np.sqrt(result.redchi)
+        arrays, _ = cases.arrays(range(3), result.problem.measurement, 2)
+        noise = []
+        for k in range(3):
+            drawn = np.asarray(cases.measurement(k).data)
+            assert np.array_equal(np.delete(drawn, np.r_[window]), np.delete(data, np.r_[window]))
+            assert np.array_equal(arrays.data[k], drawn)
+            noise.append((drawn[window] - result.fit) / sigma)
+            assert kstest(noise[k], "norm").pvalue > 1e-3
+            for lag in (1, 16, 64, 128):
+                assert abs(noise[k][lag:] @ noise[k][:-lag]) < 5.0 * np.sqrt(n)
+        assert np.abs(np.corrcoef(noise) - np.eye(3)).max() < 5.0 / np.sqrt(n)
+        again = bootstrap(result, 3, seed=7)._batch.cases
+        other = bootstrap(result, 3, seed=8)._batch.cases
+        assert np.array_equal(again.measurement(2).data, cases.measurement(2).data)
+        assert not np.array_equal(other.measurement(2).data, cases.measurement(2).data)
