@@ -15,13 +15,17 @@ from pyspec.errors import ModelError
 from pyspec.model.model import Model
 from pyspec.model.model_tree import with_parts
 from pyspec.model.tree import Dynamics, Par
-from pyspec.model.yaml.positions import Change, changed, inserted, positions, removed
 from pyspec.model.yaml.reader import Mapping, Node, body_of, walk
 from pyspec.model.yaml.reader import Sequence as ListNode
 from pyspec.model.yaml.scalars import key_text, number_text, quoted
 from pyspec.model.yaml.sections import (
+    Change,
+    changed,
+    inserted,
     laws_of,
     listed,
+    positions,
+    removed,
     section_copy,
     unused_name,
     with_attached,

@@ -13,11 +13,10 @@ import numpy as np
 
 from pyspec.errors import DataError, ModelError
 from pyspec.io.atomic import write_text
-from pyspec.model.yaml.positions import Change, changed, positions
 from pyspec.model.yaml.reader import walk
 from pyspec.model.yaml.rewrite import with_fields
 from pyspec.model.yaml.scalars import quoted
-from pyspec.model.yaml.sections import listed
+from pyspec.model.yaml.sections import Change, changed, listed, positions
 from pyspec.workflow.fitting.several import seen_from
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground

@@ -17,9 +17,8 @@ from pyspec.model import Measurement, Model, load_models, load_time_model
 from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import excluded, index_range
-from pyspec.model.yaml.positions import positions
 from pyspec.model.yaml.reader import Scalar, Source, walk
-from pyspec.model.yaml.sections import listed, model_names
+from pyspec.model.yaml.sections import listed, model_names, positions
 from pyspec.workflow.project import File
 from pyspec.workflow.session.document import Document, Limits, Range
 
