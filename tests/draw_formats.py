@@ -1,7 +1,7 @@
 """Pictures of one file of every format: ``python tests/draw_formats.py FOLDER``.
 
-Draws the samples of support/io_samples.py, and the measured files beside the golden numbers where
-they are there (PYSPEC_SHARED).
+Draws the samples of support/files/samples.py, and the measured files beside the golden numbers
+where they are there (PYSPEC_SHARED).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import matplotlib
-from support.io_samples import SAMPLES
+from support.files.samples import SAMPLES
 from support.shared import SHARED
 
 from pyspec.io import READERS, read

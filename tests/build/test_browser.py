@@ -14,9 +14,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from support.build_browser import Screen, browser, shown
-from support.build_cases import session
-from support.build_server import served
+from support.build.browser import Screen, browser, shown
+from support.build.cases import session
+from support.build.server import served
 
 from pyspec import File
 from pyspec.cli import main

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.build_browser import browser
+from support.build.browser import browser
 
 from pyspec.cli import main
 

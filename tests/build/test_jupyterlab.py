@@ -19,7 +19,7 @@ pytest.importorskip("anywidget")
 pytest.importorskip("ipykernel")
 pytest.importorskip("jupyterlab_widgets")
 
-from support.build_browser import Screen, browser
+from support.build.browser import Screen, browser
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.build_cases import session
+from support.build.cases import session
 
 from pyspec.build import page
 from pyspec.build.state import library_state

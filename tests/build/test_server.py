@@ -17,8 +17,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from support.build_cases import ENERGY, TEXT, TIME, bits, session
-from support.build_server import opened, served
+from support.build.cases import ENERGY, TEXT, TIME, bits, session
+from support.build.server import opened, served
 
 from pyspec import File
 from pyspec.build.server import Server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.build_cases import ENERGY, TEXT, bits, random_edit, session, small_file
+from support.build.cases import ENERGY, TEXT, bits, random_edit, session, small_file
 
 from pyspec import load_models
 from pyspec.model.state import state_of

@@ -15,8 +15,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from support.build_browser import Screen, browser, shown
-from support.build_server import served
+from support.build.browser import Screen, browser, shown
+from support.build.server import served
 
 from pyspec import File
 from pyspec.workflow.session.session import Session

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("anywidget", reason="needs anywidget: pip install 'pyspec-fit[ui]'")
 
-from support.build_cases import TEXT, small_file
-from support.build_server import unpacked
+from support.build.cases import TEXT, small_file
+from support.build.server import unpacked
 
 import pyspec
 from pyspec.errors import DataError

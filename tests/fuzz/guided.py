@@ -31,7 +31,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from support.io_samples import samples_of
+from support.files.samples import samples_of
 from support.zoo import ZOO, make_model
 
 import pyspec

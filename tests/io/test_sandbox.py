@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.io_samples import SAMPLES
+from support.files.samples import SAMPLES
 
 from pyspec.errors import DataError
 from pyspec.io import read, sandbox

@@ -5,7 +5,7 @@
   a joint fit by SciPy alone
 - ``op_cases``, ``op_formulas``: arguments for every row of the op table, and its exact formulas
 - ``random_models``: models from a seed, and what must hold for each
-- ``vamas_files``, ``io_samples``: files of every format, by writers of their own
+- ``files``: files of every format, by writers of their own
 - ``drawn``: what a figure shows, read back from it
 - ``progress``: the progress line of a run
 """

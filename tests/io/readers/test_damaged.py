@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from support.io_samples import ENERGY, SAMPLES, samples_of, scienta_zip
+from support.files.samples import ENERGY, SAMPLES, samples_of, scienta_zip
 
 from pyspec.errors import DataError, PyspecError
 from pyspec.io import READERS, read

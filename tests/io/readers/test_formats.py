@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from support.io_samples import (
+from support.files.samples import (
     COUNTS,
     ENERGY,
     PHOTON,

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import h5py
 import numpy as np
 import pytest
-from support.io_samples import (
+from support.files.samples import (
     ABSORBANCE,
     COUNTS,
     ENERGY,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.io_samples import SAMPLES
+from support.files.samples import SAMPLES
 
 from pyspec import Measurement, fit_model, load_model
 from pyspec.errors import DataError, FitError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.vamas_files import vamas_text
+from support.files.vamas import vamas_text
 
 from pyspec.errors import DataError
 from pyspec.io import read

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from support.vamas_files import vamas_text
+from support.files.vamas import vamas_text
 
 #: 24 energies, falling as binding energies do, and counts with a line in them.
 ENERGY = np.round(294.0 - 0.5 * np.arange(24), 6)
@@ -314,5 +314,5 @@ SAMPLES: dict[str, list[Sample]] = {
 
 def samples_of(name: str) -> list[Sample]:
     """The files of a format; every reader of the list must have one."""
-    assert SAMPLES.get(name), f"tests/io_samples.py needs a file of the format {name!r}"
+    assert SAMPLES.get(name), f"tests/support/files/samples.py needs a file of the format {name!r}"
     return SAMPLES[name]

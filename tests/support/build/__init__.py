@@ -1,0 +1,1 @@
+"""What the tests of the builder share: sessions, its server, and a browser."""

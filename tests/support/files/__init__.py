@@ -1,0 +1,1 @@
+"""Files of all formats, as tests write them."""
