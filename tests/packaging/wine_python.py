@@ -25,6 +25,7 @@ PACKAGES = (
     *("numpy==2.1.3", "scipy==1.14.1", "lmfit==1.3.4", "pyyaml==6.0.4", "h5py==3.12.1"),
     *("pandas==2.2.3", "xarray==2024.10.0", "h5netcdf==1.4.1", "igor2==0.5.15", "jcamp==1.3.2"),
     *("matplotlib==3.9.2", "pytest==9.2.0", "mpmath==1.4.1", "igorwriter==0.7.1", "vamas==0.2.0"),
+    *("brukeropus==1.4.3", "emcee==3.1.6"),
 )
 
 #: Those of wine_complex.c.

@@ -240,7 +240,10 @@ class Told:
 def press():
     calls.wait()
     time.sleep(0.3 * evaluation)
-    os.kill(os.getpid(), signal.SIGINT)
+    if os.name == "nt":  # where os.kill ends a process at once
+        signal.raise_signal(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
 
 found = []
 for _ in range(5):
