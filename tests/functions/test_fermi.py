@@ -64,19 +64,6 @@ def test_value_and_derivatives(ratio: float, every: int) -> None:
                     assert worst <= 1e-9 * scale, f"{name}, {isa}: {worst / scale:.2g}"
 
 
-def test_its_limits() -> None:
-    """No resolution: the Fermi function. No temperature: the error function. Far away: lines."""
-    x = np.linspace(-0.4, 0.6, 101)
-    run = reference("FermiEdge")
-    bare = call_function("FermiEdge", x, np.array([[2.0, 0.1, 300.0, 0.0, 0.0, 0.0]]).T)[0][0]
-    np.testing.assert_allclose(bare, 2 / (1 + np.exp((x - 0.1) / (300 * BOLTZMANN))), rtol=1e-14)
-    cold = call_function("FermiEdge", x, np.array([[2.0, 0.1, 1e-9, 0.05, 0.0, 0.0]]).T)[0][0]
-    step = call_function("ErfStep", x, np.array([[2.0, 0.1, 0.05]]).T)[0][0]
-    np.testing.assert_allclose(cold, 2 - step, atol=2e-15)
-    lines = run(np.array([-9.0, 9.0]), 2.0, 0.1, 300.0, 0.05, -0.3, 0.7)
-    np.testing.assert_allclose(lines, [2 + 0.3 * 9.1, 0.7 * 8.9], rtol=1e-14)
-
-
 def test_the_other_direction_is_the_same_curve() -> None:
     """Binding energies: minus the height, an offset, and the slopes exchanged."""
     x = np.linspace(-0.5, 0.5, 41)

@@ -3,7 +3,6 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy.linalg import expm
 
 from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import ModelError
@@ -236,20 +235,6 @@ def test_the_reference_keeps_its_digits_for_long_times(scheme: str, under: bool)
     value = np.empty((1, times.size))
     KernelCall(op, times, np.ascontiguousarray(params[:, None]), value, None).run()
     np.testing.assert_allclose(op.own(times, *params), value[0], rtol=0, atol=3e-12 * HEIGHT)
-
-
-# Where rates of a triangular matrix nearly coincide, scipy's own loses half of the digits.
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("rates", ["equal", "apart", "far"])
-def test_values_equal_the_matrix_exponential_of_scipy(scheme: str, rates: str) -> None:
-    op, params = _case(scheme, rates, False)
-    values = dict.fromkeys(op.own.scheme.parameters, 0.0)
-    values |= dict(zip(op.params, params, strict=True))
-    scheme_, place = op.own.scheme, op.own.scheme.states.index(op.own.state)
-    K, start = scheme_.matrix(values), scheme_.populations(values)
-    expected = [HEIGHT * (expm(K * max(t - ONSET, 0)) @ start)[place] * (t >= ONSET) for t in TIMES]
-    found, _ = _run(op, params)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
 
 
 @pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])

@@ -195,15 +195,6 @@ def test_a_gaussian_that_is_sampled_finely_is_gaussIRF() -> None:
     np.testing.assert_allclose(np.array(errors[:-1]) / errors[1:], 4.0, rtol=0.05)
 
 
-def test_behind_the_last_sample_it_goes_on_as_the_law() -> None:
-    late = TIME[0.13 + RESPONSES["uneven"][0][-1] < TIME]
-    op = _op("expFun", "uneven")
-    value, _ = _kernel(op, late, np.array([1.4, 0.3, 0.13, 0.0])[:, None])
-    np.testing.assert_allclose(
-        value[0], value[0, 0] * np.exp(-(late - late[0]) / 0.3), rtol=1e-14, atol=0
-    )
-
-
 def test_rows_with_other_rates_and_onsets_are_those_alone() -> None:
     """To the last bit: rows that share a rate share what is prepared."""
     for law, case in (("expFun", 0), ("sinFun", 1), ("dampedSinFun", 5)):
@@ -220,16 +211,6 @@ def test_rows_with_other_rates_and_onsets_are_those_alone() -> None:
             alone, own = _kernel(op, TIME, given[:, [row]])
             np.testing.assert_array_equal(value[row], alone[0])
             np.testing.assert_array_equal(slopes[:, row], own[:, 0])
-
-
-def test_nothing_is_seen_before_the_response_begins() -> None:
-    for law, params in CASES:
-        op = _op(law, "jumps")
-        early = np.array([-5.0, params[-1] - 0.1 - 1e-9])
-        value, slopes = _kernel(op, early, np.array([*params, Y0])[:, None])
-        assert not np.any(value)
-        assert not np.any(slopes)
-        assert not np.any(op.own(early, *params, Y0))
 
 
 def test_nan_spoils_what_it_enters() -> None:

@@ -204,15 +204,6 @@ def test_times_in_any_order_and_without_sense(n_rows: int) -> None:
     assert np.isfinite(np.delete(found, 2, axis=1)).all()
 
 
-def test_a_state_that_only_empties_is_an_exponential() -> None:
-    _, row = _op("chain", "A", "uneven")
-    decay = response(op_of("expFun"), op_of(instrument_text(*RESPONSES["uneven"], "test")))
-    assert decay is not None
-    value, _ = _kernel(row, _values("apart"))
-    expected = decay.own(TIME, HEIGHT, 1 / 3.0, ONSET, 0.0)
-    np.testing.assert_allclose(value, expected, rtol=0, atol=1e-14)
-
-
 def test_the_text_of_a_state_says_everything() -> None:
     law, row = _op("back", "B", "uneven")
     again = op_of(row.own.text)

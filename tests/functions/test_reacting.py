@@ -34,25 +34,6 @@ def test_two_of_a_kind_that_leave_one() -> None:
     np.testing.assert_allclose(slope["t0"], A * A * K * part**2, rtol=0, atol=1e-10)
 
 
-def test_two_of_a_kind_that_leave_none_are_lost_twice_as_fast() -> None:
-    for text in (
-        "kinetics s(X): X + X = k; start X = a",
-        "kinetics s(X): X + X -> Y = k; start X = a",
-    ):
-        value, _ = _found(text)
-        np.testing.assert_allclose(value, A / (1 + 2 * A * K * TIMES), rtol=0, atol=1e-14 * A)
-    product, _ = _found("kinetics s(Y): X + X -> Y = k; start X = a")
-    np.testing.assert_allclose(product, (A - value) / 2, rtol=0, atol=1e-14 * A)
-
-
-def test_one_that_decays_and_meets_its_kind() -> None:
-    """dX/dt = -k1 X - k X^2."""
-    value, _ = _found("kinetics s(X): X = k1; X + X -> X = k; start X = a")
-    gone = np.exp(-K1 * TIMES)
-    exact = A * K1 * gone / (K1 + K * A * (1 - gone))
-    np.testing.assert_allclose(value, exact, rtol=0, atol=1e-14 * A)
-
-
 def test_two_kinds_with_unequal_starts() -> None:
     value, slope = _found("kinetics s(C): X + Y -> C = k; start X = a; start Y = b")
     gone = np.exp(-(A - B) * K * TIMES)

@@ -80,25 +80,6 @@ def test_columns_broadcast_to_rows(name: str) -> None:
         np.testing.assert_allclose(value[row], alone, rtol=1e-14, atol=1e-300)
 
 
-def test_peak_heights_and_widths() -> None:
-    assert reference("Gauss")(np.array([2.0]), 3.0, 2.0, 0.7) == [3.0]
-    for m in (0.0, 1.0):
-        edge = reference("GLP")(np.array([1.0 - 0.6, 1.0 + 0.6]), 5.0, 1.0, 1.2, m)
-        np.testing.assert_allclose(edge, 2.5, rtol=1e-14)
-
-
-def test_linback_is_flat_outside() -> None:
-    x = np.array([-1.0, 0.0, 1.0, 2.0, 9.0])
-    expected = [2.0, 2.0, 2.5, 3.0, 3.0]
-    np.testing.assert_array_equal(reference("LinBack")(x, 0.5, 2.0, 0.0, 2.0), expected)
-    np.testing.assert_array_equal(reference("LinBack")(x[::-1], 0.5, 2.0, 0.0, 2.0), expected[::-1])
-
-
-def test_shirley_counts_its_own_point_and_those_above() -> None:
-    spectrum = np.array([1.0, 2.0, 4.0])
-    np.testing.assert_array_equal(reference("Shirley")(X[:3], 0.5, spectrum), [3.5, 3.0, 2.0])
-
-
 def test_what_overflows_on_an_uneven_axis_leaves_the_last_point_as_it_is() -> None:
     """It was NaN there: 0 times what is infinite."""
     x = np.array([0.0, 1.0, 3.0])

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +20,14 @@ from pyspec.executor import CompiledExecutor, executor_of, make_executor, make_p
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph, parse_graph, print_graph
-from pyspec.model import Dynamics, Measurement, Model, Par
+from pyspec.model import Measurement, Model
 from pyspec.model.build.load import load_model
 from pyspec.passes import jump_parameters
 from pyspec.plan import (
     CompiledModel,
     PackedPlan,
-    ScheduledPlan,
     compile_graph,
     compile_model,
-    schedule_1d,
-    schedule_2d,
 )
 from pyspec.plan.compiled import forget
 
@@ -70,134 +67,9 @@ def numbers(model: Model) -> npt.NDArray[np.float64]:
     return make_executor(model).run(theta)
 
 
-def schedule_of(model: Model) -> ScheduledPlan:
-    """The plan, scheduled for this model alone."""
-    two = model.energy is not None and model.time is not None
-    return (schedule_2d if two else schedule_1d)(build_graph(model))
-
-
 def packed(model: Model) -> PackedPlan:
     """The plan in the form of C, which models of one structure share."""
     return compile_model(model).packed
-
-
-def law(model: Model, name: str = "GLP_02_x0") -> Dynamics:
-    """What moves a parameter."""
-    found = model.parameters[name].dynamics
-    assert found is not None
-    return found
-
-
-def _set(name: str, **given: object) -> Callable[[Model], None]:
-    def change(model: Model) -> None:
-        model.set(name, **given)
-
-    return change
-
-
-def _swap_components(model: Model) -> None:
-    model.components[0], model.components[1] = model.components[1], model.components[0]
-
-
-def _drop_law(model: Model) -> None:
-    del law(model).components[0]
-
-
-def _move_to(subcycle: int) -> Callable[[Model], None]:
-    def change(model: Model) -> None:
-        law(model, "GLP_01_x0").components[-1].subcycle = subcycle
-
-    return change
-
-
-def _frequency(model: Model) -> None:
-    law(model, "GLP_01_x0").frequency = 0.3
-
-
-def _more_cycles(model: Model) -> None:
-    law(model, "GLP_01_x0").n_subcycles = 4
-
-
-def _function(model: Model) -> None:
-    part = law(model).components[0]
-    part.function, part.name = "expSymCONV", part.name.replace("gaussCONV", "expSymCONV")
-
-
-def _profile_function(model: Model) -> None:
-    profile = model.parameters["GLP_01_F"].profile
-    assert profile is not None
-    profile.components[0].pars = profile.components[0].pars[::-1]
-
-
-def _no_profile(model: Model) -> None:
-    model.parameters["GLP_01_F"].profile = None
-
-
-def _optional(model: Model) -> None:
-    sine = law(model).components[1]
-    sine.pars = (*sine.pars[:-1], Par("GLP_02_x0_sinFun_01_y0", "y0", 0.7, False))
-
-
-#: Changes after which the plan is another one.
-STRUCTURAL: dict[str, Callable[[Model], None]] = {
-    "a free parameter is fixed": _set("GLP_01_m", vary=False),
-    "a fixed one is freed": _set("GLP_02_m", vary=True),
-    "an expression changes": _set("GLP_02_A", expr="0.7 * GLP_01_A + k2"),
-    "an expression goes": _set("GLP_02_A", value=3.0, expr=""),
-    "an expression comes": _set("GLP_02_m", expr="GLP_01_m"),
-    "a quantity is fixed": _set("k", vary=False),
-    "components change places": _swap_components,
-    "a kernel goes": _drop_law,
-    "a kernel is another": _function,
-    "a law gets an optional parameter": _optional,
-    "a law changes its sub-cycle": _move_to(1),
-    "a law leaves its sub-cycle": _move_to(0),
-    "the cycles change": _frequency,
-    "there are more sub-cycles": _more_cycles,
-    "a profile is another": _profile_function,
-    "a profile goes": _no_profile,
-    "the times change, with sub-cycles": lambda m: m.set_axes(time=np.linspace(-2.5, 9.5, 23)),
-    "the auxiliary axis has more points": lambda m: m.set_axes(aux=np.linspace(0, 2, 4)),
-    "the model has another name": lambda m: setattr(m, "name", "other"),
-}
-
-#: Changes after which the plan is the same, with other numbers in it.
-NUMBERS: dict[str, Callable[[Model], None]] = {
-    "a start value": lambda m: m.set_values({"GLP_01_x0": 84.5}),
-    "a fixed value": lambda m: m.set_values({"GLP_02_m": 0.6}),
-    "a fixed value of a law": lambda m: m.set_values({"GLP_02_x0_sinFun_01_phi": 1.4}),
-    "a fixed width": lambda m: m.set_values({"GLP_01_x0_gaussIRF_SD": 0.5}),
-    "a quantity": lambda m: m.set_values({"k": 2.5}),
-    "bounds": lambda m: m.set("GLP_01_A", min=1.0, max=30.0),
-    "the energies": lambda m: m.set_axes(energy=np.linspace(79, 91, 21)),
-    "the number of energies": lambda m: m.set_axes(energy=np.linspace(79, 91, 34)),
-    "falling energies": lambda m: m.set_axes(energy=np.linspace(91, 79, 21)),
-    "the auxiliary axis": lambda m: m.set_axes(aux=[0.0, 1.5, 2.0]),
-    "its weights": lambda m: m.set_axes(aux=[0.0, 0.5, 2.0], aux_weights=[1, 2, 5]),
-    "where it stands": lambda m: setattr(m, "where", "elsewhere.yaml:3"),
-}
-
-
-@pytest.mark.parametrize("name", STRUCTURAL | NUMBERS)
-def test_each_change_is_seen(name: str) -> None:
-    """After a plan is kept, a changed model gives the numbers of one that was never kept."""
-    kept = everything()
-    before = numbers(kept)
-    change = (STRUCTURAL | NUMBERS)[name]
-    changed = everything()
-    change(changed)
-    assert (packed(changed) is packed(kept)) == (name in NUMBERS)
-    found, memory = numbers(changed), packed(changed).memory
-    theta, fixed = make_plan(changed).theta, make_plan(changed).fixed
-    forget()
-    assert np.array_equal(found, numbers(changed))
-    assert np.array_equal(memory, packed(changed).memory)
-    assert np.array_equal(theta, make_plan(changed).theta)
-    assert np.array_equal(fixed, make_plan(changed).fixed)
-    assert make_plan(changed) == schedule_of(changed)
-    if name not in ("bounds", "where it stands", "the model has another name"):
-        assert found.shape != before.shape or not np.array_equal(found, before)
-    assert np.array_equal(numbers(kept), before)
 
 
 @pytest.mark.parametrize("size", [22, 23, 40])
@@ -301,18 +173,6 @@ def test_a_graph_alone_makes_a_compiled_model(name: str) -> None:
         assert np.array_equal(executor_of(alone, None, backend).run(model.theta()), expected)
     with pytest.raises(ModelError, match="a compiled graph has no model"):
         _ = alone.model
-
-
-def test_other_values_share_the_plan() -> None:
-    model = everything()
-    whole, other = compile_model(model), {"GLP_01_x0": 84.5, "GLP_02_m": 0.6}
-    pinned, moved = whole.pinned, whole.at(other)
-    model.set_values(other)
-    assert moved.plan == compile_model(model).plan == schedule_of(model)
-    assert moved.packed is whole.packed
-    assert moved.pinned is pinned
-    assert moved.model.values == model.values
-    assert whole.model.values == everything().values
 
 
 def test_a_fit_of_a_compiled_model_is_that_of_its_model() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.line_model import DECAY, facts, fresh, line_text, measured
 
-from pyspec.executor import laid, make_executor
+from pyspec.executor import laid
 from pyspec.executor.laid import arrays_of, layout_key, layout_of
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -35,17 +35,6 @@ def moving() -> Model:
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
-
-
-def test_the_next_fit_makes_no_executor_before_it_is_asked_for_one() -> None:
-    model = moving()
-    first, second = measured(model), measured(model, 2)
-    assert fit_model(model, first).problem.files[0]._executor is not None
-    result = fit_model(model, second)
-    assert result.problem.files[0]._executor is None
-    executor = make_executor(moving(), second)
-    assert result.fit.tobytes() == executor.run(result.theta).tobytes()
-    assert facts(result) == fresh(moving(), second)
 
 
 DATA = np.abs(np.round(5.0 * moving().evaluate() + np.random.default_rng(3).normal(size=(21, 40))))

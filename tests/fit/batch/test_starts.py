@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -93,24 +91,6 @@ def test_slices_and_joint_fits_take_them_too() -> None:
     joint = fit_joint(parts, n_starts=12, names=["one", "two"])
     assert [file.values["Gauss_01_x0"] for file in joint] == pytest.approx([3.0, 3.0], abs=0.02)
     assert len(joint.starts) == 12
-
-
-@pytest.mark.parametrize("workers", ["processes", "threads"])
-def test_workers_begin_at_the_same_starts(workers: str) -> None:
-    """The random starts were those of the place within a part, not within the series."""
-    series = Measurement(np.stack([spectrum(k) for k in range(8)]))
-    here = fit_slices(model(), series, n_starts=3, seed=2)
-    there = fit_slices(model(), series, n_starts=3, seed=2, n_workers=2, workers=workers)
-    assert [starts(one.result) for one in there] == [starts(one.result) for one in here]
-    for name, values in here.values.items():
-        np.testing.assert_array_equal(there.values[name], values)
-    one = fit_slices(model(), replace(series, rows=(5, 6)), n_starts=3, seed=7)
-    assert starts(one[0].result) == starts(here[5].result)
-    given = fit_slices(model(), replace(series, rows=(5, 7)), n_starts=3, seed=[7, 2])
-    assert starts(given[0].result) == starts(here[5].result)
-    assert starts(given[1].result) != starts(here[6].result)
-    with pytest.raises(FitError, match="2 seeds for 8 slices; give one a slice"):
-        fit_slices(model(), series, n_starts=3, seed=[7, 8])
 
 
 def starts(result: FitResult | None) -> list[dict[str, float]]:

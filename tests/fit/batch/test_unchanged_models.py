@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -183,20 +182,6 @@ def test_a_model_that_changes_while_it_is_copied_is_kept_as_what_the_copy_is(
     assert compile_model(model) is first
     model.set_values({"Gauss_01_x0": whole().values["Gauss_01_x0"]})
     assert compile_model(model) is not first
-
-
-def test_equal_models_share_and_the_passes_that_run_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, other = whole(), pickle.loads(pickle.dumps(whole()))
-    assert compile_model(model) is compile_model(model)
-    assert compile_model(model) is compile_model(model.copy())
-    assert compile_model(model) is not compile_model(other)  # axes of its own
-    known = compile_model(model)
-    monkeypatch.setenv("PYSPEC_PASSES", "none")
-    assert compile_model(model) is not known
-    monkeypatch.undo()
-    assert compile_model(model) is known
-    forget()
-    assert compile_model(model) is not known
 
 
 CHANGES: dict[str, Callable[[Model], None]] = {

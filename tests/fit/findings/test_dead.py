@@ -48,20 +48,6 @@ def test_a_dead_strip_is_told(loss: str) -> None:
     assert not about_zeros(fit_model(peak(), Measurement(data, loss=loss, mask=mask)))
 
 
-@pytest.mark.parametrize("loss", ["gaussian", "poisson"])
-@pytest.mark.parametrize(
-    ("first", "n"), [(66, 12), (72, 12), (90, 12), (72, 24), (66, 30), (20, 8)]
-)
-def test_a_wide_strip_is_told_whole(loss: str, first: int, n: int) -> None:
-    """A strip of 24 channels drew the fit to 0 within it, with half of the width and 10 % off in
-    height, and nothing was said; of 12 channels in the peak the half was counted, and of 8 beside
-    it none."""
-    data = np.random.default_rng(0).poisson(CLEAN).astype(float)
-    data[first : first + n] = 0.0
-    (found,) = about_zeros(fit_model(peak(), Measurement(data, loss=loss)))
-    assert found.numbers == {"count": n, "energy": ENERGY[first]}
-
-
 def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
     """Of 2 counts a point any may be 0; of 300 spectra not all."""
     fit = np.full((300, 60), 2.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import Measurement, Model, fit_joint, fit_model, fit_trace, load_dynamics, load_model
+from pyspec import Measurement, Model, fit_model, fit_trace, load_dynamics, load_model
 from pyspec.fit.findings.kinds import Kind
 
 ENERGY, TIME = np.linspace(82, 86, 41), np.linspace(0, 40, 200)
@@ -99,26 +99,3 @@ def test_of_traces() -> None:
     (found,) = said(trace("trace", 12.0))
     assert found.places[0] == "sinFun_01_A"
     assert (found.numbers["starts"], found.numbers["length"]) == (0, 40.0)
-
-
-def test_of_a_damped_one() -> None:
-    values = np.exp(-TIME / 30) * np.sin(2 * np.pi * 0.25 * TIME + 0.3)
-    for noise, expected in ((0.5, []), (12.0, ["dampedSinFun_01_A"])):
-        drawn = values + np.random.default_rng(1).normal(0, noise, TIME.size)
-        found = said(fit_trace(MODELS, "damped", TIME, drawn, noise))
-        assert [one.places[0] for one in found] == expected
-
-
-def test_a_frequency_that_another_oscillation_has_is_known() -> None:
-    """The second one is not there."""
-    result = trace("both", 1.0)
-    assert abs(result.values["sinFun_02_A"]) < 3 * result.stderr["sinFun_02_A"]
-    assert not said(result)
-
-
-def test_heights_that_are_free_are_not_looked_at() -> None:
-    model = load_model(MODELS, "free")
-    model.set_axes(energy=ENERGY, time=TIME)
-    data = np.random.default_rng(0).normal(size=(TIME.size, ENERGY.size))
-    assert not said(fit_model(model, Measurement(data)))
-    assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)

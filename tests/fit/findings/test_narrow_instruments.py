@@ -93,12 +93,6 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
     assert 0.5 < hits / n < 0.85  # 68 %
 
 
-def test_a_sample_within_the_rise_says_where_it_is():
-    result = trace(0.05, 0.05, 0.03, 0)
-    assert result.stderr["expFun_01_t0"] < 0.01
-    assert not said(result)
-
-
 def data(seed: int) -> np.ndarray:
     """A decay at eight energies."""
     noise = np.random.default_rng(seed).normal(0, 2, (TIME.size, ENERGY.size))

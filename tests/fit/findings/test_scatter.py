@@ -119,22 +119,6 @@ def test_along_the_energy_of_a_series() -> None:
     assert found.numbers["at"] == pytest.approx(80.3, abs=0.05)
 
 
-def test_along_the_time_of_a_series() -> None:
-    model, clean = line(TIME)
-    sigma = np.where(TIME > 6, 4.0, 2.0)[:, None]
-    (found,) = about_noise(fit_model(model, noisy(clean, sigma)))
-    assert found.numbers["axis"] == "time"
-
-
-def test_where_spectra_are_free() -> None:
-    model, clean = decays()
-    sigma = 0.01 * (1 + 3 * (WAVES > 2.6))
-    (found,) = about_noise(fit_model(model, noisy(clean, sigma)))
-    assert found.numbers["axis"] == "energy"
-    declared = Measurement(noisy(clean, sigma).data, weight=1 / (sigma + 0 * clean))
-    assert not about_noise(fit_model(model, declared))
-
-
 def test_declared_noise_that_is_other_than_declared() -> None:
     model, clean = line()
     sigma = np.geomspace(0.3, 6, ENERGY.size)

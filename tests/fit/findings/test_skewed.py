@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pyspec import Finding, Measurement, Model, fit_model, fit_slices, load_model
+from pyspec import Finding, Measurement, Model, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
 from tests.support.findings import looked
 
@@ -86,20 +86,6 @@ def test_weak_lines_are_told() -> None:
     assert np.mean(far) > 0.9
 
 
-def test_faint_lines_of_counts_are_told() -> None:
-    """Pulls of the place were 1.7 wide, of the width 1.5: a point has one count from the line."""
-    told, pulls = 0, []
-    for seed in range(120):
-        result = fit_model(one(1, 1), counts(1, 1, seed))
-        is_told = bool(looked(result, deep=True))
-        told += is_told
-        error = result.stderr["Gauss_01_x0"]
-        if result.success and not is_told and error:
-            pulls.append((result.values["Gauss_01_x0"] - 86) / error)
-    assert told > 110
-    assert len(pulls) < 5
-
-
 def test_lines_close_together_are_told() -> None:
     truth = np.array([1, 1, 86, 0.5, 0.5, 87, 0.5])
     far, told = [], 0
@@ -149,19 +135,3 @@ def test_it_is_chi_square_two_errors_away() -> None:
                 assert min(shares) < 0.55
                 lowest = min(lowest, *shares)
             assert one.numbers["share"] == pytest.approx(lowest, abs=0.005) or lowest < 0.4
-
-
-def test_of_slices_each_parameter_that_is_listed_counts() -> None:
-    """A slice counted for the first of them alone, and one with a single name was of another kind:
-    of two sentences one said 242 of 500 for the height, and the other 128 more."""
-    rows = [noisy(1 + gauss(1, 86) + gauss(0.5, 87), 0.05, seed).data for seed in range(30)]
-    slices = fit_slices(pair(), Measurement(np.array(rows), weight=1 / 0.05), scale_covar=False)
-    slices = slices.diagnose(deep=True)
-    counts: dict[str, int] = {}
-    each = [one for k in range(30) for one in said(slices[k].result)]
-    for one in each:
-        for name in one.places:
-            counts[name] = counts.get(name, 0) + 1
-    (told,) = [one for one in slices.findings if one.finding.kind is Kind.ERRORS_ASYMMETRIC]
-    assert (told.count, told.total) == (len(each), 30)
-    assert told.places == counts

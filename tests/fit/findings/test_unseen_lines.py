@@ -107,15 +107,6 @@ def test_narrow_lines_that_several_samples_see_are_not(function: str) -> None:
     assert np.sqrt(np.mean(others**2)) == pytest.approx(1.0, abs=0.2)
 
 
-@pytest.mark.slow
-def test_a_free_width_needs_one_sample_more() -> None:
-    doubtful, others = pulls("Gauss", 0.7, 0.1, free=True)
-    held = pulls("Gauss", 0.7, 0.1)
-    assert doubtful.size > 4 * others.size
-    assert held[0].size < held[1].size
-    assert np.mean(doubtful > 3) > 0.1
-
-
 def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says() -> None:
     hits = []
     for seed, at in enumerate(np.random.default_rng(1).uniform(4.95, 5.05, 80)):
@@ -130,15 +121,6 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says() -> Non
     assert 0.6 < one < 0.85
     assert two > 0.9
     assert three > 0.98
-
-
-def test_lines_of_one_place_help_each_other() -> None:
-    """Half a step apart, one of them always lies beside another part of the step."""
-    apart, alike = (line(name="doublet", SPLIT=split) for split in ("1.06", "1.0"))
-    results = [fitted(one, 5.02, 0.05, 1, "Gauss_01_x0") for one in (apart, alike)]
-    assert not said(results[0])
-    (found,) = said(results[1])
-    assert (found.places[1], found.numbers["needed"]) == ("Gauss_01_x0", 2)
 
 
 def test_a_resolution_makes_a_line_wide() -> None:
@@ -163,12 +145,3 @@ def test_of_series_and_of_files(noise: float, doubtful: bool) -> None:
     joint = fit_joint([series(seed, noise) for seed in (1, 2)]).diagnose()
     assert len(said(joint.joint)) == 2 * doubtful
     assert [len(said(one)) for one in joint] == [doubtful] * 2
-
-
-def test_heights_that_are_free_are_not_looked_at() -> None:
-    model = line(name="free")
-    model.set_axes(time=np.arange(20.0))
-    data = np.exp(-0.5 * ((ENERGY - 5.02) / 0.02) ** 2) * np.ones((20, 1))
-    data += np.random.default_rng(0).normal(0, 0.1, data.shape)
-    assert not said(fit_model(model, Measurement(data)))
-    assert not said(fit_joint([(model, Measurement(data)), (model, Measurement(data + 1))]).joint)

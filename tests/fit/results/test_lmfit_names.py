@@ -86,17 +86,6 @@ def test_lmfit_names(moves: bool, noise: str) -> None:
     assert "Gauss_01_x0:" in result.fit_report(show_correl=False)
 
 
-@pytest.mark.parametrize("moves", [False, True])
-def test_components_add_up(moves: bool) -> None:
-    result = fitted(moves=moves)
-    parts = result.eval_components()
-    assert list(parts) == ["Offset", "Shirley", "Gauss_01", "Gauss_02"]
-    assert all(part.shape == result.fit.shape for part in parts.values())
-    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12)
-    if moves:
-        assert np.ptp(parts["Gauss_02"].max(axis=1)) > 0.5  # what follows moves along
-
-
 def test_components_of_free_spectra_add_up() -> None:
     made = load_model(FREE, "decays")
     made.set_axes(energy=X, time=T)

@@ -76,22 +76,6 @@ def test_the_model_of_a_result_has_the_values_that_its_fit_held_fixed() -> None:
             np.testing.assert_array_equal(result.model.evaluate(), result.fit)
 
 
-@pytest.mark.slow
-def test_starts_do_not_depend_on_workers() -> None:
-    """A worker used to count its slices from 0, and drew other starts."""
-    measured = Measurement(noisy(6))
-    one = fit_slices(model(), measured, n_starts=3)
-    two = fit_slices(model(), measured, n_starts=3, n_workers=2)
-    many = [Measurement(row) for row in noisy(6)]
-    alone = fit_many(model(), many, n_starts=3)
-    shared = fit_many(model(), many, n_starts=3, n_workers=2)
-    for k in range(6):
-        starts = [[s.start for s in fits[k].result.starts] for fits in (one, two)]
-        assert starts[0] == starts[1]
-        assert dict(alone[k].values) == dict(shared[k].values)
-        assert alone[k].nfev == shared[k].nfev
-
-
 def test_changing_a_handed_out_model_changes_no_fit() -> None:
     measured = Measurement(noisy(4))
     slices = fit_slices(model(), measured)
@@ -116,15 +100,6 @@ def test_best_values_are_read_only() -> None:
         slow.theta[0] = 99.0
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_weights_of_counts_are_in_the_errors_of_every_backend(backend: str) -> None:
-    counts = np.random.default_rng(0).poisson(model().evaluate()).astype(float)
-    half = fit_model(model(), Measurement(counts, weight=0.5, loss="poisson"), backend=backend)
-    whole = fit_model(model(), Measurement(counts, loss="poisson"), backend=backend)
-    for name in half.free_names:
-        assert half.stderr[name] == pytest.approx(2 * whole.stderr[name], rel=1e-4)
-
-
 #: What follows looks at other things than the quantiles of a chain.
 SHORT = pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
 
@@ -147,25 +122,6 @@ def test_weights_that_only_compare_points_do_so_everywhere(weight: float) -> Non
     pytest.importorskip("emcee")
     samples = result.sample(steps=600, burn=200, seed=0)
     assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
-
-
-@SHORT
-def test_counts_whose_errors_were_scaled() -> None:
-    """Samples and draws took the roots of the counts for their noise all the same: their errors
-    were half of the standard errors here."""
-    one = model()
-    one.set("Offset_y0", 60.0)
-    counts = 4.0 * np.random.default_rng(1).poisson(one.evaluate() / 4.0)
-    result = fit_model(one, Measurement(counts, loss="poisson"), scale_covar=True)
-    assert result.redchi == pytest.approx(4.0, rel=0.4)
-    samples = result.sample(steps=1200, burn=200, seed=0)
-    error = result.stderr["Gauss_01_A"]
-    assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
-    with pytest.raises(FitError, match="errors of these counts were scaled by their scatter"):
-        bootstrap(result, 5)
-    known = fit_model(one, Measurement(counts, loss="poisson"))
-    assert known.sample(steps=20, seed=0).lnsigma is None
-    assert bootstrap(known, 5).success.all()
 
 
 def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:

@@ -49,14 +49,6 @@ def test_a_global_search_goes_past_them(method: str) -> None:
         assert result.success
 
 
-def test_files_together() -> None:
-    parts = [(_model("flat"), Measurement(data=_data())) for _ in range(2)]
-    result = fit_joint(parts, method="brute", Ns=4)
-    assert 0.0 < result.values["Gauss_01_SD"] < 5.0
-    assert np.isfinite(result.chisqr)
-    assert result.chisqr < 2.0 * np.sum(_data() ** 2)
-
-
 @pytest.mark.parametrize("method", ["differential_evolution", "nelder", "brute"])
 def test_no_point_within_the_domain_is_an_error(method: str) -> None:
     with pytest.raises(FitError, match=r"not finite.*Gauss_01_SD = -[12].*SD > 0"):

@@ -104,17 +104,6 @@ def test_weights_masks_windows_and_counts_are_known_to_the_part(
     assert begun.nfev <= whole.nfev + 3  # a part that leads nowhere takes two, and one of all rows
 
 
-def test_the_number_of_threads_does_not_change_a_bit(
-    model: Model, measured: Measurement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = []
-    for threads in ("1", "2", "3"):
-        monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
-        found.append(fit_model(start(model), measured))
-    assert same(found[0], found[1])
-    assert same(found[0], found[2])
-
-
 def test_a_fit_from_its_optimum_takes_one_evaluation(model: Model, measured: Measurement) -> None:
     """The optimum of a part is another one: it must not be sought from here."""
     first = fit_model(start(model), measured)

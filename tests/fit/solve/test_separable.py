@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.separable import measured, off, three
+from support.separable import measured, three
 
-from pyspec.fit import FitResult, fit_joint, fit_model
+from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, Model
 
 
@@ -54,21 +54,3 @@ def test_the_optimum_is_that_of_the_general_walk(
         model.parameters[name].value *= 1.15
     found, walked = both(model, Measurement(data, **given), monkeypatch)
     same(found, walked)
-
-
-@pytest.mark.slow
-def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one file and of two, with sigma by row."""
-    data, sigma = measured()
-    weight = np.broadcast_to(1 / sigma, data.shape).copy()
-    found = set()
-    for threads in ("1", "2", "3"):
-        monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
-        one = fit_model(off(0.1), Measurement(data, weight=weight))
-        parts = [(off(0.1 / k), Measurement(k * data, weight=weight)) for k in (1, 2)]
-        both_files = fit_joint(parts)
-        assert one.success
-        assert both_files.success
-        found.add((one.chisqr, one.nfev, *one.values.values()))
-        found.add((both_files.chisqr, both_files.nfev, *both_files.values.values()))
-    assert len(found) == 2

@@ -107,21 +107,6 @@ def test_a_file_of_hdf5_that_this_process_writes_to(tmp_path: Path) -> None:
         fit_while(change, file["data"])
 
 
-def test_a_file_of_hdf5_that_an_instrument_appends_to(tmp_path: Path) -> None:
-    """Single writer, many readers: the mode of HDF5 for files that are read as they grow."""
-    h5py = pytest.importorskip("h5py")
-    writer = hdf5(tmp_path, series()[1])
-    writer.swmr_mode = True
-    reader = h5py.File(tmp_path / "run.h5", "r", swmr=True)
-
-    def append() -> None:
-        writer["data"].resize(60, axis=0)
-        writer["data"].flush()
-
-    with pytest.raises(DataError, match=GREW):
-        fit_while(append, reader["data"])
-
-
 def test_a_file_of_hdf5_that_another_one_replaces(tmp_path: Path) -> None:
     _, data = series()
     hdf5(tmp_path, data).close()

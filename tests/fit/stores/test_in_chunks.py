@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from support.clusters import assert_same, long_series
+from support.clusters import assert_same
 from support.native_cases import CASES
 
 from pyspec import File, Project
 from pyspec.errors import DataError, FitError
 from pyspec.fit import fit_joint, fit_model
-from pyspec.io import by_reference, load_fit, save_fit
+from pyspec.io import load_fit, save_fit
 from pyspec.model import Measurement
 from pyspec.model.data.digest import digest
-
-
-@pytest.mark.parametrize("chunks", [7, 13, 1001])
-@pytest.mark.parametrize("name", ["a series", "weights and a mask", "counts", "three files"])
-def test_the_bits_do_not_depend_on_them(name: str, chunks: int) -> None:
-    model, measurement = long_series(name)
-    expected = fit_model(model, measurement)
-    held: Any = by_reference(Stored(np.asarray(measurement.data)))
-    for given in (measurement, replace(measurement, data=held)):
-        result = fit_model(model, given, chunks=chunks)
-        assert_same(result, expected)
-        assert result.measurement is given
-        assert result.data is not None
-
-
-class Stored:
-    """A store that gives its rows."""
-
-    def __init__(self, array: Any) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-
-    def __getitem__(self, key: slice) -> Any:
-        return self.array[key]
 
 
 def test_files_take_them_too(tmp_path: Path) -> None:

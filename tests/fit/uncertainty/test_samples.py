@@ -24,7 +24,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
-from pyspec.errors import CallError, ModelWarning, NoSuchKeyError
+from pyspec.errors import ModelWarning
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times
 from pyspec.io.archive.results import _samples_of as samples_of
 
@@ -183,29 +183,6 @@ def test_samples_survive_an_archive(tmp_path: Path) -> None:
         samples_of({**contents, "settings": {}, "followers": ["b"], "derived": derived})
 
 
-@pytest.mark.slow
-def test_followers_have_samples_too() -> None:
-    """An area or a tied height was not among them."""
-    result = straight(0.2)
-    samples = result.sample(steps=2500, burn=100, seed=1)
-    assert samples.names == ("Offset_y0", "LinBack_m")
-    assert samples.followers == ("end",)  # what follows fixed parameters alone is not sampled
-    assert samples.derived.shape == (2400, 20, 1)
-    end = samples.of("Offset_y0") + 10 * samples.of("LinBack_m")
-    np.testing.assert_array_equal(samples.of("end"), end)
-    assert samples.values["end"] == pytest.approx(np.median(end))
-    assert samples.values["end"] == pytest.approx(result.values["end"], abs=0.01)
-    assert samples.stderr["end"] == pytest.approx(result.stderr["end"], rel=0.08)
-    assert list(samples.flatchain.columns) == ["Offset_y0", "LinBack_m", "end"]
-    row = samples.table.iloc[-1]
-    assert row.iloc[0] == "end"
-    assert (row["+1"] - row["-1"]) / 2 == pytest.approx(samples.stderr["end"])
-    with pytest.raises(NoSuchKeyError, match="no parameter 'ends'; did you mean 'end'"):
-        samples.values["ends"]
-    with pytest.raises(CallError, match="'ends' was not sampled; did you mean 'end'"):
-        samples.of("ends")
-
-
 @SHORT
 def test_followers_of_a_joint_fit() -> None:
     text = TEXT.replace("m: [0.1, True", "m: [0.1, project")
@@ -258,15 +235,6 @@ def test_autocorrelation_times_are_those_of_emcee(thin: int) -> None:
     known = autocorrelation_times(still)
     np.testing.assert_allclose(known, autocorrelation_times(still[:, 1:]), rtol=1e-9)
     assert np.isnan(autocorrelation_times(still[:, :1])).all()
-
-
-@pytest.mark.parametrize("levels", [0, [1, -1], [np.nan], []])
-@SHORT
-def test_levels_that_are_refused(levels: object) -> None:
-    samples = straight(0.2).sample(steps=20, seed=1)
-    with pytest.raises(CallError, match=r"levels is .*give standard deviations such as"):
-        samples.quantiles(levels)
-    assert list(samples.quantiles(2).columns)[1:] == ["-2", "best fit", "+2"]
 
 
 @pytest.mark.slow
