@@ -43,8 +43,6 @@ def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
     assert result.without_effect
     assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(result.without_effect)
     assert "The data do not determine" in result.message
-    stopped = "This is no optimum" in result.message or result.message.startswith("Stopped")
-    assert (": NOT converged. " in str(result)) == stopped
     assert all(result.stderr[name] is None for name in result.without_effect)
 
 
@@ -59,8 +57,6 @@ m:
     assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
     assert "Gauss_01_A up, Gauss_02_A down" in result.message
     # Its optimum is found: "NOT converged. Converged: ..." says two things.
-    assert ": NOT determined. Converged: " in str(result)
-    assert ": not determined, " in repr(result)
 
 
 def test_an_error_larger_than_its_bounds_is_a_caution() -> None:

@@ -55,7 +55,6 @@ def test_a_parameter_at_its_bound(
     assert result.success
     assert result.values[name] == bound
     assert result.at_bound == {name: side}
-    assert f"{name} ({side})" in result.message
     assert result.stderr[name] is None
     fixed = spectrum()
     fixed.parameters[name].value, fixed.parameters[name].vary = bound, False
@@ -89,7 +88,6 @@ def test_a_dead_parameter() -> None:
     result = fit_model(model, Measurement(data=data_1d()))
     assert not result.success
     assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
-    assert "do not determine Gauss_01_x0, Gauss_01_SD" in result.message
     assert result.stderr["Gauss_01_x0"] is None
     wanted = fit_model(spectrum(), Measurement(data=data_1d()))
     nfree = np.sqrt(wanted.lmfit.nfree / result.lmfit.nfree)
@@ -110,7 +108,6 @@ def test_identical_components() -> None:
     result = fit_model(model, Measurement(data=data_1d()), max_nfev=200)
     assert not result.success
     assert result.without_effect == ("Offset_y0", "Offset_02_y0")
-    assert "do not determine Offset_y0, Offset_02_y0" in result.message
     wanted = fit_model(spectrum(), Measurement(data=data_1d()))
     assert result.chisqr == pytest.approx(wanted.chisqr, rel=1e-10)
     nfree = np.sqrt(wanted.lmfit.nfree / result.lmfit.nfree)

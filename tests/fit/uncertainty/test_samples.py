@@ -211,7 +211,6 @@ def test_a_chain_that_is_too_short_says_so() -> None:
     (text,) = samples.cautions
     worst = max(samples.autocorr_time, key=samples.autocorr_time.__getitem__)
     assert f"of {worst} (τ = {samples.autocorr_time[worst]:.3g} steps)" in text
-    assert text.startswith("sample with steps=1000 or more: ")
     assert text in repr(samples)
     enough = result.sample(steps=2500, burn=100, seed=1)
     assert enough.cautions == ()
