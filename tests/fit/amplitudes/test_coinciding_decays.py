@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, fit_model, load_model
 from pyspec.fit import FitResult
@@ -48,8 +49,7 @@ def _fit(name: str, data: np.ndarray) -> FitResult:
     return fit_model(model, Measurement(data))
 
 
-def _said(result: FitResult) -> list[str]:
-    return [one for one in result.findings if one.kind is Kind.EQUAL_RATES]
+_said = of_kind(Kind.EQUAL_RATES)
 
 
 def test_two_laws_of_one_time_constant_are_named() -> None:

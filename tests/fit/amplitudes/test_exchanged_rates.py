@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.kinetics import populations
-from tests.support.findings import looked
 
 MODELS = """
 kinetics:
@@ -41,8 +41,7 @@ def fit(text: str, start: dict[str, float], seed: int = 1):
     return fit_model(*part(text, start, seed), scale_covar=False)
 
 
-def said(result) -> list[str]:
-    return [one for one in looked(result, deep=True) if one.kind is Kind.ORDER_EXCHANGED]
+said = of_kind(Kind.ORDER_EXCHANGED, level=2)
 
 
 def starts(n: int) -> list[dict[str, float]]:

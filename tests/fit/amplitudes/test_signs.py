@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from support.findings import of_kind
 
 from pyspec import Measurement, Model, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
-from tests.support.findings import looked
 
 Array = npt.NDArray[np.float64]
 TIME = np.linspace(0, 60, 61)
@@ -46,8 +46,7 @@ def fit(made: Model, data: Array) -> Any:
     return fit_model(made, Measurement(data, weight=1 / SIGMA), scale_covar=False)
 
 
-def said(result: Any) -> list[str]:
-    return [one for one in looked(result, deep=True) if one.kind is Kind.BIASED_BY_SIGN]
+said = of_kind(Kind.BIASED_BY_SIGN, level=2)
 
 
 def pulls(results: list[Any]) -> Array:

@@ -6,11 +6,11 @@ four peaks, each against the truth and against four smoother curves, of as many 
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, fit_model, load_model
 from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.kinds import Kind
-from tests.support.findings import looked
 
 PEAK = """
 peak:
@@ -27,8 +27,7 @@ def peak():
     return model
 
 
-def about_zeros(result) -> list[str]:
-    return [one for one in looked(result) if one.kind is Kind.DEAD_POINTS]
+about_zeros = of_kind(Kind.DEAD_POINTS, level=1)
 
 
 @pytest.mark.parametrize("loss", ["gaussian", "poisson"])

@@ -3,6 +3,7 @@ success on a bump of the noise, with a place and a width, and without a word."""
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
@@ -51,9 +52,7 @@ def fit(name: str, data: np.ndarray, sigma: float = 1.0, **held: float):
     return fit_model(model, Measurement(data, weight=1 / sigma), scale_covar=False)
 
 
-def faint(result) -> list[str]:
-    """What its cautions say of heights."""
-    return [one for one in result.findings if one.kind is Kind.FAINT_LINE]
+faint = of_kind(Kind.FAINT_LINE)
 
 
 def count(height: float) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, Model, fit_model, fit_trace, load_dynamics, load_model
 from pyspec.fit.findings.kinds import Kind
@@ -54,8 +55,7 @@ def counts(seed: int, height: float) -> Measurement:
     return Measurement(drawn.astype(float), loss="poisson")
 
 
-def said(result: Any) -> list[str]:
-    return [one for one in result.findings if one.kind is Kind.WEAK_OSCILLATION]
+said = of_kind(Kind.WEAK_OSCILLATION)
 
 
 @pytest.mark.parametrize("height", [0.003, 0.008])

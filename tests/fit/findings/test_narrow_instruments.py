@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import (
     Measurement,
@@ -43,8 +44,7 @@ def trace(width: float, noise: float, onset: float, seed: int):
     return fit_trace(text, "trace", TIME, values, noise)
 
 
-def said(result) -> list[str]:
-    return [one for one in result.findings if one.kind is Kind.ONSET_UNDERSAMPLED]
+said = of_kind(Kind.ONSET_UNDERSAMPLED)
 
 
 def pulls(width: float, noise: float, n: int = 60) -> tuple[list[float], list[float]]:

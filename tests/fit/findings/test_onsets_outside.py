@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, Model, fit_joint, fit_model, load_dynamics, load_model
-from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import load_time_model
 
@@ -39,8 +39,7 @@ def _noise(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).normal(0.0, 0.5, shape)
 
 
-def _onsets(result: FitResult) -> list[str]:
-    return [one for one in result.findings if one.kind is Kind.OUTSIDE_AXIS]
+_onsets = of_kind(Kind.OUTSIDE_AXIS)
 
 
 def test_before_the_data() -> None:

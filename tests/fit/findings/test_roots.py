@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import FitResult, Measurement, fit_model, load_model
 from pyspec.fit.findings.kinds import Kind
@@ -37,8 +38,7 @@ def drawn(expected: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).poisson(expected).astype(float)
 
 
-def said(result: FitResult) -> list[str]:
-    return [one for one in result.findings if one.kind is Kind.SIGMA_FROM_DATA]
+said = of_kind(Kind.SIGMA_FROM_DATA)
 
 
 def test_a_constant_is_too_low_by_so_much() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from support.findings import of_kind
 
 from pyspec import (
-    FitResult,
     Measurement,
     Model,
     fit_joint,
@@ -71,8 +71,7 @@ def noisy(clean: Array, sigma: Array | float, seed: int = 1) -> Measurement:
     return Measurement(clean + sigma * np.random.default_rng(seed).normal(size=clean.shape))
 
 
-def about_noise(result: FitResult) -> list[str]:
-    return [one for one in looked(result) if one.kind is Kind.NOISE_VARIES]
+about_noise = of_kind(Kind.NOISE_VARIES, level=1)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -134,8 +133,7 @@ def test_a_missing_line_is_no_noise() -> None:
     assert not about_noise(fit_model(model, noisy(clean, 2.0)))
 
 
-def about_residual(result: FitResult) -> list[str]:
-    return [one for one in looked(result) if one.kind is Kind.RESIDUAL_STRUCTURED]
+about_residual = of_kind(Kind.RESIDUAL_STRUCTURED, level=1)
 
 
 @pytest.mark.parametrize("what", ["a missing line", "a missing slope", "correlated noise"])

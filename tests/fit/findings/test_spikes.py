@@ -4,11 +4,11 @@ counts of 0.05 to 1,000."""
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace, load_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import far_points
-from tests.support.findings import looked
 
 Array = np.ndarray
 
@@ -36,8 +36,7 @@ def normal(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(0.0, 1.0, shape)
 
 
-def about_spikes(result) -> list[str]:
-    return [one for one in looked(result) if one.kind is Kind.OUTLIERS]
+about_spikes = of_kind(Kind.OUTLIERS, level=1)
 
 
 def with_spike(data: Array, *place: int, height: float) -> Array:

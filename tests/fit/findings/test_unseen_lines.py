@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.findings import of_kind
 
 from pyspec import Measurement, Model, ModelWarning, fit_joint, fit_model, load_dynamics, load_model
 from pyspec.fit.findings.kinds import Kind
-from tests.support.findings import looked
 
 STEP = 0.1
 ENERGY = np.arange(101) * STEP
@@ -67,8 +67,7 @@ def fitted(model: Model, at: float, noise: float, seed: int, place: str, **optio
     return fit_model(model, Measurement(data, weight=1 / noise), scale_covar=False, **options)
 
 
-def said(result: Any) -> list[str]:
-    return [one for one in looked(result) if one.kind is Kind.LINE_UNDERSAMPLED]
+said = of_kind(Kind.LINE_UNDERSAMPLED, level=1)
 
 
 def pulls(function: str, steps: float, noise: float, free: bool = False, n: int = 80) -> Any:
