@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from support.clusters import assert_same, cluster
 from support.native_cases import CASES
+from support.stores import STORES, Rows
 
 from pyspec import File, Project
 from pyspec.errors import ClusterError, DataError
@@ -28,20 +30,8 @@ decay:
 """
 
 
-class Rows:
-    """A store that notes which rows were asked for; those of `broken` cannot be read."""
-
-    def __init__(self, array: Any, chunk: int = 10, broken: tuple[int, int] = (0, 0)) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        self.chunks, self.broken = (chunk, array.shape[1]), broken
-        self.asked: set[int] = set()
-
-    def __getitem__(self, key: slice) -> Any:
-        rows = set(range(key.start, key.stop))
-        self.asked |= rows
-        if rows & set(range(*self.broken)):
-            raise OSError("checksum of the chunk is wrong")
-        return self.array[key]
+#: A store that has chunks of ten rows.
+in_chunks = partial(Rows, chunk=10)
 
 
 def series() -> tuple[Model, Any, Any, Any]:
@@ -65,38 +55,11 @@ def all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
-    def hdf5(name: str, values: Any) -> Any:
-        h5py = pytest.importorskip("h5py")
-        with h5py.File(path / f"{name}.h5", "w") as file:
-            chunks = (10, values.shape[1])
-            file.create_dataset("values", data=values, chunks=chunks, compression="gzip")
-        return h5py.File(path / f"{name}.h5")["values"]
-
-    def in_zarr(name: str, values: Any) -> Any:
-        zarr = pytest.importorskip("zarr")
-        where = str(path / f"{name}.zarr")
-        options = {"shape": values.shape, "chunks": (13, 20), "dtype": values.dtype}
-        array = zarr.open(where, mode="w", **options)
-        array[:] = values
-        return array
-
-    def memmap(name: str, values: Any) -> Any:
-        np.save(path / f"{name}.npy", values)
-        return np.load(path / f"{name}.npy", mmap_mode="r")
-
-    def dask(name: str, values: Any) -> Any:
-        return pytest.importorskip("dask.array").from_array(values, chunks=(17, -1))
-
-    def chunked(name: str, values: Any) -> Any:
-        array = pytest.importorskip("xarray").DataArray(values, dims=("time", "energy"))
-        return array.chunk({"time": 11})
-
-    known = {"hdf5": hdf5, "zarr": in_zarr, "memmap": memmap, "dask": dask, "xarray": chunked}
-    return known[kind]
+    return lambda name, values: STORES[kind](path, values, name)
 
 
 #: Kinds of stores; either sigma or a mask alone is tried of the first one each time.
-KINDS = ("hdf5", "zarr", "memmap", "dask", "xarray")
+KINDS = ("hdf5", "zarr", "memmap", "dask", "chunked xarray")
 
 
 @pytest.mark.slow
@@ -145,12 +108,12 @@ def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sources, "BLOCK", 20_000)
     model, data, _, mask = series()
     expected = fit_model(model, Measurement(data=data, mask=mask))
-    for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
-        store = Rows(data, broken=(120, 130))
+    for hidden in (mask, by_reference(in_chunks(mask.astype(np.uint8)))):
+        store = in_chunks(data, broken=range(120, 130))
         held: Any = by_reference(store)
         result = fit_model(model, Measurement(data=held, mask=hidden))
         assert_same(result, expected)
-        assert store.asked == {*range(100), *range(160, 400)}
+        assert set(store.asked) == {*range(100), *range(160, 400)}
 
 
 def broken(place: int, piece: Any) -> Any:
@@ -177,7 +140,7 @@ def test_chunks_of_dask_without_a_row_that_counts_are_not_computed(
     model, data, _, mask = series()
     expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
     held: Any = by_reference(in_dask(data))
-    for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+    for hidden in (mask, by_reference(in_chunks(mask.astype(np.uint8)))):
         given = Measurement(data=held, rows=(10, 385), mask=hidden)
         assert_same(fit_model(model, given), expected)
 
@@ -212,25 +175,25 @@ def test_a_file_with_a_mask_by_reference_excludes_energies(
 def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BLOCK", 20_000)
     model, data, sigma, mask = series()
-    held: Any = by_reference(Rows(data))
-    hidden: Any = by_reference(Rows(mask.astype(np.uint8)))
+    held: Any = by_reference(in_chunks(data))
+    hidden: Any = by_reference(in_chunks(mask.astype(np.uint8)))
     sigma[231, 7] = 0.0
     file = File(Project(tmp_path), data=held, energy=model.energy, time=model.time, mask=hidden)
     with pytest.raises(DataError, match=r"sigma .* has shape \(399, 81\), the data \(400, 81\)"):
-        file.set_noise("gaussian", sigma=by_reference(Rows(sigma[:-1])))
-    file.set_noise("gaussian", sigma=by_reference(Rows(sigma)))
+        file.set_noise("gaussian", sigma=by_reference(in_chunks(sigma[:-1])))
+    file.set_noise("gaussian", sigma=by_reference(in_chunks(sigma)))
     with pytest.raises(DataError, match=r"not in chunk 23, row 231, column 7; mask points"):
         fit_model(model, file._whole())
     with pytest.raises(DataError, match="holds float64; give booleans, or numbers that are 0"):
-        File(data=held, energy=model.energy, time=model.time, mask=by_reference(Rows(data)))
+        File(data=held, energy=model.energy, time=model.time, mask=by_reference(in_chunks(data)))
     with pytest.raises(DataError, match="a fit needs real numbers"):
-        File(data=by_reference(Rows(mask)), energy=model.energy, time=model.time)
+        File(data=by_reference(in_chunks(mask)), energy=model.energy, time=model.time)
     with pytest.raises(DataError, match="belong to data by reference; give them as arrays"):
         Measurement(data=data, mask=hidden)
     with pytest.raises(DataError, match="give mask=, which is the opposite"):
         Measurement(data=held, keep=hidden)
     sigma[231, 7] = 0.2
-    store = Rows(sigma)
+    store = in_chunks(sigma)
     weight: Any = by_reference(store)
     given = Measurement(data=held, weight=weight, mask=hidden)
     calls = 0
@@ -252,7 +215,7 @@ def test_workers_compute_chunks_of_dask_that_count() -> None:
     expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
     with cluster() as client:
         held: Any = by_reference(in_dask(data))
-        for masked in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+        for masked in (mask, by_reference(in_chunks(mask.astype(np.uint8)))):
             given = Measurement(data=held, rows=(10, 385), mask=masked)
             assert_same(fit_model(model, given, client=client), expected)
         with pytest.raises(
@@ -261,7 +224,7 @@ def test_workers_compute_chunks_of_dask_that_count() -> None:
             fit_model(model, Measurement(data=held, mask=mask), client=client)
         dask = pytest.importorskip("dask.array")
         hidden: Any = by_reference(client.persist(dask.from_array(mask, chunks=(10, -1))))
-        stored: Any = by_reference(Rows(data))
+        stored: Any = by_reference(in_chunks(data))
         given = Measurement(data=stored, mask=hidden)
         with pytest.raises(ClusterError, match="workers hold these chunks of σ or of a mask"):
             fit_model(model, given, client=client)

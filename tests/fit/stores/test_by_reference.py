@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.native_cases import CASES
+from support.stores import STORES, Rows, chunked_xarray, dask, hdf5, in_zarr, memmap
 
 from pyspec import File, Project
 from pyspec.errors import BackendError, DataError, FitError
@@ -20,61 +21,11 @@ from pyspec.model import Measurement
 from pyspec.model.data import source as sources
 
 
-class Rows:
-    """A store of its own: rows by slices, each asked for noted."""
-
-    def __init__(self, array: Any) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        self.asked: list[tuple[int, int]] = []
-
-    def __getitem__(self, key: slice) -> Any:
-        self.asked.append((key.start, key.stop))
-        return self.array[key]
-
-
 def small_blocks(monkeypatch: pytest.MonkeyPatch, n_bytes: int = 4096) -> None:
     monkeypatch.setattr(sources, "BLOCK", n_bytes)
 
 
-def as_hdf5(path: Path, data: Any) -> Any:
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(path / "data.h5", "w") as file:
-        chunks = (min(7, len(data)), data.shape[1])
-        file.create_dataset("entry/data", data=data, chunks=chunks, compression="gzip")
-    return h5py.File(path / "data.h5")["entry/data"]
-
-
-def as_zarr(path: Path, data: Any) -> Any:
-    zarr = pytest.importorskip("zarr")
-    store = zarr.open(
-        str(path / "data.zarr"), mode="w", shape=data.shape, chunks=(5, 11), dtype=data.dtype
-    )
-    store[:] = data
-    return store
-
-
-def as_dask(path: Path, data: Any) -> Any:
-    return pytest.importorskip("dask.array").from_array(data, chunks=(13, data.shape[1]))
-
-
-def as_memmap(path: Path, data: Any) -> Any:
-    np.save(path / "data.npy", data)
-    return np.load(path / "data.npy", mmap_mode="r")
-
-
-def as_xarray(path: Path, data: Any) -> Any:
-    return pytest.importorskip("xarray").DataArray(data, dims=("time", "energy"))
-
-
-def as_chunked_xarray(path: Path, data: Any) -> Any:
-    pytest.importorskip("dask.array")
-    return as_xarray(path, data).chunk({"time": 13})
-
-
-STORES = [as_hdf5, as_zarr, as_dask, as_memmap, as_xarray, as_chunked_xarray]
-
-
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 def test_every_store_gives_the_rows(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +38,7 @@ def test_every_store_gives_the_rows(
     np.testing.assert_array_equal(2.0 * source - data, data)
     assert digest(source) == digest(data)
     assert source.dtype == np.float32
-    if store not in (as_dask, as_chunked_xarray):
+    if store not in (dask, chunked_xarray):
         again = pickle.loads(pickle.dumps(source))
         np.testing.assert_array_equal(again.rows(10, 20), data[10:20])
 
@@ -153,8 +104,8 @@ def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> No
     source: Any = by_reference(store)
     result = fit_model(model, Measurement(data=source, rows=(11, 29)))
     assert result.n_data == 18 * store.shape[1]
-    assert min(begin for begin, _ in store.asked) == 11
-    assert max(end for _, end in store.asked) == 29
+    assert min(store.asked) == 11
+    assert max(store.asked) == 28
 
 
 def test_axes_of_another_size_are_refused_before_the_data_are_read() -> None:
@@ -175,7 +126,7 @@ def file_of(data: Any, model: Any, **options: Any) -> File:
 def test_a_file_by_reference_goes_the_whole_way(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     model, measurement = CASES["a series"]()[0]
-    source: Any = by_reference(as_hdf5(tmp_path, np.asarray(measurement.data)))
+    source: Any = by_reference(hdf5(tmp_path, np.asarray(measurement.data)))
     file = file_of(source, model)
     result = file.fit_2d(model.name)
     assert result.success
@@ -201,7 +152,7 @@ def test_what_needs_all_data_at_once_is_refused(
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
-    file = file_of(as_hdf5(tmp_path, plain), model)  # too large to be loaded
+    file = file_of(hdf5(tmp_path, plain), model)  # too large to be loaded
     assert "by reference" in repr(file.data)
     result = file.fit_2d(model.name)
     with pytest.raises(DataError, match="are not loaded at once; take a part"):
@@ -226,7 +177,7 @@ def test_what_needs_all_data_at_once_is_refused(
         load_fit(tmp_path / "fit.pyspec.h5").refit()
 
 
-@pytest.mark.parametrize("store", [as_hdf5, as_zarr, as_memmap])
+@pytest.mark.parametrize("store", [hdf5, in_zarr, memmap])
 def test_an_archive_knows_where_data_stand_and_what_they_were(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,7 +261,7 @@ def test_a_survey_of_blocks_without_a_point_that_counts(monkeypatch: pytest.Monk
 
 
 def test_a_file_that_is_gone_cannot_be_opened_again(tmp_path: Path) -> None:
-    source: Any = by_reference(as_hdf5(tmp_path, np.zeros((4, 3))))
+    source: Any = by_reference(hdf5(tmp_path, np.zeros((4, 3))))
     text = pickle.dumps(source)
     (tmp_path / "data.h5").rename(tmp_path / "other.h5")
     with pytest.raises(DataError, match=r"data\.h5:/?entry/data cannot be opened"):
@@ -342,7 +293,7 @@ def test_what_cannot_run_says_so() -> None:
         File(data=by_reference(np.zeros((3, 4))), energy=np.arange(4.0), time=np.arange(2.0))
 
 
-@pytest.mark.parametrize("store", [as_hdf5, as_dask, as_memmap])
+@pytest.mark.parametrize("store", [hdf5, dask, memmap])
 def test_slices_of_data_by_reference(store: Callable[[Path, Any], Any], tmp_path: Path) -> None:
     """They ended in an AttributeError, although the page of large data promises them."""
     energy, time = np.linspace(80.0, 90.0, 81), np.arange(26.0)
