@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.formula import op_of
 from pyspec.model import Model
-from pyspec.plan import CompiledModel
+from pyspec.plan import CompiledModel, compile_model
 
 Array = npt.NDArray[np.float64]
 
@@ -39,6 +40,7 @@ class ModelBatch(Batch[Kind]):
 
     Attributes
     ----------
+    model : nobody changes it
     kind : what is kept of a fit
     n_starts : of each fit
     row : of the data of case 0 in a series
@@ -46,7 +48,7 @@ class ModelBatch(Batch[Kind]):
         known
     """
 
-    compiled: CompiledModel
+    model: Model
     backend: str
     kind: type[Kind]
     n_starts: int = 1
@@ -61,10 +63,13 @@ class ModelBatch(Batch[Kind]):
     def plural(self) -> str:
         return self.kind.plural
 
-    @property
-    def model(self) -> Model:
-        """That which was compiled; nobody changes it."""
-        return self.compiled.model
+    @cached_property
+    def compiled(self) -> CompiledModel:
+        """The model, compiled in each process."""
+        return compile_model(self.model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in super().__getstate__().items() if name != "compiled"}
 
     def template(self) -> tuple[CompiledModel, str] | None:
         return None if self.n_starts > 1 else (self.compiled, self.backend)

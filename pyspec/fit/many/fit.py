@@ -102,7 +102,7 @@ def fit_many(
     batch = ModelBatch(
         cases=cases,
         how=how,
-        compiled=compile_model(model),
+        model=compile_model(model).model,
         backend=chosen,
         kind=OneFit,
         n_starts=n_starts,
@@ -211,7 +211,7 @@ def bootstrap(
     batch = ModelBatch(
         cases=Cases(drawn, [best]),
         how=how,
-        compiled=problem.compiled,
+        model=problem.model,
         backend=problem.backend,
         kind=OneFit,
         rivals=result._rivals,

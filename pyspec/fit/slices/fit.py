@@ -115,7 +115,7 @@ def fit_slices(
     batch = ModelBatch(
         cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
         how=how,
-        compiled=compiled,
+        model=compiled.model,
         backend=first.backend,
         kind=SliceFit,
         n_starts=n_starts,

@@ -19,8 +19,9 @@ from pyspec import (
     load_dynamics,
     load_model,
 )
-from pyspec.errors import CallError, FitError, NoSuchKeyError, NoSuchNameError
+from pyspec.errors import CallError, FitError, ModelError, NoSuchKeyError, NoSuchNameError
 from pyspec.fit.batch.pools import LostError
+from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.model import Measurement
 
@@ -246,3 +247,16 @@ def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
     assert note.startswith("Gauss_01_A_expFun_01_t0: the same in every fit")
     same = fit_many(model, [Measurement(data)] * 3)
     assert "is no error" not in str(same)
+
+
+def test_a_worker_that_lacks_a_function_says_so() -> None:
+    register_function("OfHere", lambda x, A, x0: A * np.exp(-((x - x0) ** 2)), "A, x0")
+    try:
+        text = LINE.replace("Gauss", "OfHere").replace(", SD: [0.8, True, 0.1, 5]", "")
+        model = load_model(text, "line")
+        model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+        measured = [Measurement(model.evaluate())] * 3
+        with pytest.raises(ModelError, match="no function 'OfHere' in this worker process"):
+            fit_many(model, measured, n_workers=2)
+    finally:
+        forget_function("OfHere")
