@@ -243,3 +243,20 @@ def test_threads_follow_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert choose_threads(executors) == 1
     assert TIME.size > 1
+
+
+def test_comparing_gives_values_and_no_derivatives() -> None:
+    model, measurement = CASES["weights and a mask"]()[0]
+    executor: Any = make_executor(model, measurement, "compare")
+    compiled: Any = make_executor(model, measurement)
+    assert executor.residual(None).tobytes() == compiled.residual(None).tobytes()
+    assert executor.opt_param_names == compiled.opt_param_names
+    assert executor.fixed_names == compiled.fixed_names
+    assert executor.plan is not None
+    executor.rest()
+    assert executor.run(None).tobytes() == compiled.run(None).tobytes()
+    for ask in (executor.jacobian, executor.normal):
+        with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
+            ask(model.theta())
+    with pytest.raises(PlanError, match="the compare executor has no derivatives"):
+        executor.parts()

@@ -8,7 +8,8 @@ import pytest
 import pyspec.executor
 import pyspec.plot
 from pyspec import fit_model
-from pyspec.errors import ModelError
+from pyspec.errors import DataError, ModelError
+from pyspec.fit.results.components import component_curves
 from pyspec.functions import reference
 from pyspec.model import Measurement, load_model
 
@@ -118,3 +119,12 @@ def test_at_the_end_it_blurs_nothing() -> None:
     model = made(OFFSET, LINES, RESOLUTION)
     with pytest.raises(ModelError, match="convolves what stands below it, and nothing does"):
         fit_model(model, Measurement(model.evaluate()))
+
+
+def test_components_are_drawn_blurred_and_add_up() -> None:
+    model = made(RESOLUTION, SHIRLEY, OFFSET, LINES)
+    curves = component_curves(model)
+    assert list(curves) == ["Shirley", "Offset", "Lorentz_01", "LA_01", "GLP_01"]
+    np.testing.assert_allclose(sum(curves.values()), model.evaluate(), rtol=1e-10)
+    with pytest.raises(DataError, match="resolution adds nothing of its own"):
+        pyspec.plot.figures.model.plot_component_of(model, "resolution", 0, None, None)

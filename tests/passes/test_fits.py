@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import pytest
 from support.column_models import ENERGY, ONSET, PEAK, TIME, energy_model
-from support.fit_cases import data_2d, series
+from support.fit_cases import data_2d, series, spectrum
 
-from pyspec import Measurement, fit_model
-from pyspec.executor import make_executor
-from pyspec.fit import FitResult, fit_joint
+from pyspec import Measurement, PassError, Simulator, fit_model
+from pyspec.cli.commands.explain import plan_text
+from pyspec.executor import CompiledExecutor, make_executor, make_plan
+from pyspec.fit import FitResult, fit_joint, fit_slices
+from pyspec.ir import build_graph
 from pyspec.model import Model
 from pyspec.passes import PASSES
+from pyspec.plan import schedule_2d
 
 SUBSETS = [subset for n in range(1, len(PASSES) + 1) for subset in combinations(PASSES, n)]
 
@@ -59,3 +63,41 @@ def test_fits_end_alike(
         for par in expected.free_names:
             error = expected.stderr[par] or np.inf
             assert abs(result.values[par] - expected.values[par]) < 1e-6 * error, (name, par)
+
+
+def test_the_environment_reaches_models_that_are_evaluated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = make_plan(series())
+    monkeypatch.setenv("PYSPEC_PASSES", "none")
+    other = make_plan(series())
+    assert other.n_params > plan.n_params
+    executor = make_executor(series())
+    assert isinstance(executor, CompiledExecutor)
+    assert executor.plan == other
+    one, two = CompiledExecutor(plan).run(None), series().evaluate()
+    assert np.abs(one - two).max() <= 1e-13 * np.abs(one).max()
+
+
+ENTRIES: dict[str, Callable[[], object]] = {
+    "evaluate": lambda: series().evaluate(),
+    "evaluate, interpreted": lambda: series().evaluate(backend="interpreted"),
+    "fit": lambda: fit_model(series(), Measurement(data=data_2d())),
+    "joint fit": lambda: fit_joint([(series(), Measurement(data=data_2d()))] * 2),
+    "slices": lambda: fit_slices(spectrum(), Measurement(data=data_2d())),
+    "simulate": lambda: Simulator(series(), seed=1).simulate_2d(),
+    "schedule": lambda: schedule_2d(build_graph(series())),
+    "explain": lambda: plan_text(series()),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_model_that_is_lowered_goes_through_the_passes(
+    entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is no pass stops them all: none goes another way, and none falls back."""
+    ENTRIES[entry]()
+    monkeypatch.setenv("PYSPEC_PASSES", "-fole")
+    with pytest.raises(PassError, match="PYSPEC_PASSES: 'fole' is no pass; did you mean 'fold'"):
+        ENTRIES[entry]()
+    series().evaluate(backend="tree")

@@ -18,6 +18,7 @@ from pyspec import (
     ModelError,
     fit_joint,
     fit_model,
+    fit_slices,
     load_fit,
     save_fit,
 )
@@ -415,3 +416,10 @@ def test_an_unknown_amplitude_is_named() -> None:
 def test_both_axes_cannot_be_free() -> None:
     with pytest.raises(ModelError, match="is a function of energy itself"):
         load_model("m:\n  Offset: {y0: {free: energy}}", "m")
+
+
+def test_slices_say_that_a_spectrum_belongs_to_all_times() -> None:
+    model = load_model(DECAYS, "decays")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"expFun_01_A is free along energy.*fit_2d"):
+        fit_slices(model, Measurement(signal()))

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pyspec import File, Project
+from pyspec.errors import FitError
 from pyspec.functions.kinetics import reacting
 
 MODELS = """
@@ -49,3 +51,10 @@ def test_rates_and_spectra_are_found_within_their_errors(tmp_path: Path) -> None
         spectra.append((sas.values - SPECTRA) / sas.stderr)
     assert 0.7 < np.sqrt(np.mean(np.square(pulls))) < 1.35
     assert 0.8 < np.sqrt(np.mean(np.square(spectra))) < 1.25
+
+
+def test_there_are_no_decays(tmp_path: Path) -> None:
+    linear = _fit(tmp_path, 1).amplitudes
+    for spectra in (linear.das, linear.eas):
+        with pytest.raises(FitError, match=r"steps of two states has no decays.*sas\(\)"):
+            spectra()

@@ -222,6 +222,19 @@ def test_values_and_errors_are_those_of_all_parameters_together(
     assert np.allclose(np.array(list(result.amplitudes.stderr.values())), expected, rtol=1e-6)
 
 
+def test_an_instrument_that_depends_on_the_energy_is_interpreted_too() -> None:
+    _, truth, _ = CASES["chirped"]
+    made = [
+        make_executor(model_of("chirped"), Measurement(data_of("chirped")), backend)
+        for backend in ("compiled", "interpreted")
+    ]
+    theta = np.array([truth[name] for name in made[0].opt_param_names]) * 1.03
+    compiled, interpreted = (executor.residual(theta) for executor in made)
+    assert np.abs(interpreted - compiled).max() < 1e-10 * np.abs(data_of("chirped")).max()
+    with pytest.raises(ModelError, match=r"depends on the energy.*compiled backend"):
+        make_executor(model_of("chirped"), Measurement(data_of("chirped")), "tree")
+
+
 KINETICS = """
 kinetics:
   chain: {A -> B: k1, B: k2}

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project
+from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
+from pyspec.plot import plot_species
 
 MODELS = """
 kinetics:
@@ -78,3 +80,12 @@ def test_a_measured_instrument_sees_a_photocycle(tmp_path: Path) -> None:
     assert 0.5 < np.sqrt(np.mean(np.square(pulls))) < 1.5
     again = file.fit_2d("cycling", backend="interpreted")
     np.testing.assert_allclose(list(again.values.values()), list(result.values.values()), rtol=1e-6)
+
+
+def test_oscillations_have_no_decays_and_the_picture_has_the_states(tmp_path: Path) -> None:
+    result = _fit(tmp_path, 1)
+    for spectra in (result.amplitudes.das, result.amplitudes.eas):
+        with pytest.raises(FitError, match=r"populations of this scheme oscillate.*sas\(\)"):
+            spectra()
+    figure = plot_species(result)
+    assert [len(ax.lines) for ax in figure.axes] == [4]

@@ -260,3 +260,16 @@ def test_a_worker_that_lacks_a_function_says_so() -> None:
             fit_many(model, measured, n_workers=2)
     finally:
         forget_function("OfHere")
+
+
+def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
+    """It was ignored without a word where the quantity has a name of its own."""
+    model = load_model('parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"]}' + LINE, "line")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    measured = Measurement(model.evaluate() + np.random.default_rng(1).normal(0, 0.1, 90))
+    for fit in (
+        lambda: fit_model(model, measured, seeds={"area": 5.0}),
+        lambda: fit_many(model, measured, [{"area": 5.0}]),
+    ):
+        with pytest.raises(FitError, match="seeds name 'area', which is no free or fixed"):
+            fit()

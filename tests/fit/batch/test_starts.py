@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -189,3 +191,21 @@ def test_which_of_two_is_better() -> None:
     assert first.is_better(failed)
     assert ended(9.9, success=False).is_better(first)
     assert not Ended.failed({}, FitError("no")).is_better(first)
+
+
+@pytest.mark.parametrize("workers", ["processes", "threads"])
+def test_workers_begin_at_the_same_starts(workers: str) -> None:
+    """The random starts were those of the place within a part, not within the series."""
+    series = Measurement(np.stack([spectrum(k) for k in range(8)]))
+    here = fit_slices(model(), series, n_starts=3, seed=2)
+    there = fit_slices(model(), series, n_starts=3, seed=2, n_workers=2, workers=workers)
+    assert [starts(one.result) for one in there] == [starts(one.result) for one in here]
+    for name, values in here.values.items():
+        np.testing.assert_array_equal(there.values[name], values)
+    one = fit_slices(model(), replace(series, rows=(5, 6)), n_starts=3, seed=7)
+    assert starts(one[0].result) == starts(here[5].result)
+    given = fit_slices(model(), replace(series, rows=(5, 7)), n_starts=3, seed=[7, 2])
+    assert starts(given[0].result) == starts(here[5].result)
+    assert starts(given[1].result) != starts(here[6].result)
+    with pytest.raises(FitError, match="2 seeds for 8 slices; give one a slice"):
+        fit_slices(model(), series, n_starts=3, seed=[7, 8])

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from support.fit_cases import (
+    DECAY,
+    ENERGY,
     START,
+    STATIC,
+    TIME,
     data_1d,
     data_2d,
     series,
@@ -26,7 +30,7 @@ from pyspec.fit import (
     fit_slices,
     known_methods,
 )
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 
 def test_nothing_to_fit() -> None:
@@ -185,3 +189,47 @@ def test_no_kind_of_fit_takes_a_noise_that_nobody_declared(tmp_path: Path) -> No
     )
     file.set_noise("gaussian", sigma=0.01)
     assert file.fit_spectrum("m", scale_covar=False).success
+
+
+def test_outside_of_the_domain_in_time_names_time_and_parameter() -> None:
+    model = spectrum()
+    law = load_dynamics(DECAY.format(A=-3.0, tau=5.0), "decay", model.parameters["GLP_01_F"])
+    model.add_dynamics("GLP_01_F", law)
+    model.set_axes(energy=ENERGY, time=TIME)
+    with pytest.raises(FitError, match=r"GLP_01 is outside of its domain at time 0 \(row 5\)"):
+        fit_model(model, Measurement(data=data_2d()))
+
+
+def test_expression_that_divides_by_zero_is_named() -> None:
+    text = STATIC.format(**{**START, "y0": 0.0}).replace("3/4 * GLP_01_A", "GLP_01_A / Offset_y0")
+    model = load_model(text, "spectrum")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"GLP_02_A is inf \(expression 'GLP_01_A / Offset_y0'\)"):
+        fit_model(model, Measurement(data=data_1d()))
+
+
+@pytest.mark.parametrize("value", ["1.2", b"1.2", True, None, [1.2], 1 + 0j])
+def test_a_start_that_is_no_number(value: object) -> None:
+    """A text was taken for the number in it; None was "seeds must be a dict, not a dict"."""
+    model = spectrum()
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": value})
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_many(model, [Measurement(data=data_1d())], seeds=[{"Offset_y0": value}])
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_slices(model, Measurement(data=data_2d()[:1]), seeds=[{"Offset_y0": value}])
+    for number in (np.float32(4), np.array(4.0), np.int64(4)):
+        fit = fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": number})
+        assert fit.start["Offset_y0"] == 4.0
+
+
+def test_values_of_a_fit_as_starts_of_the_next() -> None:
+    """What follows an expression was "no free or fixed parameter; did you mean" another."""
+    model = spectrum()
+    model.set("GLP_01_F", expr="GLP_01_A / 10")
+    given = Measurement(data=data_1d())
+    fit = fit_model(model, given)
+    with pytest.raises(FitError, match=r"'GLP_01_F', which .* follows the expression 'GLP_01_A"):
+        fit_model(model, given, seeds=fit.values)
+    again = fit_model(model, given, seeds={name: fit.values[name] for name in fit.free_names})
+    assert again.nfev <= 2

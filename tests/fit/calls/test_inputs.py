@@ -256,3 +256,10 @@ def test_a_plan_takes_them_apart_from_the_graph() -> None:
         evaluate_2d(plan, model.theta(), inputs={**own, "fluxx": TIME})
     with pytest.raises(DataError, match="have 4 values, their axis 83 points"):
         evaluate_2d(plan, model.theta(), inputs={**own, "ref": ENERGY[:4]})
+
+
+def test_a_file_refuses_values_that_match_no_axis() -> None:
+    whole = Project(show_output=False)
+    with pytest.raises(DataError, match="'ref' has 3 values, the axes have 53 and 83 points"):
+        File(whole, data=np.ones((53, 83)), energy=ENERGY, time=TIME, inputs={"ref": [1, 2, 3]})
+    assert not whole.files

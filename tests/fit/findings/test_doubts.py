@@ -21,6 +21,7 @@ from pyspec.fit.findings.finished import is_late
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.covariance import gains_beyond
 from pyspec.functions import reference
+from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_dynamics
 
 X = np.linspace(80.0, 90.0, 101)
@@ -280,3 +281,24 @@ def test_gains_beyond_bounds_are_the_same_in_all_units() -> None:
     plain = gains_beyond(root, downhill, {3: "max"}, [3])[3]
     root[:, 1] *= 1e17
     assert gains_beyond(root, downhill, {3: "max"}, [3])[3] == pytest.approx(plain, rel=1e-9)
+
+
+def test_a_registered_function_of_wrong_shape_is_refused() -> None:
+    """It used to end in NumPy's "shape mismatch"."""
+    register_function("Three", lambda x, a: a * np.ones(3), "A")
+    try:
+        with pytest.raises(ModelError, match=r"Three returns shape \(3,\) for an axis of .*101"):
+            fitted(FLAT + "  Three: {A: [1, True]}\n", line())
+    finally:
+        forget_function("Three")
+
+
+def test_what_was_warned_of_stays_in_the_result() -> None:
+    law = "d:\n  gaussCONV: {SD: [0.2, False]}\n"
+    law += "  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
+    model = load_model("m:\n" + FLAT + PEAK, "m")
+    model.set_axes(energy=X, time=np.linspace(-2.0, 5.0, 15))
+    model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
+    with pytest.warns(UserWarning, match="under two time steps"):
+        result = fit_model(model, Measurement(model.evaluate() + 0.01))
+    assert said(result, Kind.KERNEL_UNDERSAMPLED)

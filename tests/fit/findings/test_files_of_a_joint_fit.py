@@ -194,3 +194,25 @@ def test_files_may_count_otherwise_or_the_refusal_says_which() -> None:
     assert abs(joint.values["Gauss_01_x0"] - 84) < 4 * error
     with pytest.raises(FitError, match=r"noise of some files is known \(file 0, file 2\)"):
         fit_joint([(spectrum(), one) for one in (weighed, measured(spectrum(), 1), counted)])
+
+
+def test_one_expression_under_two_names_is_no_share_of_two_models() -> None:
+    """Both models begin with a Gauss: a share of their areas was 0.5 with an error of 1e-19."""
+    text = """
+parameters:
+  area_C: ["Gauss_01_A * Gauss_01_SD"]
+  area_O: ["Gauss_01_A * Gauss_01_SD"]
+  height: ["Gauss_01_A"]
+  share: ["area_C / (area_C + area_O)"]
+C1s: {Gauss: {A: [8, True], x0: [84, True], SD: [1, True, 0.1, 3]}}
+O1s: {Gauss: {A: [5, True], x0: [85, True], SD: [1, True, 0.1, 3]}}
+"""
+    parts = []
+    for name in ("C1s", "O1s"):
+        model = load_model(text, name)
+        model.set_axes(energy=ENERGY)
+        parts.append((model, measured(model, 0)))
+    with pytest.warns(ModelWarning, match="area_C and area_O are one expression, and Gauss_01_A"):
+        joint = fit_joint(parts)
+    assert kinds(joint).count(Kind.SAME_TWICE) == 1
+    fit_joint([parts[0], parts[0]])  # two spectra of one model: no warning

@@ -13,7 +13,7 @@ import lmfit
 import numpy as np
 import pytest
 
-from pyspec import FitError, fit_model, load_model
+from pyspec import FitError, ModelError, fit_model, load_model
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
@@ -197,3 +197,16 @@ def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
     assert par.expr is None
     par.set(expr="1 + 1")
     assert (par.expr, par.value) == ("1 + 1", 2)
+
+
+def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    import pyspec.plot
+    from pyspec.model import plugins as handed
+
+    result = fitted(moves=False)
+    assert result.plot(title="mine").axes
+    monkeypatch.setattr(handed, "_HANDED", {})
+    with pytest.raises(ModelError, match=r"import pyspec\.plot first"):
+        result.plot()
+    assert pyspec.plot.plot_fit

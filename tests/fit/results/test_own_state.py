@@ -17,7 +17,7 @@ from pyspec import (
     fit_slices,
     load_model,
 )
-from pyspec.errors import FitError
+from pyspec.errors import FitError, NoSuchKeyError
 
 ENERGY = np.linspace(80.0, 90.0, 101)
 TEXT = """
@@ -140,3 +140,31 @@ def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:
         joint["a"].sample(steps=5)
     with pytest.raises(FitError, match="two files are called 'a'"):
         fit_joint(parts, names=["a", "a"])
+
+
+def test_a_correlation_is_of_two() -> None:
+    table = fit_model(model(), Measurement(noisy())).correlations
+    assert table["Gauss_01_A", "Gauss_01_A"] == pytest.approx(1.0)
+    with pytest.raises(NoSuchKeyError, match="that of two parameters"):
+        table["Gauss_01_A"]  # type: ignore[index]
+    with pytest.raises(NoSuchKeyError, match="no correlations"):
+        table["Gauss_01_A", "nope"]
+
+
+@SHORT
+def test_counts_whose_errors_were_scaled() -> None:
+    """Samples and draws took the roots of the counts for their noise all the same: their errors
+    were half of the standard errors here."""
+    one = model()
+    one.set("Offset_y0", 60.0)
+    counts = 4.0 * np.random.default_rng(1).poisson(one.evaluate() / 4.0)
+    result = fit_model(one, Measurement(counts, loss="poisson"), scale_covar=True)
+    assert result.redchi == pytest.approx(4.0, rel=0.4)
+    samples = result.sample(steps=1200, burn=200, seed=0)
+    error = result.stderr["Gauss_01_A"]
+    assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
+    with pytest.raises(FitError, match="errors of these counts were scaled by their scatter"):
+        bootstrap(result, 5)
+    known = fit_model(one, Measurement(counts, loss="poisson"))
+    assert known.sample(steps=20, seed=0).lnsigma is None
+    assert bootstrap(known, 5).success.all()

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from support.fit_cases import data_2d, series
 
-from pyspec import Measurement, fit_model
+from pyspec import FitError, Measurement, fit_model
 from pyspec.fit.objective import Objective
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.plan import compile_model
@@ -72,3 +72,8 @@ def test_a_class_switched_off_is_finite_differences_at_every_step(without: tuple
     for step in (1, 2):
         derivatives(made, theta * (1.0 + 0.01 * step))
         assert made.evaluations.count == step * 2 * off
+
+
+def test_unknown_class() -> None:
+    with pytest.raises(FitError, match=r"jacobian_without='structure' .* did you mean"):
+        fit_model(series(), Measurement(data=data_2d()), jacobian_without=("structure",))

@@ -319,3 +319,13 @@ def test_slices_of_data_by_reference(store: Callable[[Path, Any], Any], tmp_path
     save_fit(tmp_path / "slices.h5", there)
     again = load_fit(tmp_path / "slices.h5").refit()
     np.testing.assert_array_equal(again.redchi, plain.redchi)
+
+
+def test_what_a_store_says_itself_is_passed_on() -> None:
+    class Broken(Rows):
+        def __getitem__(self, key: slice) -> Any:
+            raise DataError("the tape is torn; mend it")
+
+    source: Any = by_reference(Broken(np.zeros((4, 3))))
+    with pytest.raises(DataError, match=r"^the tape is torn; mend it$"):
+        source.rows(0, 2)

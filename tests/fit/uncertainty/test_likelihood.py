@@ -319,3 +319,12 @@ def test_lmfit_draws_regions_of_two_parameters(loss: str) -> None:
     roots, least = lmfit.conf_interval2d(*fitted_again, **grid)[2], min(result.chisqr, chisqr.min())
     assert roots == pytest.approx(np.sqrt((chisqr - least) / result.redchi), abs=1e-3)
     assert result.to_dict() == before
+
+
+def test_a_follower_has_no_profile() -> None:
+    """It was said to be no free parameter, and no word of where its errors are."""
+    model = load_model('parameters: {twice: ["2 * Offset_y0"]}\nm:\n  Offset: {y0: [1, true]}', "m")
+    model.set_axes(energy=np.arange(9.0))
+    result = fit_model(model, Measurement(np.random.default_rng(1).normal(size=9)))
+    with pytest.raises(CallError, match=r"'twice' follows an expression .*bootstrap\(result\)"):
+        result.conf_interval("twice")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import signal
 import warnings
 from pathlib import Path
@@ -24,7 +25,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
-from pyspec.errors import ModelWarning
+from pyspec.errors import CallError, ModelWarning, NoSuchKeyError, TooLargeError
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times
 from pyspec.io.archive.results import _samples_of as samples_of
 
@@ -329,3 +330,67 @@ def test_a_fit_that_was_stopped_is_no_centre() -> None:
     ):
         bootstrap(stopped, 4)
     assert bootstrap(straight(None), 4).success.all()
+
+
+@pytest.mark.slow
+def test_followers_have_samples_too() -> None:
+    """An area or a tied height was not among them."""
+    result = straight(0.2)
+    samples = result.sample(steps=2500, burn=100, seed=1)
+    assert samples.names == ("Offset_y0", "LinBack_m")
+    assert samples.followers == ("end",)  # what follows fixed parameters alone is not sampled
+    assert samples.derived.shape == (2400, 20, 1)
+    end = samples.of("Offset_y0") + 10 * samples.of("LinBack_m")
+    np.testing.assert_array_equal(samples.of("end"), end)
+    assert samples.values["end"] == pytest.approx(np.median(end))
+    assert samples.values["end"] == pytest.approx(result.values["end"], abs=0.01)
+    assert samples.stderr["end"] == pytest.approx(result.stderr["end"], rel=0.08)
+    assert list(samples.flatchain.columns) == ["Offset_y0", "LinBack_m", "end"]
+    row = samples.table.iloc[-1]
+    assert row.iloc[0] == "end"
+    assert (row["+1"] - row["-1"]) / 2 == pytest.approx(samples.stderr["end"])
+    with pytest.raises(NoSuchKeyError, match="no parameter 'ends'; did you mean 'end'"):
+        samples.values["ends"]
+    with pytest.raises(CallError, match="'ends' was not sampled; did you mean 'end'"):
+        samples.of("ends")
+
+
+@pytest.mark.parametrize("levels", [0, [1, -1], [np.nan], []])
+@SHORT
+def test_levels_that_are_refused(levels: object) -> None:
+    samples = straight(0.2).sample(steps=20, seed=1)
+    with pytest.raises(CallError, match=r"levels is .*give standard deviations such as"):
+        samples.quantiles(levels)
+    assert list(samples.quantiles(2).columns)[1:] == ["-2", "best fit", "+2"]
+
+
+@SHORT
+def test_followers_without_a_value_at_some_samples() -> None:
+    """The table of quantiles and that of draws warned from within NumPy, a picture raised from
+    within matplotlib, and nothing said where the nan came from."""
+    text = 'parameters: {root: ["sqrt(Offset_y0)"], ratio: ["1 / max(Offset_y0, 0)"]}\n'
+    model = load_model(text + "m:\n  Offset: {y0: [0.1, True]}", "m")
+    model.set_axes(energy=ENERGY)
+    data = 0.02 + np.random.default_rng(2).normal(0, 0.2, 51)
+    result = fit_model(model, Measurement(data, weight=5.0), scale_covar=False)
+    with pytest.warns(ModelWarning) as told:
+        samples = result.sample(steps=300, seed=1)
+    for name in ("root", "ratio"):
+        words = re.compile(rf"m: {name} is not finite in \d+ of 6000 samples")
+        assert sum(bool(words.match(str(warning.message))) for warning in told) == 1
+    assert math.isnan(samples.values["root"])
+    assert samples.values["ratio"] > 0
+    assert samples.table.shape == (3, 8)
+    assert "root is not finite in" in "".join(samples.cautions)
+    assert "ratio" in str(bootstrap(result, 40, seed=1))
+    pytest.importorskip("matplotlib")
+    from pyspec.plot import PlotError
+
+    with pytest.raises(PlotError, match="'root' is not finite in all samples; leave it out of"):
+        samples.plot(params=["Offset_y0", "root"])
+
+
+def test_a_chain_larger_than_memory() -> None:
+    """An error of NumPy's came from within emcee."""
+    with pytest.raises(TooLargeError, match="10000000000000 steps of 20 walkers would take"):
+        straight(0.2).sample(steps=10**13)
