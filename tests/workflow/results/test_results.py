@@ -371,27 +371,6 @@ def test_tables_tell_energies_of_hard_x_rays_apart(tmp_path: Path) -> None:
     assert away < 0.5 * result.stderr["Gauss_01_x0"]
 
 
-def test_free_spectra_are_exported_with_their_errors(tmp_path: Path) -> None:
-    """The folder held rates and maps, and no spectra."""
-    (tmp_path / "models.yaml").write_text(
-        "decay: {expFun: {A: {free: energy, zero: [[89.9, 90]]}, tau: [2, True, 0.1, 30], "
-        "t0: [0, False]}}\n"
-    )
-    shape = np.exp(-0.5 * (ENERGY - 85) ** 2)
-    data = np.outer(np.where(TIME >= 0, np.exp(-TIME / 3), 0), shape)
-    data += np.random.default_rng(4).normal(0, 0.01, data.shape)
-    file = File(Project(tmp_path, show_output=0), "free", data=data, energy=ENERGY, time=TIME)
-    file.load_model("models.yaml", "decay")
-    spectra = file.fit_2d("decay").amplitudes
-    assert spectra is not None
-    head, *rows = rows_of(file.export_fit(pictures=False) / "amplitudes.csv")
-    assert head == ["energy", "expFun_01_A", "expFun_01_A_stderr"]
-    np.testing.assert_allclose([float(row[1]) for row in rows], spectra["expFun_01_A"], atol=1e-9)
-    errors = [float(row[2]) for row in rows[:-1]]
-    np.testing.assert_allclose(errors, spectra.stderr["expFun_01_A"][:-1], rtol=1e-8)
-    assert rows[-1][2] == ""  # held at 0
-
-
 def test_of_many_fits_twenty_are_named(project: Project) -> None:
     """A message about 2,000 fits named all of them, in 80,000 letters."""
     many = FitResults([project[0].results[0]] * 23)
