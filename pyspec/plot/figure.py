@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import stack_outside
-from pyspec.errors import one_line, shortened, suggest
+from pyspec.errors import PyspecError, one_line, shortened, suggest
 from pyspec.io.atomic import replacing
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
@@ -56,27 +55,6 @@ def as_remark(what: str) -> Iterator[None]:
         warnings.warn(f"no {what}: {one_line(error)}", stacklevel=stack_outside())
 
 
-#: So many cells of maps take about 300 MB in matplotlib, at 70 to 90 bytes each.
-MANY_CELLS = 4_000_000
-
-_n_cells = 0
-
-
-def count_cells(n: int) -> None:
-    """Notes that a picture has `n` cells of maps more."""
-    global _n_cells
-    _n_cells += n
-
-
-def _free_dropped() -> None:
-    """Frees pictures that nobody holds, once they had many cells. Figure and Axes of matplotlib
-    refer to each other, so that only the collector frees them, and it counts objects, not bytes."""
-    global _n_cells
-    if _n_cells >= MANY_CELLS:
-        _n_cells = 0
-        gc.collect()
-
-
 class Sheet:
     """Where a picture goes: into the `ax` or `fig` of the caller, or a figure of its own.
 
@@ -103,9 +81,18 @@ class Sheet:
         self.figsize = None if figsize is None else checked_size(figsize)
         self.figure: Any = None
 
-    def style(self) -> Any:
-        """The style of all pictures, for a with statement; on a dark background with light ink."""
-        return matplotlib().rc_context({**STYLE, **(dark.STYLE if self._is_dark() else {})})
+    @contextmanager
+    def style(self) -> Iterator[None]:
+        """The style of all pictures, on a dark background with light ink. What matplotlib refuses
+        inside, such as a colour, is a :class:`PlotError`."""
+        look = {**STYLE, **(dark.STYLE if self._is_dark() else {})}
+        try:
+            with matplotlib().rc_context(look):
+                yield
+        except PyspecError:
+            raise
+        except ValueError as error:
+            raise PlotError(f"matplotlib: {one_line(error)}") from error
 
     def _is_dark(self) -> bool:
         place = self.fig if self.ax is None else self.ax.get_figure()
@@ -116,7 +103,6 @@ class Sheet:
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Axes of a picture with one panel of `size` inches, unless `figsize` was given."""
         if self.ax is not None:
-            _check_colours(config)
             self.figure = self.ax.get_figure()
             return self.ax
         return self.panels(size, config).subplots()
@@ -125,7 +111,6 @@ class Sheet:
         """The Figure or SubFigure of a picture with several panels."""
         if self.ax is not None:
             raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
-        _check_colours(config)
         if self.fig is None:
             self.figure = _new_figure(self.figsize or size, config.dpi_plot, self.show)
         else:
@@ -179,42 +164,6 @@ def _as_written(figure: Figure) -> None:
                 parser.parse(line)
         except ValueError:
             text.set_parse_math(False)
-
-
-def _check_colours(config: PlotConfig) -> None:
-    """Raises :class:`PlotError` for colours that matplotlib does not know."""
-    known = matplotlib().colormaps
-    from matplotlib.colors import is_color_like
-
-    for name in ("z_colormap", "z_colormap_res"):
-        word = getattr(config, name)
-        if word not in known and not (name == "z_colormap" and word == "auto"):
-            hint = suggest(word, list(known)) or "; such as 'viridis' or 'RdBu_r'"
-            raise PlotError(f"{name} is {word!r}, which is no colormap of matplotlib{hint}")
-    for word in [*(config.colors or ()), config.refline_color]:
-        if not is_color_like(word):
-            raise PlotError(f"{word!r} is no colour; write one such as 'red', 'C0' or '#1f77b4'")
-    _check_lines(config)
-    if any(not 0.0 <= alpha <= 1.0 for alpha in config.alphas or ()):
-        raise PlotError(f"alphas: give numbers from 0 to 1, not {list(config.alphas or ())}")
-
-
-def _check_lines(config: PlotConfig) -> None:
-    """Raises :class:`PlotError` for lines and markers that matplotlib does not know."""
-    from matplotlib.lines import Line2D
-
-    styles, markers = [*Line2D.lineStyles], [one for one in Line2D.markers if isinstance(one, str)]
-    names = {"solid": "-", "dashed": "--", "dashdot": "-.", "dotted": ":"}
-    for field, given, known in (
-        ("linestyles", config.linestyles or (), [*styles, *names]),
-        ("refline_style", (config.refline_style,), [*styles, *names]),
-        ("markers", config.markers or (), markers),
-    ):
-        for word in given:
-            formula = field == "markers" and len(word) > 2 and word[0] == word[-1] == "$"
-            if word not in known and not formula:
-                example = "'o', 's' or '^'" if field == "markers" else "'-', '--' or ':'"
-                raise PlotError(f"{field}: matplotlib does not know {word!r}; write {example}")
 
 
 def check_suffix(path: str | Path) -> None:
@@ -312,7 +261,6 @@ def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
     matplotlib()
     from pyspec.plot.canvas import Picture, kernel
 
-    _free_dropped()
     if show and kernel() is None:
         import matplotlib.pyplot as plt
 

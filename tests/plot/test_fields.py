@@ -286,9 +286,9 @@ def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) ->
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"linestyles": ["zz"]}, "linestyles: matplotlib does not know 'zz'; write '-', '--'"),
-        ({"refline_style": "zz"}, "refline_style: matplotlib does not know 'zz'"),
-        ({"markers": ["zz"]}, "markers: matplotlib does not know 'zz'; write 'o'"),
+        ({"linestyles": ["zz"]}, "'zz' is not a valid value for ls"),
+        ({"refline_style": "zz", "vlines": [84]}, "'zz' is not a valid value for ls"),
+        ({"markers": ["zz"]}, "Unrecognized marker style 'zz'"),
     ],
 )
 def test_lines_and_markers_that_there_are_not(fields, message: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import re
-import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from pyspec.fit import fit_model
 from pyspec.fit.results import coarse
 from pyspec.io import by_reference
 from pyspec.model import Measurement, load_model
-from pyspec.plot import figure, plot_data, plot_fit, plot_moving, plot_traces, report
+from pyspec.plot import plot_fit, plot_moving, plot_traces, report
 
 
 class Rows:
@@ -125,25 +123,3 @@ def test_a_series_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     source: Any = by_reference(Rows(data))
     result = fit_model(model, Measurement(data=source))
     assert plot_fit(result).axes
-
-
-@pytest.mark.slow
-def test_pictures_of_many_cells_that_nobody_holds_are_freed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Figure and Axes refer to each other: eight maps of 2 million points took 1.3 GB."""
-    energy, time = np.linspace(80.0, 90.0, 40), np.linspace(0.0, 5.0, 30)
-    monkeypatch.setattr(figure, "_n_cells", 0)
-    monkeypatch.setattr(figure, "MANY_CELLS", 2 * 40 * 30)
-    gc.collect()
-    gc.disable()
-    try:
-        held = plot_data(np.ones((30, 40)), energy, time)
-        dropped = [weakref.ref(plot_data(np.ones((30, 40)), energy, time))]
-        dropped.append(weakref.ref(plot_data(np.ones((30, 40)), energy, time)))
-        assert [one() is None for one in dropped] == [True, False]
-        plot_data(np.ones((30, 40)), energy, time)
-        assert dropped[1]() is not None  # a second time only after as many cells again
-    finally:
-        gc.enable()
-    assert held.axes

@@ -263,7 +263,7 @@ def test_an_axis_of_few_decades_is_labelled_between_them() -> None:
         return [float(tick) for tick in ax.get_yticks() if low <= tick <= high]
 
     delays = np.concatenate([np.linspace(-5, 3, 33), np.geomspace(3.2, 60, 18)])
-    assert labels(delays) == [-5.0, 0.0, 5.0, 10.0, 20.0, 50.0]
+    assert labels(delays) == [0.0, 10.0, 20.0, 50.0]
     delays = np.concatenate([np.linspace(-1, 1, 21), np.geomspace(1.2, 2000, 30)])
     assert labels(delays) == [-1.0, 0.0, 1.0, 10.0, 100.0, 1000.0]
 

@@ -158,7 +158,7 @@ def test_a_part_of_the_delays_has_the_scale_of_that_part(tmp_path: Path) -> None
     assert near.get_xlim() == (-1, 3)
     far = plot_traces(result, energies=[1.9], x_lim=(-0.5, 60)).axes[1]
     assert far.get_xscale() == "symlog"
-    assert far.get_xticks()[-1] == 50
+    assert 50 in far.get_xticks()
     assert plot_fit(result, y_lim=(-1, 3)).axes[0].get_yscale() == "linear"
     assert plot_fit(result).axes[0].get_yscale() == "symlog"
     asked = plot_traces(result, energies=[1.9], x_lim=(-1, 3), x_type="symlog").axes[1]

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.elements.envelope import shown
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.style import COLOURS, PlotError
 
@@ -21,17 +20,17 @@ Array = npt.NDArray[np.float64]
 #: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
 UNEVEN = 30.0
 
-#: With fewer labelled ticks than these a symlog axis cannot be read.
-LEAST_TICKS = 4
+#: More points than these in sight are drawn as a line without markers.
+MANY = 20_000
 
-#: At most so many labelled decades stand on one side of zero of a symlog axis.
-MAX_DECADES = 5
+#: Ticks stand at these multiples of a power of ten.
+STEPS = (1, 2, 2.5, 5, 10)
+
+#: The width of a letter in units of the font size.
+LETTER = 0.6
 
 #: Room for the first and last marker, a share of the axis.
 MARGIN = 0.02
-
-#: The width of a digit beside the size of its letters.
-DIGIT = 0.64
 
 
 def rms(values: npt.ArrayLike) -> float:
@@ -67,19 +66,33 @@ def set_x(ax: Axes, axis: Array, config: PlotConfig, margin: float = MARGIN) -> 
     if log:
         set_log(ax, "x")
     else:
-        space_ticks(ax)
+        ax.xaxis.set_major_locator(spaced())
     _limit(ax, "x", axis, config.x_lim, log=log, margin=margin)
     _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
 
 
-def space_ticks(ax: Axes) -> None:
-    """Room between the labels of the horizontal axis, where nobody has placed its ticks."""
-    from matplotlib.ticker import AutoLocator
+def spaced() -> Any:
+    """Ticks of a horizontal axis with room between their labels: matplotlib takes a label for three
+    letters wide, and "1486.25" has seven. Beside other panels no label reaches over the right end.
+    """
+    from matplotlib.ticker import MaxNLocator
 
-    from pyspec.plot.elements.ticks import Spaced
+    class Spaced(MaxNLocator):
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            axis: Any = self.axis
+            low, high = sorted((vmin, vmax))
+            texts = axis.get_major_formatter().format_ticks(super().tick_values(vmin, vmax))
+            length, wide = 3.0 * axis.get_tick_space(), LETTER * max(map(len, texts))
+            most = min(max(int(length / (wide + 1.0)), 1), 9)
+            ticks = np.asarray(MaxNLocator(most, steps=STEPS).tick_values(vmin, vmax))
+            place, half = axis.axes.get_subplotspec(), 0.5 * wide / max(length, 1.0) * (high - low)
+            if place is None or place.get_gridspec().ncols == 1:
+                return ticks
+            return (
+                ticks[ticks >= low + half] if axis.get_inverted() else ticks[ticks <= high - half]
+            )
 
-    if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
-        ax.xaxis.set_major_locator(Spaced())
+    return Spaced("auto", steps=STEPS)
 
 
 def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
@@ -90,15 +103,63 @@ def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
     if kind == "log" and not (axis > 0).any():
         kind = "lin"
     if kind == "symlog":
-        ends = config.y_lim or (float(seen.min()), float(seen.max()))
-        _set_symlog(ax, seen, which, ends)
+        _set_symlog(ax, seen, which, np.abs(seen if config.y_lim is None else config.y_lim).max())
     elif kind == "log":
         set_log(ax, which)
     elif which == "x":
-        space_ticks(ax)
+        ax.xaxis.set_major_locator(spaced())
     margin = MARGIN if which == "x" else 0.0
     _limit(ax, which, axis, config.y_lim, log=kind == "log", margin=margin)
     _turn(ax, which, axis, config.y_lim, config.y_dir, "times")
+
+
+def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
+    """A scale that is linear about zero, over some steps, and logarithmic outside, up to `end`; of
+    few decades 2 and 5 are labelled too."""
+    from matplotlib.ticker import SymmetricalLogLocator
+
+    steps = np.abs(np.diff(axis))
+    least = steps[steps > 0].min(initial=np.inf)
+    linear = 10.0 ** float(np.ceil(np.log10(5.0 * least))) if np.isfinite(least) else 1.0
+    look: dict[str, Any] = {"linthresh": linear, "linscale": 0.7, "subs": range(2, 10)}
+    getattr(ax, f"set_{which}scale")("symlog", **look)
+    own = getattr(ax, f"{which}axis")
+    subs = (1.0, 2.0, 5.0) if end < 100.0 * linear else (1.0,)
+
+    class Roomy(SymmetricalLogLocator):
+        """Zero, and from the largest on what has room beside the others: "−1" and "0" without a
+        gap are read as −10."""
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            ticks = [t for t in super().tick_values(vmin, vmax) if vmin <= t <= vmax]
+            ends = own.get_transform().transform(np.array([vmin, vmax]))
+            length = 3.0 * own.get_tick_space() / (ends[1] - ends[0])
+            place = dict(zip(ticks, own.get_transform().transform(np.array(ticks)), strict=True))
+            kept = list[float]()
+            for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
+                rooms = [LETTER * 0.5 * len(f"{tick:g}{one:g}") + 1.0 for one in kept]
+                far = [length * abs(place[tick] - place[one]) for one in kept]
+                if all(map(float.__ge__, far, rooms)):
+                    kept.append(tick)
+            return sorted(kept)
+
+    locator = Roomy if which == "x" else SymmetricalLogLocator
+    own.set_major_locator(locator(own.get_transform(), subs))
+    own.set_major_formatter("{x:g}")
+
+
+def set_log(ax: Axes, which: str) -> None:
+    """A logarithmic axis with ticks written as numbers, between decades too."""
+    from matplotlib.ticker import LogFormatter
+
+    class Numbers(LogFormatter):  # it writes 0.2 as 2e-01
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:g}" if super().__call__(x, pos) else ""
+
+    getattr(ax, f"set_{which}scale")("log")
+    own = getattr(ax, f"{which}axis")
+    own.set_major_formatter(Numbers())
+    own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4) if which == "y" else (1.0, 0.4)))
 
 
 def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = False) -> None:
@@ -174,61 +235,6 @@ def _inside(axis: Array, limits: Sequence[float] | None) -> Array:
     return seen if seen.size > 2 else axis
 
 
-def _set_symlog(ax: Axes, axis: Array, which: str, ends: tuple[float, float]) -> None:
-    """A scale that is linear about zero, over some steps, and logarithmic outside. Its ticks are
-    zero and decades, written as numbers, and if these are few 2 and 5 of each decade."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
-
-    steps = np.abs(np.diff(axis))
-    steps = steps[steps > 0]
-    linear = 10.0 ** float(np.ceil(np.log10(5.0 * steps.min()))) if steps.size else 1.0
-    getattr(ax, f"set_{which}scale")("symlog", linthresh=linear, linscale=0.7)
-    low, high = sorted(ends)
-    ticks = [*(-t for t in reversed(_decades(linear, -low))), 0.0, *_decades(linear, high)]
-    minor = [s * k * 10.0**d for s, end in ((-1, -low), (1, high)) for d in _powers(linear, end)
-             for k in range(2, 10) if k * 10.0**d <= end]  # fmt: skip
-    ticks = [t for t in ticks if low <= t <= high]
-    if len(ticks) < LEAST_TICKS:  # few decades: what lies between them and zero is labelled too
-        more = {t for t in minor if f"{abs(t):e}"[0] in "25"} | {-linear / 2, linear / 2}
-        ticks = sorted({*ticks, *(t for t in more if low <= t <= high)})
-    own = getattr(ax, f"{which}axis")
-    named = _with_room(ax, ticks, (low, high)) if which == "x" else ticks
-    own.set_major_locator(FixedLocator(named))
-    own.set_minor_locator(FixedLocator(sorted({*minor, *ticks} - {*named})))
-    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
-    own.set_minor_formatter(NullFormatter())
-
-
-def _with_room(ax: Axes, ticks: list[float], ends: tuple[float, float]) -> list[float]:
-    """The ticks of the horizontal axis whose labels have room beside each other: zero, and the
-    others from the largest on. "−1" and "0" without a gap are read as −10."""
-    size = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
-    length = 72.0 * ax.get_window_extent().width / ax.figure.dpi
-    at = ax.xaxis.get_transform().transform(np.array([*ends, *ticks]))
-    place = dict(zip(ticks, length * (at[2:] - at[0]) / ((at[1] - at[0]) or 1.0), strict=True))
-    kept = list[float]()
-    for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
-        rooms = [(DIGIT * size * (0.5 * len(f"{tick:g}{one:g}") + 1.0), one) for one in kept]
-        if all(abs(place[tick] - place[one]) >= room for room, one in rooms):
-            kept.append(tick)
-    return sorted(kept)
-
-
-def _powers(linear: float, end: float) -> range:
-    """Exponents of the decades from `linear` to `end`."""
-    if end < linear:
-        return range(0)
-    return range(round(np.log10(linear)), int(np.floor(np.log10(end) + 1e-9)) + 1)
-
-
-def _decades(linear: float, end: float) -> list[float]:
-    """Labelled ticks from `linear` to `end`: decades, thinned out where they are many."""
-    powers = _powers(linear, end)
-    step = -(-len(powers) // MAX_DECADES)
-    chosen = powers[::-1][:: max(step, 1)]
-    return [10.0**power for power in reversed(chosen)]
-
-
 # values
 
 
@@ -271,47 +277,23 @@ def hold(ax: Axes, values: npt.ArrayLike) -> None:
     ax.set_ylim(max(low, least - span), min(high, most + span))
 
 
-def set_log(ax: Axes, which: str) -> None:
-    """A logarithmic axis with ticks written as numbers, between decades too."""
-    from matplotlib.ticker import LogFormatter
-
-    class Numbers(LogFormatter):  # it writes 0.2 as 2e-01
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            low, high = sorted(ax.get_xlim()) if which == "x" else (1.0, 1.0)
-            decades = float(np.log10(high / low)) if 0 < low < high else 0.0
-            if decades <= 1 or x <= 0:
-                return f"{x:g}" if super().__call__(x, pos) else ""
-            # Beside each other there is no room for 3 and 4.
-            first = f"{x:e}"[0] if np.isclose(x, float(f"{x:.0e}")) else ""
-            return f"{x:g}" if first and first in ("125" if decades <= 3 else "1") else ""
-
-    getattr(ax, f"set_{which}scale")("log")
-    own = getattr(ax, f"{which}axis")
-    own.set_major_formatter(Numbers())
-    own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4)))
-
-
 def alone(y: Array) -> npt.NDArray[np.intp]:
     """The places of finite values between two that are not."""
     finite = np.concatenate([[False], np.isfinite(y), [False]])
     return np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
 
 
-def line(
-    ax: Axes,
-    x: Array,
-    y: Array,
-    limits: Sequence[float] | None = None,
-    *,
-    is_curve: bool = False,
-    **look: Any,
-) -> Any:
+def are_many(x: Array, limits: Sequence[float] | None = None) -> bool:
+    """Whether too many points are in sight, within `limits` of the axis, for a marker each: they
+    are drawn as a line, which matplotlib thins out."""
+    low, high = (-np.inf, np.inf) if limits is None else sorted(limits)
+    return x.size > MANY and int(np.count_nonzero((x >= low) & (x <= high))) > MANY
+
+
+def line(ax: Axes, x: Array, y: Array, *, is_curve: bool = False, **look: Any) -> Any:
     """A line with gaps where y is not finite and where x has gaps. A line that `is_curve` is known
-    between the points and crosses gaps of x. A value between two gaps is a point. Of many points in
-    sight, within `limits` of x, the range of each stretch is drawn."""
+    between the points and crosses gaps of x. A value between two gaps is a point."""
     x, y = (x, y) if is_curve else broken(x, y)
-    where = shown(x, y, limits=limits)
-    x, y = x[where], y[where]
     single = alone(y)
     if single.size and not look.get("marker"):
         look |= {"marker": "o", "ms": 3.0, "markevery": single.tolist()}
@@ -327,11 +309,8 @@ def mark_beyond(ax: Axes, x: Array, y: Array, colour: str, label: str = "") -> N
         under, over = low + 0.025 * (high - low), high - 0.025 * (high - low)
     for beyond, marker, place in ((y > high, "^", over), (y < low, "v", under)):
         if beyond.any():
-            out = x[beyond]
-            out = out[shown(out, np.zeros(out.size))]
-            ax.plot(
-                out, np.full(out.size, place), marker, color=colour, ms=4.0, zorder=6, label=label
-            )
+            ends = np.full(np.count_nonzero(beyond), place)
+            ax.plot(x[beyond], ends, marker, color=colour, ms=4.0, zorder=6, label=label)
             label = ""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap
+from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap, spaced
 from pyspec.plot.figure import matplotlib
 
 if TYPE_CHECKING:
@@ -112,15 +112,13 @@ def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig
         return None
     from matplotlib.colors import LogNorm
 
-    from pyspec.plot.elements.ticks import Spaced
-
     beside = config.z_colorbar == "ver"
     place: dict[str, Any] = {} if beside else {"location": "bottom", "shrink": 0.8}
     values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
     extend = beyond(values, float(mesh.norm.vmin), float(mesh.norm.vmax))
     bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28, extend=extend, **place)
     if not beside and not isinstance(mesh.norm, LogNorm):
-        bar.locator = Spaced()
+        bar.locator = spaced()
     bar.set_label(label)
     bar.outline.set_visible(False)
     return bar

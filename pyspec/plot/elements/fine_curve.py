@@ -10,7 +10,7 @@ Residuals are always those at the samples.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,7 +26,6 @@ from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import predict
 from pyspec.model import Measurement
 from pyspec.model.sampling import terms
-from pyspec.plot.elements.envelope import shown
 from pyspec.plot.protocols import Fit
 from pyspec.plot.view import View
 
@@ -37,6 +36,9 @@ Found = TypeVar("Found")
 
 #: Points along the whole axis at least, and steps between two samples at least.
 POINTS, STEPS = 600, 4
+
+#: Curves have no more points than these.
+MANY = 10_000
 
 #: An axis of more samples is fine enough.
 FINE = 1500
@@ -89,9 +91,8 @@ def _interval(begin: float, end: float, steps: int) -> Array:
     return np.asarray(points)
 
 
-def curves_of(result: Any, seen: View, limits: Sequence[float] | None = None) -> Curves:
-    """The curves of the fit of one spectrum or trace. Where many points lie within `limits` of the
-    axis, the lowest and highest of each stretch stand for them."""
+def curves_of(result: Any, seen: View) -> Curves:
+    """The curves of the fit of one spectrum or trace."""
     window = slice(seen.begin, seen.begin + seen.energy.size)
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
     peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
@@ -100,7 +101,11 @@ def curves_of(result: Any, seen: View, limits: Sequence[float] | None = None) ->
     own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
     finer = between(seen.energy)
     if finer is None:
-        return _thinned(own, limits)
+        step = slice(None, None, -(-seen.energy.size // MANY))
+        start = None if own.start is None else own.start[step]
+        peaks = {name: one[step] for name, one in peaks.items()}
+        grounds = {name: one[step] for name, one in grounds.items()}
+        return Curves(own.x[step], own.fit[step], start, peaks, grounds, samples)
     x, places = finer
     found = _tried(lambda: _curves_at(result, seen, x, parts, samples))
     if found is None:
@@ -109,18 +114,6 @@ def curves_of(result: Any, seen: View, limits: Sequence[float] | None = None) ->
     if found.start is not None and own.start is not None:
         pairs.append((found.start, own.start))
     return found if all(_agree(one[places], other) for one, other in pairs) else own
-
-
-def _thinned(own: Curves, limits: Sequence[float] | None) -> Curves:
-    ground = sum(own.grounds.values(), np.zeros(own.x.size))
-    start = [] if own.start is None else [own.start]
-    tops = [ground + peak for peak in own.peaks.values()]
-    where = shown(own.x, own.fit, ground, *start, *tops, limits=limits)
-    peaks, grounds = (
-        {name: one[where] for name, one in part.items()} for part in (own.peaks, own.grounds)
-    )
-    start_there = None if own.start is None else own.start[where]
-    return Curves(own.x[where], own.fit[where], start_there, peaks, grounds, own.samples)
 
 
 def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: Array) -> Curves:

@@ -19,9 +19,6 @@ MAX_INSIDE = 7
 NARROW = 3.0
 SMALL = {"fontsize": 6.5, "handlelength": 1.2, "labelspacing": 0.3, "borderpad": 0.3}
 
-#: How the legend names points that are drawn by the range of each stretch of them.
-RANGE = "data (lowest to highest of "
-
 #: What tells two entries of one name apart.
 _LOOK = ("facecolor", "color", "linestyle", "marker", "hatch")
 
@@ -83,9 +80,5 @@ def _entries(ax: Axes) -> list[tuple[Any, str]]:
         getters = [getattr(handle, f"get_{name}", None) for name in _LOOK]
         look = tuple(str(getter()) for getter in getters if getter is not None)
         found.setdefault((label, *look), (handle, label))
-
-    def place(entry: tuple[Any, str]) -> int:
-        label = entry[1]
-        return -1 if label.startswith(RANGE) else (*known, label).index(label)
-
-    return sorted((entry for entry in found.values() if entry[1]), key=place)
+    named = (entry for entry in found.values() if entry[1])
+    return sorted(named, key=lambda entry: (*known, entry[1]).index(entry[1]))

@@ -1,9 +1,10 @@
-"""Labels of axes that are longer than their axis: two lines, in smaller letters where need be.
-Headings that are wider than the picture: as many lines as need be."""
+"""Labels of axes and headings that are longer than their place: several lines, of labels two in
+smaller letters where need be."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,22 +25,19 @@ def wrap_labels(axes: Iterable[Any]) -> None:
     """Breaks labels that would be cut off, or run into those of the next panel."""
     for ax in axes:
         box, points = ax.get_window_extent(), 72.0 / float(ax.get_figure().dpi)
-        _wrap(ax.xaxis.label, points * box.width + BEYOND_X)
-        _wrap(ax.yaxis.label, points * box.height + BEYOND_Y)
-
-
-def _wrap(label: Any, room: float) -> None:
-    text, size = label.get_text(), label.get_fontsize()
-    if "\n" in text or LETTER * size * _length(text) <= room:
-        return
-    words = text.split(" ")
-    breaks = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
-    whole = [pair for pair in breaks if pair[0].count("$") % 2 == 0]  # no formula is broken
-    lines = min(whole, key=lambda pair: max(map(_length, pair)), default=(text,))
-    label.set_text("\n".join(lines))
-    longest = LETTER * size * max(map(_length, lines))
-    if longest > room:
-        label.set_fontsize(max(size * room / longest, min(size, LEAST)))
+        sides = (ax.xaxis, box.width, BEYOND_X), (ax.yaxis, box.height, BEYOND_Y)
+        for axis, length, beyond in sides:
+            text, size = axis.label.get_text(), axis.label.get_fontsize()
+            room = (points * length + beyond) / (LETTER * size)
+            if "\n" in text or _length(text) <= room:
+                continue
+            words = text.split(" ")
+            breaks = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+            whole = [pair for pair in breaks if pair[0].count("$") % 2 == 0]  # no formula is broken
+            lines = min(whole, key=lambda pair: max(map(_length, pair)), default=(text,))
+            axis.label.set_text("\n".join(lines))
+            smaller = size * room / max(map(_length, lines))
+            axis.label.set_fontsize(max(min(smaller, size), min(size, LEAST)))
 
 
 def _length(text: str) -> int:
@@ -49,38 +47,12 @@ def _length(text: str) -> int:
 
 def folded(text: str, room: float, size: float) -> str:
     """The text in lines of at most `room` points, with letters of `size` points. Lines end between
-    the parts of the text, else between words. Longer words, such as names of files, are broken at a
-    sign. Texts with formulas stay as they are."""
-    n = int(room / (LETTER * size))
+    the parts of the text, else between words. Longer words, such as names of files, are broken.
+    Texts with formulas stay as they are."""
+    n = int(room / (LETTER * size)) - 1
     if "$" in text.replace(r"\$", "") or n < 1:
         return text
-    lines = []
-    for given in text.split("\n"):
-        parts = [line for part in given.split(PART) for line in _joined(_pieces(part, n), " ", n)]
-        lines += _joined(parts, PART, n)
-    return "\n".join(lines)
-
-
-def _pieces(text: str, n: int) -> list[str]:
-    """Its words, those longer than `n` in pieces."""
-    pieces = []
-    for word in text.split(" "):
-        rest = word
-        while len(rest) > n:
-            end = max((rest.rfind(sign, n // 2, n) + 1 for sign in "_-./"), default=0) or n
-            pieces.append(rest[:end])
-            rest = rest[end:]
-        pieces.append(rest)
-    return pieces
-
-
-def _joined(parts: list[str], between: str, n: int) -> list[str]:
-    """As few lines as hold these parts, in their order."""
-    lines = parts[:1]
-    for part in parts[1:]:
-        longer = f"{lines[-1]}{between}{part}"
-        if len(longer) <= n:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return lines
+    bound = text.replace(" ", "\0").replace(PART.replace(" ", "\0"), PART)
+    lines = [line for given in bound.split("\n") for line in textwrap.wrap(given, n)]
+    whole = [line.strip(" ·").replace("\0", " ") for line in lines]
+    return "\n".join(part for line in whole for part in textwrap.wrap(line, n))

@@ -12,7 +12,7 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import finite_of, reference_lines, rms, set_time, set_x
 from pyspec.plot.elements.cells import above_zero, borders, cells, gaps, outline
 from pyspec.plot.elements.colours import add_bar, colour_range, data_colours
-from pyspec.plot.figure import Sheet, count_cells, is_column, row
+from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.protocols import Fit
 from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
@@ -43,7 +43,6 @@ def draw_map(
     if config.x_type == "log":
         across, values = above_zero(across, energies, values, 1)
     mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
-    count_cells(values.size)
     mark_missing(ax, energy, time, is_known=is_known)
     set_x(ax, across, config, margin=0.0)
     set_time(ax, along, config, "y")

@@ -17,7 +17,7 @@ from pyspec.plot.elements.axes import bare, enclose, reference_lines, set_along
 from pyspec.plot.elements.cells import cells
 from pyspec.plot.elements.colours import add_bar, data_colours
 from pyspec.plot.elements.labels import axis_label, opened, unit_of
-from pyspec.plot.figure import Sheet, count_cells
+from pyspec.plot.figure import Sheet
 from pyspec.plot.figures.data import draw_data
 from pyspec.plot.figures.maps import mark_missing
 from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
@@ -102,7 +102,6 @@ def _draw_places(
         across, _, mean = cells(x, mean, 1)
         along, _, mean = cells(y, mean, 0)
         mesh = ax.pcolormesh(across, along, mean, rasterized=True, **colours)
-        count_cells(mean.size)
         mark_missing(ax, x, y, is_known=is_known)
         add_bar(figure, mesh, ax, f"mean {look.z_label}", look)
         ax.set_xlabel(axis_label(cube, places[1], places[1]))

@@ -60,7 +60,7 @@ def plot_populations(
             if values.ndim > 1:
                 differs, values = True, values[column]
             shown = curve_name(look, k, label)
-            line(ax, linear.x[part], values[part], look.y_lim, **own, label=shown)
+            line(ax, linear.x[part], values[part], **own, label=shown)
         enclose(ax, look)
         set_along(ax, linear.x[part], look, over_time=True)
         reference_lines(ax, look)

@@ -87,10 +87,10 @@ def _spectra(
         above, below = axes[:, k]
         limits = limits_of(result, look)
         draw_data(above, view.energy, view.data, limits, 2.6, config=look)
-        curve = curves_of(result, view, limits)
+        curve = curves_of(result, view)
         above.plot(curve.x, curve.fit, **fit_look(look, 1.5))
         above.set_title(titles[k], fontsize=9.5)
-        line(below, view.energy, residual.values, limits, color=DATA, lw=0.9)
+        line(below, view.energy, residual.values, color=DATA, lw=0.9)
         below.axhline(0.0, color=MUTED, lw=0.7)
         below.set_title(residual.note, loc="right", fontsize=8.0, color=MUTED)
         for ax in (above, below):

@@ -12,6 +12,7 @@ from pyspec.fit import FitResult
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import (
+    are_many,
     bare,
     curve_look,
     enclose,
@@ -23,10 +24,9 @@ from pyspec.plot.elements.axes import (
     set_along,
     turn,
 )
-from pyspec.plot.elements.envelope import are_many, is_seen, shown
 from pyspec.plot.elements.fine_curve import Curves, curves_of
 from pyspec.plot.elements.gaps import broken
-from pyspec.plot.elements.legend import RANGE, curve_legend, curve_name, is_narrow
+from pyspec.plot.elements.legend import curve_legend, curve_name, is_narrow
 from pyspec.plot.elements.wrap import folded
 from pyspec.plot.figure import Sheet
 from pyspec.plot.protocols import Fit
@@ -79,7 +79,7 @@ def fit_spectrum(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
             figure.align_ylabels([above, below])
             panels.append(below)
         for ax in panels:
-            shade_outside(ax, seen, limits_of(result, config))
+            shade_outside(ax, seen)
             reference_lines(ax, config, horizontal=ax is above)
             bare(ax)
         set_last_axis(panels[-1], result, seen, config)
@@ -92,12 +92,12 @@ def fit_components(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
         seen = view_of(result, config.copy(show_init=False))
         width, height = config.panel_size
         ax = sheet.panel((1.55 * width, 1.35 * height), config)
-        curves = curves_of(result, seen, limits_of(result, config))
+        curves = curves_of(result, seen)
         ground = draw_components(ax, curves, config)
         ax.plot(curves.x, curves.fit, label="sum", **fit_look(config))
-        _finish_values(ax, seen, curves, ground, config, limits_of(result, config))
+        _finish_values(ax, seen, curves, ground, config)
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
-        shade_outside(ax, seen, limits_of(result, config))
+        shade_outside(ax, seen)
         reference_lines(ax, config)
         bare(ax)
         set_last_axis(ax, result, seen, config)
@@ -111,13 +111,13 @@ def set_last_axis(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None
 
 def _draw_fit(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
     limits = limits_of(result, config)
-    curves = curves_of(result, seen, limits)
+    curves = curves_of(result, seen)
     ground = draw_components(ax, curves, config)
     data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
     draw_data(ax, seen.energy, data, limits, 3.1, label="data", config=config)
     ax.plot(curves.x, curves.fit, label="fit", **fit_look(config))
     _draw_start(ax, seen, curves)
-    _finish_values(ax, seen, curves, ground, config, limits)
+    _finish_values(ax, seen, curves, ground, config)
 
 
 def limits_of(result: Fit, config: PlotConfig) -> Any:
@@ -140,18 +140,16 @@ def draw_data(
     *,
     config: PlotConfig = PLAIN,
 ) -> None:
-    """Measured points; of many in sight the range of each stretch, as the legend says. Their look
-    is the first entry of markers, markersizes, linewidths (outlines) and alphas."""
+    """Measured points, of many in sight a line. Their look is the first entry of markers,
+    markersizes, linewidths (outlines) and alphas."""
     look = {"color": DATA, "alpha": turn(config.alphas, 0, 1.0), "zorder": 3}
     marker = turn(config.markers, 0, "o")
     if are_many(x, limits) or marker in NO_MARKER:
-        label = many_label(y.size) if label and are_many(x, limits) else label
-        line(ax, x, y, limits, lw=turn(config.linewidths, 0, 0.6), label=label, **look)
+        line(ax, x, y, lw=turn(config.linewidths, 0, 0.6), label=label, **look)
         return
-    where = shown(x, y, limits=limits)
     look |= {"marker": marker, "ls": "", "mfc": "white"}
     look |= {"mew": turn(config.linewidths, 0, 0.7), "ms": turn(config.markersizes, 0, size)}
-    ax.plot(x[where], y[where], label=label, **look)
+    ax.plot(x, y, label=label, **look)
 
 
 def fit_look(config: PlotConfig, width: float = 1.6) -> dict[str, Any]:
@@ -164,11 +162,6 @@ def fit_look(config: PlotConfig, width: float = 1.6) -> dict[str, Any]:
         "alpha": turn(config.alphas, 1, 1.0),
         "zorder": 4,
     }
-
-
-def many_label(size: int) -> str:
-    """What the legend says of points that are drawn by the range of each stretch."""
-    return f"{RANGE}{size} points)"
 
 
 def _draw_start(ax: Axes, seen: View, curves: Curves) -> None:
@@ -194,7 +187,6 @@ def _finish_values(
     curves: Curves,
     ground: Array | None,
     config: PlotConfig,
-    limits: Sequence[float] | None,
 ) -> None:
     """Limits that hold everything, masked points, label and legend of the intensity axis."""
     bottom = None
@@ -210,7 +202,7 @@ def _finish_values(
     if config.z_type == "log":  # counts of zero have no place on it
         zero = seen.data <= 0
         mark_beyond(ax, seen.energy[zero], seen.data[zero], DATA, "0 or below")
-    draw_masked(ax, seen, limits)
+    draw_masked(ax, seen)
     ax.set_ylabel(config.z_label)
     curve_legend(ax)
 
@@ -228,7 +220,7 @@ def _fill_ground(ax: Axes, x: Array, ground: Array, config: PlotConfig) -> None:
     ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
 
 
-def draw_masked(ax: Axes, seen: View, limits: Sequence[float] | None = None) -> None:
+def draw_masked(ax: Axes, seen: View) -> None:
     """Crosses where points do not count; the axis grows for those near it, others are triangles
     at its edge."""
     where = np.isfinite(seen.masked)
@@ -244,14 +236,13 @@ def draw_masked(ax: Axes, seen: View, limits: Sequence[float] | None = None) -> 
         low = least - margin if least < low else low
         high = most + margin if most > high else high
         ax.set_ylim(low, high)
-        where = np.flatnonzero(near)[shown(x[near], y[near], limits=limits)]
-        ax.plot(x[where], y[where], "x", color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
+        mark = "," if are_many(x[near]) else "x"
+        ax.plot(x[near], y[near], mark, color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 
 
-def shade_outside(ax: Axes, seen: View, limits: Sequence[float] | None = None) -> None:
-    """Grey where the fit did not look: outside of the window, and over masked stretches that are
-    wide enough to be seen."""
+def shade_outside(ax: Axes, seen: View) -> None:
+    """Grey where the fit did not look: outside of the window, and over masked stretches."""
     if seen.time is not None:
         return
     energy = seen.energy
@@ -261,17 +252,11 @@ def shade_outside(ax: Axes, seen: View, limits: Sequence[float] | None = None) -
         for outer, inner in ((energy.min(), min(ends)), (max(ends), energy.max())):
             if inner > outer:
                 ax.axvspan(outer, inner, color=OUTSIDE, lw=0, zorder=0)
-    for begin, end in stretches(np.isnan(seen.data)):
-        if end - begin > 1 and is_seen(energy, begin, end - 1, limits):
-            ax.axvspan(energy[begin], energy[end - 1], color=MASKED, alpha=0.1, lw=0, zorder=0)
+    masked, place = np.isnan(seen.data), ax.get_xaxis_transform()
+    look: dict[str, Any] = {"color": MASKED, "alpha": 0.1, "lw": 0, "zorder": 0}
+    if masked.any():
+        ax.fill_between(energy, 0.0, 1.0, where=masked, transform=place, **look)
     ax.set_ylim(*kept)
-
-
-def stretches(flags: Any) -> list[tuple[int, int]]:
-    """Half-open index ranges where flags are true."""
-    padded = np.concatenate([[False], np.asarray(flags, dtype=bool), [False]])
-    turns = np.flatnonzero(padded[1:] != padded[:-1])
-    return [(int(a), int(b)) for a, b in zip(turns[::2], turns[1::2], strict=True)]
 
 
 def draw_residual(
@@ -284,12 +269,11 @@ def draw_residual(
     ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
     ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
     x, values = broken(seen.energy, values)
-    few = shown(x, values, limits=limits)
     if are_many(x, limits):
-        ax.plot(x[few], values[few], "-", color=DATA, lw=0.6, zorder=3)
+        ax.plot(x, values, "-", color=DATA, lw=0.6, zorder=3)
     else:
-        ax.plot(x[few], values[few], "-", color=DATA, lw=0.5, alpha=0.5, zorder=2)
-        ax.plot(x[few], values[few], "o", color=DATA, ms=2.2, zorder=3)
+        ax.plot(x, values, "-", color=DATA, lw=0.5, alpha=0.5, zorder=2)
+        ax.plot(x, values, "o", color=DATA, ms=2.2, zorder=3)
     finite = np.abs(finite_of(values))
     limit = 1.15 * float(finite.max()) if finite.size else 1.0
     if found.is_scaled:
@@ -339,10 +323,8 @@ def data_line(
         limits = config.y_lim if is_trace else config.x_lim
         if not config.markers:
             look["marker"] = "" if are_many(axis, limits) else "o"
-        if are_many(axis, limits):
-            look["label"] = many_label(axis.size)
         is_log = config.z_type == "log" and bool((finite_of(data) > 0).any())
-        line(ax, axis, np.where(data > 0, data, np.nan) if is_log else data, limits, **look)
+        line(ax, axis, np.where(data > 0, data, np.nan) if is_log else data, **look)
         enclose(ax, config)
         if is_log:  # what has no place on it
             low = data <= 0

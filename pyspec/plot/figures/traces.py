@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.elements.axes import (
+    are_many,
     bare,
     curve_look,
     enclose,
@@ -23,7 +24,6 @@ from pyspec.plot.elements.axes import (
     set_time,
     set_x,
 )
-from pyspec.plot.elements.envelope import are_many, shown
 from pyspec.plot.elements.fine_curve import spectra_of, traces_of
 from pyspec.plot.elements.labels import opened, place_text
 from pyspec.plot.elements.legend import SMALL, beside, curve_name, is_narrow, name_data_and_fit
@@ -185,15 +185,14 @@ def _draw_one(
     if not np.isfinite(data).any():
         label += " (masked)"
     style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
-    if are_many(cut.along, limits):  # the range of each stretch, behind the fit
-        line(above, cut.along, data, limits, color=own["color"], lw=0.6, alpha=0.4)
+    if are_many(cut.along, limits):  # behind the fit
+        line(above, cut.along, data, color=own["color"], lw=0.6, alpha=0.4)
     else:
-        few = shown(cut.along, data, limits=limits)
-        above.plot(cut.along[few], data[few], "o", **style)
+        above.plot(cut.along, data, "o", **style)
     x, fit = cut.curves
     known = is_over_time or x is not cut.along  # between the samples too
-    line(above, x, fit[:, k], limits, is_curve=known, **own, label=label)
-    line(below, cut.along, cut.residual[:, k], limits, **{**own, "lw": 0.9})
+    line(above, x, fit[:, k], is_curve=known, **own, label=label)
+    line(below, cut.along, cut.residual[:, k], **{**own, "lw": 0.9})
 
 
 def _limit(ax: Axes, data: Array, fit: Array) -> None:

@@ -19,7 +19,6 @@ from pyspec.plot.elements.axes import (
     turn,
 )
 from pyspec.plot.elements.colours import SPIKE, is_signed
-from pyspec.plot.elements.envelope import shown
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.style import FIT, MUTED, three_digits
@@ -69,9 +68,8 @@ def draw_waterfall(
             drawn = _curve(ax, energy, curves[index], spans[index], offset, signed, index, colours,
                            config)  # fmt: skip
             if fits is not None:
-                fit = shown(along, fits[index], limits=config.x_lim)
                 look = {"color": FIT, "lw": 1.1, "zorder": LINES + 0.5}
-                ax.plot(along[fit], fits[index][fit] + offset, **look)
+                ax.plot(along, fits[index] + offset, **look)
                 drawn = np.append(drawn, _near(fits[index], spans[index]) + offset)
             if not np.isfinite(curves).any():
                 drawn = np.append(drawn, offset)
@@ -180,8 +178,6 @@ def _curve(
     if not np.isfinite(curve).any():
         return np.empty(0)
     energy, curve = broken(energy, curve)
-    few = shown(energy, curve, limits=config.x_lim)
-    energy, curve = energy[few], curve[few]
     bottom = (0.0 if signed else float(spans[0])) + offset
     under: dict[str, Any] = {"lw": 0, "zorder": -index}
     if not signed:

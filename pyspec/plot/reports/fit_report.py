@@ -1,4 +1,4 @@
-"""The report of one fit: its sections, tables and pictures."""
+"""The report of one fit, or of a joint fit: its sections, tables and pictures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from pyspec.fit.results.table import format_value
 from pyspec.io import digest
 from pyspec.io.archive.fit_record import versions as versions_of
 from pyspec.model.data.source import source_of
-from pyspec.plot.caption import five_digits
+from pyspec.plot.caption import five_digits, heading
 from pyspec.plot.config import Look, PlotConfig
 from pyspec.plot.elements.labels import named, unit_of, with_unit
 from pyspec.plot.figure import Sheet
 from pyspec.plot.figures.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.figures.fits import plot_fit, plot_moving
+from pyspec.plot.figures.joint_files import files_of
 from pyspec.plot.figures.singular_vectors import plot_svd
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.figures.traces import plot_traces
@@ -37,7 +38,7 @@ from pyspec.plot.reports.html import (
     section,
     warning,
 )
-from pyspec.plot.style import FIT, INK, MUTED, three_digits
+from pyspec.plot.style import FIT, INK, MUTED, PlotError, three_digits
 from pyspec.plot.view import Residual, residual_of, view_of
 
 if TYPE_CHECKING:
@@ -57,32 +58,58 @@ MAX_CORRELATIONS = 40
 def fit_parts(
     result: FitResult, config: PlotConfig, notes: Sequence[str], named: Look | None = None
 ) -> list[str]:
-    """The sections of the report of one fit; `named` are fields of `config` that were given by
-    name, for the picture of the fit."""
-    first, *others = _pictures(result, config, named or {})
+    """The sections of the report of one fit, or of a joint fit: of all files, then of each. `named`
+    are fields of `config` that were given by name, for the picture of the fit."""
+    files = files_of(result)
+    alone = files or (result,)
+    if files:
+        pictures = [(heading(file), *_picture(file, config)) for file in files]
+    else:
+        pictures = _pictures(result, config, named or {})
+    shown = len(files) or 1  # the pictures that stand above the numbers
     return [
-        section("", _summary(result)),
-        section(*first),
+        section("", _summary(result, alone)),
+        *(section(*one) for one in pictures[:shown]),
         section("Parameters", parameters_table(result)),
-        *(section(*picture) for picture in others),
+        *(section(*one) for one in pictures[shown:]),
         section(f"Correlations above {NOTABLE:g}", correlations_table(result)),
-        section("Fit", facts_list(_settings(result)), "half"),
-        section("Data", facts_list(data_facts(result)) + notes_list(notes), "half"),
-        section("Model", model_texts(result.problem.model)),
+        section("Fit", facts_list(_settings(result, alone)), "half"),
+        *(
+            section(
+                f"Data of {file.file_name or 'a file'}" if files else "Data",
+                facts_list(data_facts(file)) + notes_list(notes),
+                "half",
+            )
+            for file in alone
+        ),
+        section("Model", "".join({model_texts(file.problem.model): None for file in alone})),
         section("Made with", facts_list(versions())),
     ]
 
 
-def _summary(result: Any) -> str:
-    n = result.problem.n_points
-    spread = float(np.sqrt(result.statistics["chi2_raw"] / n)) if n else 0.0
-    low, high = range_of(result)
-    span = high - low if n else 0.0
-    share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
-    known = [(five_digits(result.redchi), "reduced χ²")] if result.problem.is_weighted else []
-    cards = [
-        *known,
-        (with_unit(three_digits(spread), unit_of(result, "data")), f"residual rms{share}"),
+def _picture(file: FitResult, config: PlotConfig) -> tuple[str, str]:
+    """The picture of a file of a joint fit, and its kind of section."""
+    try:
+        figure = plot_fit(file, config=config.copy(title=""))
+    except PlotError as error:
+        return f"<p>No picture: {escape(str(error))}</p>", ""
+    return image(figure, f"data and fit of {heading(file)}"), ""
+
+
+def _summary(result: Any, files: Sequence[FitResult]) -> str:
+    is_weighted = any(file.problem.is_weighted for file in files)
+    cards = [(five_digits(result.redchi), "reduced χ²")] if is_weighted else []
+    if len(files) > 1:
+        cards.append((f"{len(files)}", "files together"))
+    else:
+        n = result.problem.n_points
+        spread = float(np.sqrt(result.statistics["chi2_raw"] / n)) if n else 0.0
+        low, high = range_of(result)
+        span = high - low if n else 0.0
+        share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
+        rms = with_unit(three_digits(spread), unit_of(result, "data"))
+        cards.append((rms, f"residual rms{share}"))
+    cards += [
         (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
         (f"{result.n_free}", "free parameters"),
         (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),
@@ -218,8 +245,7 @@ def correlations_table(result: Any) -> str:
     return f'<table class="correlations"><tbody>{lines}</tbody></table>{more}'
 
 
-def _settings(result: Any) -> list[tuple[str, str]]:
-    time = result.time
+def _settings(result: Any, files: Sequence[FitResult]) -> list[tuple[str, str]]:
     facts = [
         ("method", f"{result.method} on the {result.backend} backend"),
         ("outcome", result.message),
@@ -231,20 +257,20 @@ def _settings(result: Any) -> list[tuple[str, str]]:
     if result.starts:
         agree = sum(one.agrees for one in result.starts)
         facts.append(("starts", f"{agree} of {len(result.starts)} agree"))
-    if not result.is_trace:
-        energy = result.energy
-        facts.append(("energies", axis_words(energy, unit_of(result, "energy"))))
-    if time is not None:
-        facts.append(("times", axis_words(time, unit_of(result, "time"))))
-    facts += [
+    numbers = [
         ("χ²", f"{result.chisqr:.8g}"),
         ("reduced χ²", f"{result.redchi:.8g}"),
         ("degrees of freedom", f"{result.n_data - result.n_free}"),
-        ("noise", _noise_words(result)),
     ]
+    if len(files) > 1:
+        return [*facts, *numbers]
+    if not result.is_trace:
+        facts.append(("energies", axis_words(result.energy, unit_of(result, "energy"))))
+    if result.time is not None:
+        facts.append(("times", axis_words(result.time, unit_of(result, "time"))))
+    facts += [*numbers, ("noise", _noise_words(result))]
     names = {"r2": "R²", "aic": "AIC", "bic": "BIC"}
-    numbers = result.statistics
-    facts += [(shown, f"{numbers[key]:.8g}") for key, shown in names.items()]
+    facts += [(shown, f"{result.statistics[key]:.8g}") for key, shown in names.items()]
     options = {k: v for k, v in result.settings.items() if k not in ("methods", "scale_covar")}
     if options:
         facts.append(("options", ", ".join(f"{key} = {value}" for key, value in options.items())))
@@ -268,24 +294,23 @@ def _noise_words(result: Any) -> str:
 
 def data_facts(result: Any) -> list[tuple[str, str]]:
     """What the data are: file, shape, range, masked points and digest."""
-    measurement = result.problem.measurement
-    data = measurement.data
-    by_reference = source_of(data) is not None
-    if source_of(measurement.keep) is not None:
-        n_masked = masked_points(result)
-    else:
-        n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
-    low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
+    data, keep = result.measurement.data, result.measurement.keep
     facts = [
         ("file", result.file_name or "given as an array"),
         ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
-        (
-            "range",
-            with_unit(f"{low:g} to {high:g}", unit_of(result, "data")),
-        ),
     ]
-    if n_masked:
-        facts.append(("masked", f"{n_masked} points"))
+    if isinstance(result, FitResult):
+        by_reference = source_of(data) is not None
+        low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
+        span = with_unit(f"{low:g} to {high:g}", unit_of(result, "data"))
+        is_read = source_of(keep) is None and keep is not None
+        n_masked = int(np.count_nonzero(~keep)) if is_read else masked_points(result)
+        facts += [("range", span), *([("masked", f"{n_masked} points")] if n_masked else [])]
+    else:
+        facts += [
+            ("times", axis_words(result.time, unit_of(result, "time"))),
+            ("energies", axis_words(result.energy, unit_of(result, "energy"))),
+        ]
     return [*facts, ("SHA-256", digest(data))]
 
 

@@ -23,7 +23,6 @@ from pyspec.plot.figures.spectra import is_trace
 from pyspec.plot.look import config_of
 from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.reports.fit_report import fit_parts
-from pyspec.plot.reports.joint_report import joint_parts
 from pyspec.plot.reports.page import CSS, PAGE, badge_html
 from pyspec.plot.reports.slice_report import slice_parts
 from pyspec.plot.style import PlotError
@@ -75,9 +74,7 @@ def report(
     # matplotlib has many weak references. Python ignores errors raised while it drops an object,
     # even the KeyboardInterrupt of Ctrl-C. A held one comes once the page is written.
     with Hold():
-        if files_of(fit):
-            parts = joint_parts(fit, config, notes)
-        elif isinstance(fit, SliceResults):
+        if isinstance(fit, SliceResults):
             parts = slice_parts(fit, config, notes)
         else:
             parts = fit_parts(fit, config, notes, named)
@@ -85,15 +82,11 @@ def report(
             title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
             body="\n".join(parts), subtitle=escape(_subtitle(fit)),
         )  # fmt: skip
-        return _write(Path(path), page)
-
-
-def _write(path: Path, text: str) -> Path:
-    try:
-        write_text(path, text)
-    except (OSError, DataError) as error:
-        raise PlotError(f"cannot write the report {str(path)!r}: {error}") from error
-    return path
+        try:
+            write_text(path, page)
+        except (OSError, DataError) as error:
+            raise PlotError(f"cannot write the report {str(path)!r}: {error}") from error
+        return Path(path)
 
 
 def _subtitle(result: Fit) -> str:

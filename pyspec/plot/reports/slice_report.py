@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import SliceResults
-from pyspec.io import digest
 from pyspec.plot.caption import five_digits
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.elements.labels import named, unit_of
+from pyspec.plot.elements.labels import named
 from pyspec.plot.figures.fits import plot_evolution, plot_fit
 from pyspec.plot.figures.stack import plot_stack
-from pyspec.plot.reports.fit_report import axis_words, model_texts, versions
+from pyspec.plot.reports.fit_report import data_facts, model_texts, versions
 from pyspec.plot.reports.html import (
     cards_row,
     facts_list,
@@ -43,19 +42,11 @@ def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[s
         (f"{len(slices.free_names)}", "free parameters in each"),
         (seconds_text(slices.seconds), f"on the {slices.backend} backend"),
     ]
-    data = slices.series.data
-    facts = [
-        ("file", slices.file_name or "given as an array"),
-        ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
-        ("times", axis_words(slices.time, unit_of(slices, "time"))),
-        ("energies", axis_words(slices.energy, unit_of(slices, "energy"))),
-        ("SHA-256", digest(data)),
-    ]
     return [
         section("", cards_row(cards) + _failures(slices)),
         *(section(*picture) for picture in _pictures(slices, config)),
         section("Parameters, over the slices that converged", _table(slices)),
-        section("Data", facts_list(facts) + notes_list(notes)),
+        section("Data", facts_list(data_facts(slices)) + notes_list(notes)),
         section("Model", model_texts(slices.model)),
         section("Made with", facts_list(versions())),
     ]
