@@ -20,9 +20,10 @@ from pyspec.workflow.results.identity import (
     digest_of_data,
     handle_of,
     is_scaled_by_scatter,
-    is_without_data,
     kinds_of,
+    mask_of,
     measured_by,
+    noise_of,
     selection_of,
     sigma_of,
 )
@@ -289,79 +290,46 @@ def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: st
                 f"{fit.file_name} have other sums, {here} and {there}, so their chi2, AIC and BIC "
                 "cannot be compared; " + (remedy or _SAME_SUMS)
             )
-        if _window(first) != _window(fit):
+        saved = first.measurement.data is None or fit.measurement.data is None
+        mine, theirs = (_seen(one, digests=saved) for one in (first, fit))
+        if mine["window"] != theirs["window"]:
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
                 f"{fit.file_name} saw different windows, {selection_of(first)} and "
                 f"{selection_of(fit)}, so their metrics cannot be compared; "
                 + (remedy or "name models that were fitted to the same data")
             )
-        other = _other_data(first, fit, judged=bool(told))
-        if other:
-            raise FitError(
-                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                f"{fit.file_name} saw {other}, so their metrics cannot be compared; "
-                + (remedy or "fit both again to the same data, mask and noise")
-            )
+        for key, what in _DIFFERENT.items():
+            unknown = key == "data" and "" in (mine[key], theirs[key]) and first is not fit
+            if (mine[key] != theirs[key] or unknown) and (told or key != "noise"):
+                what = what if not unknown else "data of which one is not known"
+                raise FitError(
+                    f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                    f"{fit.file_name} saw {what}, so their metrics cannot be compared; "
+                    + (remedy or "fit both again to the same data, mask and noise")
+                )
 
 
-def _window(fit: Fit) -> list[tuple[int, ...]]:
-    """The ranges of rows and columns of a fit, whole axes with their lengths."""
+#: What differs between two fits of one window. Noise counts only for sums that depend on it.
+_DIFFERENT = {
+    "data": "different values of the data (other rows or corrections)",
+    "mask": "different points (other masks)",
+    "noise": "different sigma",
+}
+
+
+def _seen(fit: Fit, *, digests: bool) -> dict[str, Any]:
+    """What a fit saw: the window as ranges of rows and columns, whole axes with their lengths; of
+    data the checksum, or `digests` where an archive has no more. Masks and weights by reference are
+    not read for it."""
     measured = measured_by(fit)
     shape = measured.data.shape
     given = (measured.rows, measured.columns)[-len(shape) :]
-    return [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)]
-
-
-def _other_data(first: Fit, fit: Fit, *, judged: bool) -> str:
-    """In what the data of two fits of one window differ, "" where they do not. Noise counts only
-    where sums that depend on it are `judged`."""
-    pair = _values_of(first, fit)
-    if "" in pair and first is not fit:
-        return "data of which one is not known (saved without them, after they had been changed)"
-    if None not in pair and len({*pair}) > 1:
-        return "different values of the data (other rows or corrections)"
-    points = [_points_of(one) for one in (first, fit)]
-    if None not in points and points[0] != points[1]:
-        return f"{points[0]} and {points[1]} points (other masks)"
-    measured = [measured_by(one) for one in (first, fit)]
-    if not _same_mask(*measured):
-        return "different points (other masks)"
-    if not judged or any(source_of(one.weight) is not None for one in measured):
-        return ""
-    if measured[0].loss_scale != measured[1].loss_scale:
-        return "different counts for each unit of the data"
-    weights = [np.ones(()) if one.weight is None else np.asarray(one.weight) for one in measured]
-    one, other = np.broadcast_arrays(*weights)
-    return "" if np.array_equal(one, other) else "different sigma"
-
-
-def _same_mask(first: Fit, other: Any) -> bool:
-    """Whether two measurements of one window leave out the same points; masks by reference are not
-    read for it."""
-    masks = [one.keep for one in (first, other)]
-    if any(source_of(keep) is not None for keep in masks):
-        return True
-    kept = [True if k is None else m.window(k) for k, m in zip(masks, (first, other), strict=True)]
-    one, another = np.broadcast_arrays(*kept)
-    return np.array_equal(one, another)
-
-
-def _values_of(first: Fit, fit: Fit) -> list[Any]:
-    """Checksums of the data of two fits, as far as they are known. If one comes from an archive
-    without data they are sha256 digests."""
-    if is_without_data(first) or is_without_data(fit):
-        return [digest_of_data(one) for one in (first, fit)]
-    return [_checksum_of(one) for one in (first, fit)]
-
-
-def _checksum_of(fit: Fit) -> Any:
-    """A checksum of the data of a fit."""
-    return fit.data_checksum if isinstance(fit, SliceResults) else fit.problem.data_checksum
-
-
-def _points_of(fit: Fit) -> int | None:
-    """How many points a fit of one spectrum or series saw."""
-    if isinstance(fit, SliceResults):
-        return None
-    return int(fit.n_data)
+    of: Any = fit if isinstance(fit, SliceResults) or digests else fit.problem
+    is_read = source_of(measured.keep) is None and source_of(measured.weight) is None
+    return {
+        "window": [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)],
+        "data": digest_of_data(fit) if digests else of.data_checksum,
+        "mask": mask_of(measured) if is_read else "",
+        "noise": noise_of(measured) if is_read else "",
+    }

@@ -15,7 +15,6 @@ from pyspec.calls import one_of
 from pyspec.errors import FitError, ModelError
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.again import settings_of
-from pyspec.model import Model
 from pyspec.model.data.digest import digest
 from pyspec.model.data.source import source_of
 from pyspec.plot.protocols import Fit
@@ -49,7 +48,9 @@ def handle_of(fit: Fit) -> str:
     else:
         rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
         facts += [rows, float(fit.chisqr)]
-        if is_scaled_by_scatter(fit) != _has_unknown_noise(fit):  # its errors alone are others
+        measured = fit.measurement
+        unknown = measured.weight is None and measured.loss != "poisson"
+        if is_scaled_by_scatter(fit) != unknown:  # its errors alone are others
             facts.append({"scale_covar": is_scaled_by_scatter(fit)})
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -57,11 +58,6 @@ def handle_of(fit: Fit) -> str:
 def is_scaled_by_scatter(fit: FitResult) -> bool:
     """Whether standard errors are scaled by the scatter of the residuals."""
     return bool((fit.settings or {}).get("scale_covar", True))
-
-
-def _has_unknown_noise(fit: FitResult) -> bool:
-    """Whether it is, for which a fit of a File scales its errors unless it is told otherwise."""
-    return fit.measurement.weight is None and fit.measurement.loss != "poisson"
 
 
 def label_of(fit: Fit) -> str | None:
@@ -83,11 +79,6 @@ def stamp(fit: Fit) -> None:
 def stamp_of(fit: Fit) -> str:
     """When a fit ended, "" where that is not known."""
     return str(vars(fit).get("timestamp", ""))
-
-
-def is_without_data(fit: Fit) -> bool:
-    """Whether this is a fit of an archive that holds neither its data nor where they stand."""
-    return fit.measurement.data is None
 
 
 def measured_by(fit: Any) -> Any:
@@ -209,8 +200,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     """The inputs of a fit. These are method and options; window, mask and noise; start, bounds and
     expression of every parameter. They tell whether the fit belongs to a joint fit. For slices they
     have the source of the starts."""
-    measured = measured_by(fit)
-    slices = isinstance(fit, SliceResults)
+    measured, slices = measured_by(fit), isinstance(fit, SliceResults)
     settings = vars(fit).get("settings")
     if settings is None and slices:
         settings = settings_of(fit)
@@ -219,13 +209,16 @@ def inputs_of(fit: Any) -> dict[str, Any]:
         key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
-    given |= {"mask": _mask(measured), "noise": _noise(measured)}
+    given |= {"mask": mask_of(measured), "noise": noise_of(measured)}
     given["data"] = digest_of_data(fit)[:SHORT]
     given["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
     if slices:  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
     model = fit.model
-    given["model_structure"] = _structure(model)
+    alike = model.copy()  # but for its values, which say what was found
+    own = alike.parameters.values()
+    alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
+    given["model_structure"] = hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
     starts = {} if slices else {row.name: row.init for row in fit.table}
     for name, par in model.parameters.items():
         free = par.vary and par.formula is None
@@ -236,15 +229,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     return given
 
 
-def _structure(model: Model) -> str:
-    """The digest of a model but for its values, which say what was found."""
-    alike = model.copy()
-    own = alike.parameters.values()
-    alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
-    return hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
-
-
-def _mask(measured: Any) -> str:
+def mask_of(measured: Any) -> str:
     """How many points of the window a mask leaves out, and which."""
     if measured.keep is None:
         return "none"
@@ -255,7 +240,8 @@ def _mask(measured: Any) -> str:
     return f"{left} of {kept.size} points, {digest(kept)[:SHORT]}" if left else "none"
 
 
-def _noise(measured: Any) -> str:
+def noise_of(measured: Any) -> str:
+    """The noise of data in a word, with its size."""
     if measured.loss == "poisson":
         return f"poisson(scale={measured.loss_scale:g})"
     if measured.weight is None:
