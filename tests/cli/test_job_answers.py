@@ -51,8 +51,16 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             )
         ),
         # These three were taken and had no effect.
-        (TABLE, START + "noise: {type: gaussian, sigma: 5, scale: 3}\n", "noise.scale: belongs to"),
-        (TABLE, START + "noise: {type: none, sigma: 5}\n", "noise.sigma: is of no use with"),
+        (
+            TABLE,
+            START + "noise: {type: gaussian, sigma: 5, scale: 3}\n",
+            "scale belongs to 'type: poisson'",
+        ),
+        (
+            TABLE,
+            START + "noise: {type: none, sigma: 5}\n",
+            "sigma belongs to 'type: gaussian'",
+        ),
         (
             "time,80,81,82\n1,5,6,7\n2,5,6,7\n",
             "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",

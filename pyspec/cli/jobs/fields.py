@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import abc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pyspec.cli.syntax_hints import for_fields
 from pyspec.errors import ModelError, PyspecError
@@ -25,6 +27,21 @@ Limits: TypeAlias = tuple[float | None, float | None]
 FIRST = {
     "data": "path", "fit": "type", "noise": "type", "limits": "energy", "auxiliary": "values",
 }  # fmt: skip
+
+
+#: What a job writes in one way.
+_SAME: dict[Any, Any] = {abc.Mapping: dict, abc.Sequence: list}
+
+#: Kind of an argument → what a job writes for it.
+_WANTED: dict[object, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a finite number",
+    str: "one word, '{key}: …'",
+    list: "a list, [a, b]",
+    tuple: "two numbers, [from, to]",
+    dict: "a word for each name, {{a: b}}",
+}
 
 
 class JobError(PyspecError, ValueError):
@@ -131,38 +148,77 @@ class Fields:
         node = self.nodes[key][1]
         return None if is_null(node) else node
 
-    # kinds of values
-
-    def text(self, key: str, default: T) -> str | T:
-        """A word or sentence."""
+    def value(self, key: str, kind: Any, default: Any = None) -> Any:
+        """The value of a field as the kind of an argument has it: ``float``, ``list[str]``,
+        ``Limits | None``; `default` where it is missing. Of a kind that YAML cannot write, such as
+        an array, it is plain Python: numbers, true and false, words, lists."""
         node = self.node(key)
-        if node is None:
-            return default
-        if not isinstance(node, Scalar):
-            kind = "a list" if isinstance(node, ListNode) else "fields"
-            raise self.wrong(key, f"give one word, '{key}: …', not {kind}")
-        return node.text
+        return default if node is None else self._as(key, node, kind)
+
+    def _as(self, key: str, node: Node, kind: Any) -> Any:
+        members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        inside = [one for one in members if one is not NoneType]
+        kinds = [_SAME.get(get_origin(one), get_origin(one)) or one for one in inside]
+        if is_null(node) and len(members) > len(kinds):
+            return None
+        if len(kinds) > 1 or not {*kinds} & {*_WANTED}:
+            return self._plain(key, node)
+        kind, *inner = kinds[0], *get_args(inside[0])
+        found: Any = None
+        are_ranges = bool(inner) and get_origin(inner[0]) is tuple
+        if kind is dict and isinstance(node, Mapping):
+            own = self.fields(key)
+            return {name: own.value(name, inner[1]) for name in own.nodes}
+        if kind is str and isinstance(node, Scalar):
+            found = node.text
+        elif kind is bool and isinstance(node, Scalar) and node.plain:
+            found = {"true": True, "false": False}.get(node.text.lower())
+        elif kind in (int, float) and (found := read_number(node)) is not None:
+            whole = kind is int and math.isfinite(found)
+            found = found if math.isfinite(found) else None
+            if whole and found != int(found):
+                raise self.wrong(key, f"give a whole number, not {found:g}")
+            found = int(found) if whole else found
+        elif kind is list:
+            items = node.items if isinstance(node, ListNode) else ()
+            if isinstance(node, ListNode) and not (
+                are_ranges and any(isinstance(item, Scalar) for item in items)
+            ):
+                return [self._as(key, item, inner[0]) for item in items]
+            found = [node.text] if inner == [str] and isinstance(node, Scalar) else None
+        elif kind is tuple and isinstance(node, ListNode) and len(node.items) == len(inner):
+            return tuple(self._as(key, *pair) for pair in zip(node.items, inner, strict=True))
+        if found is None:
+            shown = repr(node.text) if isinstance(node, Scalar) else "a list"
+            shown = "fields" if isinstance(node, Mapping) else shown
+            is_open = NoneType in get_args(inner[0] if inner else None)
+            more = "; null leaves a side open" if is_open else ""
+            wanted = "a list of ranges, [[from, to], …]" if are_ranges else _WANTED[kind]
+            raise self.wrong(key, f"give {wanted.format(key=key)}, not {shown}{more}")
+        return found
+
+    def call(self, function: Callable[..., object], *names: str) -> dict[str, Any]:
+        """The fields that are arguments of a function, those of these `names`, by its
+        type hints; without those that are left open."""
+        hints = get_type_hints(function)
+        return given({name: self.value(name, hints[name]) for name in names})
 
     def need(self, key: str, what: str) -> str:
         """A word that must be there."""
-        found = self.text(key, None)
+        found = self.value(key, str)
         if found is None:
-            self._misspelt(key)
+            for name in self.nodes:  # refuses a field that is the missing one, misspelt
+                hint = similar(name, [key])
+                if name not in self.known and hint:
+                    where = f"'{self.name}:'" if self.name else "a job"
+                    raise self.wrong(name, f"{where} has no field {name!r}{hint}")
             where = f"{self.name}: " if self.name else ""
             raise JobError(f"{self.source.at(self.line)}: {where}'{key}:' is missing; give {what}")
-        return found
-
-    def _misspelt(self, key: str) -> None:
-        """Refuses a field that is the missing one, misspelt."""
-        for name in self.nodes:
-            hint = similar(name, [key])
-            if name not in self.known and hint:
-                where = f"'{self.name}:'" if self.name else "a job"
-                raise self.wrong(name, f"{where} has no field {name!r}{hint}")
+        return str(found)
 
     def choice(self, key: str, known: Sequence[str], default: T) -> str | T:
         """One of several words, in any case."""
-        found = self.text(key, None)
+        found = self.value(key, str)
         if found is None:
             return default
         same = [word for word in known if word.lower() == found.lower()]
@@ -171,81 +227,12 @@ class Fields:
             raise self.wrong(key, f"must be one of {', '.join(known)}, not {found!r}{hint}")
         return same[0]
 
-    def number(self, key: str, default: T) -> float | T:
-        """A finite number."""
-        node = self.node(key)
-        return default if node is None else self._number(key, node)
-
-    def whole(self, key: str, default: T, least: int = 0) -> int | T:
-        """A whole number."""
-        number = self.number(key, None)
-        if number is None:
-            return default
-        if number != int(number) or number < least:
-            raise self.wrong(key, f"give a whole number of at least {least}, not {number:g}")
-        return int(number)
-
-    def flag(self, key: str, default: bool) -> bool:
-        """true or false."""
-        node = self.node(key)
-        if node is None:
-            return default
-        if isinstance(node, Scalar) and node.plain and node.text.lower() in ("true", "false"):
-            return node.text.lower() == "true"
-        raise self.wrong(key, "give true or false")
-
-    def pair(self, key: str) -> tuple[float, float] | None:
-        """Two numbers, [from, to]."""
-        node = self.node(key)
-        if node is None:
-            return None
-        if not isinstance(node, ListNode) or len(node.items) != 2:
-            raise self.wrong(key, "give two numbers, [from, to]")
-        first, second = (self._number(key, item) for item in node.items)
-        return first, second
-
-    def limits(self, key: str) -> Limits | None:
-        """Limits of an axis, [from, to]; null leaves a side open, as None does in Python."""
-        node = self.node(key)
-        if node is None:
-            return None
-        return self._limits(key, node, "two numbers, [from, to]")
-
-    def ranges(self, key: str) -> list[Limits]:
-        """Ranges of an axis, [[from, to], …]."""
-        node = self.node(key)
-        if node is None:
-            return []
-        asked = "a list of ranges, [[from, to], …]"
-        if not isinstance(node, ListNode):
-            raise self.wrong(key, f"give {asked}; null leaves a side open")
-        return [self._limits(key, item, asked) for item in node.items]
-
-    def _limits(self, key: str, node: Node, asked: str) -> Limits:
-        if not isinstance(node, ListNode) or len(node.items) != 2:
-            raise self.wrong(key, f"give {asked}; null leaves a side open")
-        low, high = (None if is_null(item) else self._number(key, item) for item in node.items)
-        return low, high
-
-    def numbers(self, key: str) -> list[float] | None:
-        """A list of numbers."""
-        node = self.node(key)
-        if node is None:
-            return None
-        if not isinstance(node, ListNode):
-            raise self.wrong(key, "give a list of numbers, [1, 2, 3]")
-        return [self._number(key, item) for item in node.items]
-
-    def words(self, key: str) -> list[str] | None:
-        """A list of words; one word is a list of one."""
-        node = self.node(key)
-        if node is None:
-            return None
-        items = node.items if isinstance(node, ListNode) else (node,)
-        found = [item.text for item in items if isinstance(item, Scalar)]
-        if len(found) != len(items):
-            raise self.wrong(key, "give words, [a, b]")
-        return found
+    def whole(self, key: str, least: int) -> int | None:
+        """A whole number from `least` on; None where it is missing."""
+        number: int | None = self.value(key, int)
+        if number is not None and number < least:
+            raise self.wrong(key, f"give a whole number of at least {least}, not {number}")
+        return number
 
     def fields(self, key: str) -> Fields:
         """A mapping below this one; one without fields where it is missing."""
@@ -258,17 +245,10 @@ class Fields:
             raise self.wrong(key, f"holds fields, one 'name: value' in a line{example}")
         return Fields(self.source, node, self._full(key))
 
-    def by_name(self, key: str) -> dict[str, str]:
-        """A word by each name of a mapping."""
-        inner = self.fields(key)
-        return {name: inner.need(name, "a word") for name in inner.nodes}
-
     def several(self, key: str) -> list[Fields]:
         """A list of mappings; one mapping is a list of one."""
         node = self.node(key)
-        if node is None:
-            return []
-        items = node.items if isinstance(node, ListNode) else (node,)
+        items = node.items if isinstance(node, ListNode) else (node,) if node is not None else ()
         if not all(isinstance(item, Mapping) for item in items):
             given = node.text if isinstance(node, Scalar) else "…"
             raise self.wrong(
@@ -279,11 +259,6 @@ class Fields:
             for k, item in enumerate(items)
             if isinstance(item, Mapping)
         ]
-
-    def plain(self, key: str) -> object:
-        """Any value as plain Python: numbers, true and false, words, lists; None if missing."""
-        node = self.node(key)
-        return None if node is None else self._plain(key, node)
 
     def _plain(self, key: str, node: Node) -> object:
         if isinstance(node, ListNode):
@@ -299,13 +274,6 @@ class Fields:
             return node.text
         return int(number) if node.text.lstrip("+-").isdigit() else number
 
-    def _number(self, key: str, node: Node) -> float:
-        number = read_number(node)
-        if number is None or not math.isfinite(number):
-            shown = repr(node.text) if isinstance(node, Scalar) else "a list"
-            raise self.wrong(key, f"give a finite number, not {shown}")
-        return number
-
     # what later goes wrong with a field
 
     @contextmanager
@@ -320,7 +288,7 @@ class Fields:
 
     def checked(self, key: str, check: Callable[[str], T]) -> T | None:
         """A word that `check` accepts; its error is reported at this field."""
-        word = self.text(key, None)
+        word = self.value(key, str)
         if word is None:
             return None
         with self.blame(key):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -13,19 +13,19 @@ import numpy.typing as npt
 
 from pyspec.calls import whole
 from pyspec.cli.jobs.fields import Fields, Limits, given, open_job
-from pyspec.cli.jobs.kinds import fits, words
-from pyspec.errors import FitError, shortened
+from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
-from pyspec.io.read import one_file
+from pyspec.io.read import one_file, read
 from pyspec.io.readers import WORDS
 from pyspec.model.data.axes import check_axis, check_weights
-from pyspec.model.yaml.reader import Mapping, Scalar
+from pyspec.model.yaml.reader import Scalar, Sequence
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
+from pyspec.workflow.data.noise import make_noise
 
 Array = npt.NDArray[np.float64]
 
@@ -114,8 +114,8 @@ def read_job(path: str | Path) -> Job:
     """Reads and checks a job file. Raises :class:`JobError` with file and line."""
     file = Path(path)
     top, home = open_job(file), file.parent
-    name, data = top.text("name", file.stem), _data(top, home)
-    model = top.text("model", None)  # first: no misspelt 'models'
+    name, data = top.value("name", str, file.stem), _data(top, home)
+    model = top.value("model", str)  # first: no misspelt 'models'
     models = home / top.need("models", "the YAML file of the models")
     job = Job(
         path=file,
@@ -128,7 +128,7 @@ def read_job(path: str | Path) -> Job:
         auxiliary=_auxiliary(top),
         inputs=_inputs(top, home, data.path),
         **_limits(top),
-        baseline=top.limits("baseline"),
+        baseline=top.value("baseline", Limits),
         noise=_noise(top, home),
         fit=_fit(top),
         **_output(top, home),
@@ -145,20 +145,20 @@ def _data(top: Fields, home: Path) -> DataSpec:
     if not own.given:
         raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
     path = home / own.need("path", "the file with the data")
-    options = _reading(own, home, path)
-    options |= {key: own.text(key, None) for key in ("energy_scale", "to")}
-    options |= {key: own.number(key, None) for key in ("photon_energy", "work_function")}
-    options |= {key: own.flag(key, False) for key in ("jacobian", "transpose", "sort")}
-    options |= {"errors": own.plain("errors"), "units": own.by_name("units")}
-    shift = own.fields("shift")
+    at = _places(own, "at")
+    for value in at.values():
+        if not isinstance(value, int):
+            raise own.wrong(
+                "at", f"gives positions, whole numbers from 0, not {value!r}; see 'select:'"
+            )
     spec = DataSpec(
         path=path,
-        options=given(options),
-        shift={axis: shift.number(axis, 0.0) for axis in shift.nodes},
-        select=_places(own),
-        at={key: _whole(own, value) for key, value in _places(own, "at").items()},
-        mean=own.words("mean") or [],
-        rename=own.by_name("rename"),
+        options=_reading(own, home, path),
+        shift=own.value("shift", dict[str, float], {}),
+        select=_places(own, "select"),
+        at=at,
+        mean=own.value("mean", list[str], []),
+        rename=own.value("rename", dict[str, str], {}),
         mask=own.choice("mask", ("nan",), None),
         fields=own,
     )
@@ -168,17 +168,19 @@ def _data(top: Fields, home: Path) -> DataSpec:
 
 def _reading(own: Fields, home: Path, path: Path) -> dict[str, Any]:
     """How the file `path` is read: arguments of :func:`pyspec.read`."""
-    return {
-        "format": own.choice("format", WORDS, None),
-        **{key: own.text(key, None) for key in ("layout", "delimiter", "decimal")},
-        **{key: _axis(own, key, home, path) for key in ("energy", "time")},
-        **{key: own.plain(key) for key in ("data", "columns", "block")},
-    }
+    names = [name for name in signature(read).parameters if name not in _NO_FIELDS]
+    axes = {name: _axis(own, name, home, path) for name in ("energy", "time")}
+    options = {"format": own.choice("format", WORDS, None), **axes}
+    return {**given(options), **own.call(read, *names)}
+
+
+#: Arguments of :func:`pyspec.read` that a job has otherwise, or not at all.
+_NO_FIELDS = ("path", "format", "energy", "time", "name", "lazy")
 
 
 def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
     """An axis: the path of a file beside the job or the data, or the value as it stands."""
-    value = own.plain(key)
+    value = own.value(key, object)
     if not isinstance(value, str) or value == "index":
         return value
     with own.blame(key):
@@ -193,22 +195,15 @@ def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
     return value if file is None else str(file.resolve())
 
 
-def _whole(own: Fields, value: Place) -> int:
-    if isinstance(value, int):
-        return value
-    raise own.wrong("at", f"gives positions, whole numbers from 0, not {value!r}; see 'select:'")
-
-
-def _places(own: Fields, key: str = "select") -> dict[str, Place]:
+def _places(own: Fields, key: str) -> dict[str, Any]:
     """Axis → number or (from, to)."""
     inner = own.fields(key)
-    found: dict[str, Place] = {}
-    for axis in inner.nodes:
-        value: Any = inner.plain(axis)
-        pair = inner.pair(axis) if isinstance(value, list) else None
-        if pair is None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+    found = {axis: inner.value(axis, object) for axis in inner.nodes}
+    for axis, value in found.items():
+        if isinstance(value, list):
+            found[axis] = inner.value(axis, tuple[float, float])
+        elif isinstance(value, bool) or not isinstance(value, (int, float)):
             raise inner.wrong(axis, f"give a number or [from, to], not {value!r}")
-        found[axis] = value if pair is None else pair
     return found
 
 
@@ -220,9 +215,9 @@ def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
             found[name] = InputSpec(home / inner.need(name, "a file"), {})
             continue
         own = inner.fields(name)
-        file = own.text("path", None)
+        file = own.value("path", str)
         path = data if file is None else home / file
-        options = given(_reading(own, home, path))
+        options = _reading(own, home, path)
         own.done()
         if file is None and not options:
             raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
@@ -236,11 +231,11 @@ def _law(own: Fields, home: Path, moves: bool) -> Law:
         model = value.text if isinstance(value, Scalar) else "…"
         raise own.wrong(name, f"write '- {{parameter: {name}, model: {model}}}'")
     parameter = own.need("parameter", "the name of a parameter, such as GLP_01_x0")
-    models = own.words("model")
+    models = own.value("model", list[str])
     if not models:
         raise own.wrong("model", "is missing; give the name of a model of time laws")
-    path = own.text("path", None)
-    frequency = own.number("frequency", -1.0) if moves else -1.0
+    path = own.value("path", str)
+    frequency = own.value("frequency", float, -1.0) if moves else -1.0
     own.done()
     return Law(parameter, models, None if path is None else home / path, frequency, own)
 
@@ -249,14 +244,14 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
     own = top.fields("auxiliary")
     if not own.given:
         return {"aux_axis": None, "aux_weights": None}
-    values, weights = own.numbers("values"), own.numbers("weights")
-    span, points = own.pair("range"), own.whole("points", None, 1)
+    values, weights = (own.value(key, list[float]) for key in ("values", "weights"))
+    span, points = own.value("range", tuple[float, float]), own.whole("points", 1)
     own.done()
     if [one is not None for one in (values, span, points)] not in ([1, 0, 0], [0, 1, 1]):
         raise top.wrong(
             "auxiliary", "give 'values: [0, 1, 2]', or 'range: [0, 5]' and 'points: 20'"
         )
-    places = values if span is None else np.linspace(*span, points or 1)
+    places = values if span is None else np.linspace(span[0], span[1], points or 1)
     with top.blame("auxiliary"):
         axis = check_axis(places, "auxiliary")
         check_weights(weights, axis.size)
@@ -266,8 +261,8 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
 def _limits(top: Fields) -> dict[str, Any]:
     own = top.fields("limits")
     found = {
-        **{f"{key}_limits": own.limits(key) for key in ("energy", "time")},
-        **{key: own.ranges(key) for key in ("exclude", "exclude_times")},
+        **{f"{key}_limits": own.value(key, Limits) for key in ("energy", "time")},
+        **{key: own.value(key, list[Limits], []) for key in ("exclude", "exclude_times")},
     }
     own.done()
     return found
@@ -278,48 +273,30 @@ def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
     if not own.given:
         return None
     kind = own.choice("type", ("gaussian", "poisson", "none"), "gaussian")
-    sigma: Any = own.plain("sigma")
-    scale = own.number("scale", 1.0)
+    noise_type = "unknown" if kind == "none" else kind
+    word, scale = own.value("sigma", object), own.value("scale", float)
+    is_file = isinstance(word, str) and bool(word.strip())
+    sigma = home / word if is_file else own.value("sigma", float)
     own.done()
-    if isinstance(sigma, str) and sigma.strip():
-        sigma = home / sigma
-    elif sigma is not None and (
-        isinstance(sigma, bool) or not (isinstance(sigma, (int, float)) and 0 < sigma < math.inf)
-    ):
-        raise own.wrong("sigma", "give a positive number, or the path of a file of that shape")
-    if kind == "gaussian" and sigma is None:
-        raise top.wrong("noise", "gaussian noise needs 'sigma:', its standard deviation")
-    if kind == "poisson" and sigma is not None:
-        raise own.wrong("sigma", "counts have no sigma of their own; 'scale:' is counts per unit")
-    if kind == "none" and sigma is not None:
-        raise own.wrong("sigma", "is of no use with 'type: none'; leave it out, or the type")
-    if kind != "poisson" and "scale" in own.nodes:
-        raise own.wrong("scale", "belongs to 'type: poisson': counts for each unit of the data")
-    if not scale > 0:
-        raise own.wrong("scale", "must be positive: counts for each unit of the data")
-    return {
-        "noise_type": "unknown" if kind == "none" else kind,
-        "sigma": sigma,
-        "scale": scale if kind == "poisson" else None,
-    }
+    with top.blame("noise"):
+        make_noise(noise_type, 1.0 if is_file else sigma, scale, ())
+    return {"noise_type": noise_type, "sigma": sigma, "scale": scale}
 
 
 def _fit(top: Fields) -> FitSpec:
     own = top.fields("fit")
-    kind = own.choice("type", FIT_TYPES, None)
-    node = own.plain("spectrum")
-    spectrum = own.pair("spectrum") if isinstance(node, list) else own.number("spectrum", None)
+    kind, node = own.choice("type", FIT_TYPES, None), own.node("spectrum")
+    spectrum = own.value("spectrum", tuple[float, float] if isinstance(node, Sequence) else float)
     options: dict[str, Any] = {
         "method": own.checked("method", canonical_method),
         "backend": own.checked("backend", backend_name),
-        "max_nfev": own.whole("max_evaluations", None, 1),
-        "stages": own.whole("stages", None, 1),
+        "max_nfev": own.whole("max_evaluations", 1),
+        "stages": own.whole("stages", 1),
+        "scale_covar": own.value("scale_errors", bool),
     }
-    if own.plain("scale_errors") is not None:
-        options["scale_covar"] = own.flag("scale_errors", True)
     inner = own.fields("options")
     options |= {key: _option(inner, key) for key in inner.nodes}
-    workers, progress = own.whole("workers", None, 1), own.flag("progress", True)
+    workers, progress = own.whole("workers", 1), own.value("progress", bool, True)
     for key in own.nodes:
         if key not in own.known and key in get_type_hints(StagedOptions):
             raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
@@ -330,21 +307,14 @@ def _fit(top: Fields) -> FitSpec:
 
 def _option(inner: Fields, key: str) -> object:
     """An argument of fits, of the kind that it takes."""
-    value = inner.plain(key)
     hints = get_type_hints(StagedOptions)
-    if key not in hints:
-        if key in _ELSEWHERE:
-            raise inner.wrong(key, f"is no option; write {_ELSEWHERE[key]}")
-        with inner.blame(key):
+    if key in _ELSEWHERE:
+        raise inner.wrong(key, f"is no option; write {_ELSEWHERE[key]}")
+    value = inner.value(key, hints.get(key, object))
+    with inner.blame(key):
+        if key not in hints:
             check_options("fit", {key: value})
-    hint = hints.get(key, Any)
-    if key == "linear" and isinstance(value, str):
-        with inner.blame(key):
-            checked_linear(value)
-    if value is not None and not fits(value, hint):
-        raise inner.wrong(key, f"must be {words(hint)}, not {shortened(value)}")
-    if value is not None and key in _CHECKS:
-        with inner.blame(key):
+        if value is not None and key in _CHECKS:
             _CHECKS[key](value)
     return value
 
@@ -361,6 +331,7 @@ _ELSEWHERE = {
 
 #: What a fit would refuse once the data are read.
 _CHECKS: dict[str, Callable[[Any], object]] = {
+    "linear": checked_linear,
     "n_starts": lambda given: whole("n_starts", given, 1, FitError),
     "seed": lambda given: whole("seed", given, 0, FitError),
     "max_nfev": lambda given: check_limits(given, None),
@@ -371,29 +342,28 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 def _first(top: Fields) -> dict[str, Any]:
     """How ``pyspec new`` began the job."""
     own = top.fields("first")
-    found = {"command": own.text("command", "") or "", "unsure": own.by_name("unsure")}
+    found = {
+        "command": own.value("command", str, ""),
+        "unsure": own.value("unsure", dict[str, str], {}),
+    }
     own.done()
     return found
 
 
 def _output(top: Fields, home: Path) -> dict[str, Any]:
-    node = top.node("output")
-    if node is not None and not isinstance(node, Mapping):
-        word = top.plain("output")
-        if not isinstance(word, str):
-            raise top.wrong("output", "give the name of a folder, such as 'output: results'")
-        return {"folder": home / word, "archive": True}
+    if isinstance(top.node("output"), Scalar):
+        return {"folder": home / top.value("output", str), "archive": True}
     own = top.fields("output")
-    folder, archive = own.text("folder", "results"), own.flag("archive", True)
+    folder, archive = own.value("folder", str, "results"), own.value("archive", bool, True)
     own.done()
     return {"folder": home / folder, "archive": archive}
 
 
 def _plot(top: Fields) -> dict[str, Any]:
     own, config = top.fields("plot"), PlotConfig()
-    named = {key: own.plain(key) for key in (*FIELDS, *ALIASES)}
-    own.done()
+    named = {key: own.value(key, object) for key in (*FIELDS, *ALIASES)}
     named = {key: value for key, value in named.items() if value is not None}
+    own.done()
     for key, value in named.items():
         with own.blame(key):
             config.update(**{key: value})
