@@ -59,7 +59,7 @@ def answered(function: Function) -> Function:
 
 
 def explain(
-    label: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    label: str, signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> str:
     """What is wrong with the arguments of a call, and what it takes."""
     parameters = dict(signature.parameters)

@@ -16,13 +16,13 @@ LARGEST = 2**63
 Array = npt.NDArray[np.float64]
 
 
-def real(what: str, given: Any) -> Array:
+def real(what: str, given: object) -> Array:
     """Real numbers as float64, where masked ones are NaN. Raises :class:`DataError` for anything
     else: of complex numbers NumPy would keep the real part alone."""
     return np.asarray(real_array(what, given), dtype=np.float64)
 
 
-def real_array(what: str, given: Any) -> npt.NDArray[Any]:
+def real_array(what: str, given: object) -> npt.NDArray[Any]:
     """The same in their own type; masked ones, if there are any, as float64."""
     array: Any = given
     try:
@@ -64,7 +64,7 @@ def row_of(what: str, given: Any, n: int, of: str = "a row") -> int:
     return int(given) % n
 
 
-def one_of(what: str, given: Any, known: Sequence[str], error: type[PyspecError]) -> None:
+def one_of(what: str, given: object, known: Sequence[str], error: type[PyspecError]) -> None:
     """Raises `error` unless `given` is one of the words `known`."""
     if not isinstance(given, str) or given not in known:
         hint = suggest(given, list(known)) if isinstance(given, str) else ""

@@ -59,7 +59,7 @@ def found_of(
     path: Path,
     blocks: Sequence[Block],
     block: int | str | None = None,
-    columns: Any = None,
+    columns: object = None,
     *,
     what: str = "",
 ) -> Found:
@@ -148,7 +148,7 @@ def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[Any
     return block.columns[which][2]
 
 
-def _column(path: Path, block: Block, columns: Any) -> int:
+def _column(path: Path, block: Block, columns: object) -> int:
     labels = [label for label, _, _ in block.columns]
     if columns is None:
         return 0
@@ -190,7 +190,7 @@ def _common(blocks: Sequence[Block]) -> dict[str, Any]:
     return found
 
 
-def meta_numbers(meta: Mapping[str, Any], **names: str) -> dict[str, Any]:
+def meta_numbers(meta: Mapping[str, object], **names: str) -> dict[str, Any]:
     """`meta` with some entries as numbers under the names that pyspec knows:
     ``photon_energy="Excitation Energy"``."""
     result = dict(meta)

@@ -25,7 +25,9 @@ class Coding:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, attributes: Mapping[str, Any], nexus: Mapping[str, Any] | None = None) -> Coding:
+    def of(
+        cls, attributes: Mapping[str, object], nexus: Mapping[str, object] | None = None
+    ) -> Coding:
         """That of ``_FillValue``, ``missing_value``, ``scale_factor`` and ``add_offset`` among the
         attributes, and of the ``scaling_factor`` and ``offset`` of NXdata."""
         missing: list[Any] = []

@@ -301,7 +301,7 @@ class Dataset(Suggesting):
             )
         return self.axes[dim]
 
-    def _indices(self, dim: str, value: Any) -> int | npt.NDArray[np.int64]:
+    def _indices(self, dim: str, value: object) -> int | npt.NDArray[np.int64]:
         axis = self._need(dim)
         low, high, near = float(axis.min()), float(axis.max()), slack(axis)
         try:
@@ -323,7 +323,7 @@ class Dataset(Suggesting):
             )
         return inside
 
-    def _position(self, dim: str, number: Any) -> int:
+    def _position(self, dim: str, number: object) -> int:
         size = self._need(dim).size
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise DataError(
@@ -348,7 +348,7 @@ class Dataset(Suggesting):
         axes = {**self.axes, dim: self.axes[dim][index]}
         return replace(self, data=data, errors=errors, axes=axes, notes=(*self.notes, note))
 
-    def _values(self, dim: str, index: Any) -> tuple[Any, Any]:
+    def _values(self, dim: str, index: object) -> tuple[Any, Any]:
         place = self.dims.index(dim)
         errors = None if self.errors is None else _taken(self.errors, index, place)
         return _taken(self.data, index, place), errors
@@ -384,7 +384,7 @@ def _taken(array: Any, index: Any, place: int) -> Any:
     return array[part] if place == 0 else array[:, part]
 
 
-def _axis(axes: Mapping[str, Any], dim: str, size: int) -> Array:
+def _axis(axes: Mapping[str, object], dim: str, size: int) -> Array:
     if dim not in axes:
         raise DataError(f"the axis {dim!r} has no values; give {dim}=")
     axis = np.array(axes[dim], dtype=np.float64)

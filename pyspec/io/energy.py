@@ -233,12 +233,12 @@ def _said(dataset: Dataset, what: str) -> float | None:
     return float(value) if _is_number(value) and 0 < value < np.inf else None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     return is_number and not isinstance(value, bool)
 
 
-def with_energies(meta: Mapping[str, Any]) -> dict[str, Any]:
+def with_energies(meta: Mapping[str, object]) -> dict[str, Any]:
     """Metadata with photon energy and work function in eV: a text such as "1.4866 keV" becomes a
     number. Other text, such as "Al Ka", stays."""
     found = dict(meta)

@@ -44,7 +44,7 @@ def slices_csv(slices: SliceResults) -> str:
     )
 
 
-def columns_csv(head: Iterable[str], columns: Iterable[Any]) -> str:
+def columns_csv(head: Iterable[str], columns: Iterable[object]) -> str:
     """Columns of numbers to their last bit, empty where they are not finite, and of words."""
     return _csv(head, (map(_cell, row) for row in zip(*columns, strict=True)))
 
@@ -86,7 +86,7 @@ def result_json(result: FitResult | SliceResults) -> str:
     return json.dumps(plain_result(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

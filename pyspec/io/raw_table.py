@@ -42,8 +42,8 @@ def assemble(
     found: Found,
     source: str,
     *,
-    energy: Any = None,
-    time: Any = None,
+    energy: object = None,
+    time: object = None,
     transpose: bool = False,
     sort: bool = False,
     name: str | None = None,
@@ -133,7 +133,7 @@ def _refuse_turned(source: str, transpose: bool, sort: bool) -> None:
         raise DataError(f"{source}: {word}= needs the data in memory; leave lazy= out")
 
 
-def _real(data: Any, source: str) -> npt.NDArray[Any]:
+def _real(data: object, source: str) -> npt.NDArray[Any]:
     array = np.asarray(data)
     if array.dtype.kind == "c":
         raise DataError(f"{source}: the data are complex; save their real part or magnitude")
@@ -147,7 +147,7 @@ def _real(data: Any, source: str) -> npt.NDArray[Any]:
     return array if kept else array.astype(np.float64)
 
 
-def _errors(errors: Any, data: npt.NDArray[Any], source: str) -> Array:
+def _errors(errors: object, data: npt.NDArray[Any], source: str) -> Array:
     """Standard errors as numbers of the shape of the data."""
     array = _real(errors, source).astype(np.float64)
     if array.shape != data.shape:
@@ -191,7 +191,7 @@ def _place(found: Found, outside: dict[str, Any]) -> None:
         found.notes.append(f"dimension {place} has no axis: it is called {dim} and numbered")
 
 
-def _given_axis(axis: Any, what: str, found: Found, source: str) -> Array:
+def _given_axis(axis: object, what: str, found: Found, source: str) -> Array:
     if what not in found.dims:
         raise DataError(
             f"{source}: {what}= is given, but the data have the axes "

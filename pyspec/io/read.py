@@ -44,8 +44,8 @@ def read(
     path: str | Path,
     *,
     format: str | None = None,
-    energy: Any = None,
-    time: Any = None,
+    energy: object = None,
+    time: object = None,
     data: str | None = None,
     columns: int | str | Sequence[int | str] | None = None,
     errors: int | str | None = None,
@@ -284,7 +284,7 @@ def _format(file: Path, given: str | None) -> Reader:
     return last
 
 
-def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, Any]) -> None:
+def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, object]) -> None:
     for key, value in options.items():
         if value is not None and key not in reader.keywords:
             homes = [name for name, one in READERS.items() if key in one.keywords]
@@ -315,7 +315,7 @@ def one_file(what: str, given: str | Path, folders: Sequence[Path]) -> Path | No
     return found[0] if found else None
 
 
-def _axis(file: Path, given: Any, near: Path | None, what: str) -> Any:
+def _axis(file: Path, given: object, near: Path | None, what: str) -> Any:
     """An axis as given: an array, 'index', or what the file `near` holds."""
     if isinstance(given, str) and given == "index":
         return given

@@ -77,11 +77,11 @@ class Request:
     sizes: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def _is_name(value: Any) -> bool:
+def _is_name(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
-def _is_word(value: Any) -> bool:
+def _is_word(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
@@ -107,7 +107,7 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def check_keywords(path: Path, given: Mapping[str, Any]) -> None:
+def check_keywords(path: Path, given: Mapping[str, object]) -> None:
     """Raises :class:`DataError` for a value that a keyword of `read` cannot have."""
     for key, value in given.items():
         fits, what = _VALUES[key]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,17 @@ from pyspec.io.raw_table import Found, assemble
 from pyspec.io.sources.arrays import by_reference
 from pyspec.io.units import guess_kind, show_unit
 
+if TYPE_CHECKING:
+    import xarray
+    from xarray import DataArray
+
 #: What follows the name of a variable in that of its standard errors.
 ERRORS = "_stderr"
 
 
 @answered
 def from_xarray(
-    array: Any,
+    array: object,
     *,
     energy: str | None = None,
     time: str | None = None,
@@ -128,7 +133,7 @@ def found_in(
     return found
 
 
-def _decoded(array: Any) -> npt.NDArray[Any]:
+def _decoded(array: DataArray) -> npt.NDArray[Any]:
     """The numbers of a variable. xarray decodes as it opens a file, and then takes the attributes
     away that say how."""
     return Coding.of(array.attrs).decode(np.asarray(array.values))
@@ -139,10 +144,15 @@ def _unit_of_name(dim: str) -> str:
     return shown if guess_kind("", shown) and len(dim) > 1 else ""
 
 
-def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[str]) -> Any:
+def _along(
+    array: DataArray,
+    beside: Mapping[str, DataArray],
+    given: tuple[str | None, ...],
+    notes: list[str],
+) -> Any:
     """The array with axes as coordinates of its dimensions. A dimension without a coordinate gets
     the one that is `given`, else the only line along it, such as energies along pixels."""
-    every = {str(name): line for name, line in {**array.coords, **beside}.items()}
+    every = {str(name): line for name, line in [*array.coords.items(), *beside.items()]}
     lines = {name: line for name, line in every.items() if line.ndim == 1 and name != array.name}
     for dim in map(str, array.dims):
         along = [name for name, line in lines.items() if line.dims == (dim,) and name != dim]
@@ -157,7 +167,7 @@ def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[s
     return array
 
 
-def _serves(array: Any, dim: str, line: Any) -> bool:
+def _serves(array: DataArray, dim: str, line: Any) -> bool:
     """Whether a line may be the axis of the dimension it lies along. A variable beside the data is
     an axis only if it has the name of the missing axis: "e_shift" along the times is none."""
     name = str(line.name)
@@ -168,7 +178,7 @@ def _serves(array: Any, dim: str, line: Any) -> bool:
     return kind is not None and kind not in others and _kind(array, dim) in (None, kind)
 
 
-def _errors(array: Any, beside: Any, where: str, errors: str) -> Any:
+def _errors(array: DataArray, beside: Mapping[str, DataArray], where: str, errors: str) -> Any:
     """The variable with the standard errors, its dimensions in the order of the data."""
     names = [str(name) for name in beside]
     if errors not in names:
@@ -184,14 +194,14 @@ def _errors(array: Any, beside: Any, where: str, errors: str) -> Any:
     return spread.transpose(*array.dims)
 
 
-def _own_errors(beside: Any, array: Any) -> str | None:
+def _own_errors(beside: Mapping[str, DataArray], array: DataArray) -> str | None:
     """The variable that is named as the standard errors of the data, and has their dimensions."""
     name = f"{array.name}{ERRORS}"
     return name if name in beside and {*beside[name].dims} == {*array.dims} else None
 
 
 def _variable(
-    dataset: Any, where: str, data: str | None, errors: str | None, notes: list[str]
+    dataset: xarray.Dataset, where: str, data: str | None, errors: str | None, notes: list[str]
 ) -> Any:
     names = [str(name) for name in dataset.data_vars if name != errors]
     if data is not None:
@@ -216,7 +226,9 @@ def _variable(
     return dataset[pool[0]]
 
 
-def _kinds(array: Any, dims: list[str], where: str, given: dict[str, str | None]) -> dict[str, str]:
+def _kinds(
+    array: DataArray, dims: list[str], where: str, given: dict[str, str | None]
+) -> dict[str, str]:
     """Dimension → "energy" or "time"."""
     kinds: dict[str, str] = {}
     for kind, name in given.items():
@@ -248,14 +260,14 @@ def _kinds(array: Any, dims: list[str], where: str, given: dict[str, str | None]
     return kinds
 
 
-def _kind(array: Any, dim: str) -> str | None:
+def _kind(array: DataArray, dim: str) -> str | None:
     unit = str(array.coords[dim].attrs.get("units", "")) if dim in array.coords else ""
     if dim in array.coords and array.coords[dim].dtype.kind in "mM":
         return "time"
     return guess_kind(dim, unit)
 
 
-def _values(coord: Any, where: str, dim: str, found: Found, new: str) -> Any:
+def _values(coord: DataArray, where: str, dim: str, found: Found, new: str) -> Any:
     values = _decoded(coord)
     if values.dtype.kind in "mM":
         found.units[new] = "s"

@@ -66,7 +66,7 @@ class Sheet:
     def __init__(
         self,
         ax: Axes | None = None,
-        fig: Any = None,
+        fig: object = None,
         save_path: str | Path | None = None,
         show: bool = False,
         figsize: Sequence[float] | None = None,
@@ -205,7 +205,7 @@ def checked_size(given: Any) -> tuple[float, float]:
     return float(given[0]), float(given[1])
 
 
-def _check_place(ax: object, fig: Any, figsize: Any) -> None:
+def _check_place(ax: object, fig: object, figsize: object) -> None:
     import matplotlib.axes
     import matplotlib.figure
 

@@ -30,7 +30,7 @@ class Drawn:
     values: dict[str, float]
 
 
-def made_by(settings: Mapping[str, Any]) -> str:
+def made_by(settings: Mapping[str, object]) -> str:
     """How data are made, in one line: the settings of a simulator, or of a sweep's file."""
     shown = ("detection", "noise_type", "noise_level", "counts_per_delay", "seed")
     return ", ".join(f"{key} {settings[key]}" for key in shown if key in settings)

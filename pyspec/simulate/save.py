@@ -51,7 +51,7 @@ def save_data(
     data: list[Array],
     model: Model,
     values: dict[str, float],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> None:
     """Writes clean and noisy data with the axes of a model, its true values, and how they were
     made; see :meth:`pyspec.simulate.Simulator.save_data`."""
@@ -82,7 +82,7 @@ def csv_text(data: Array, energy: Any, time: Any) -> str:
 
 
 def _write_npz(
-    part: Path, arrays: dict[str, Any], settings: Mapping[str, Any], values: dict[str, float]
+    part: Path, arrays: dict[str, Any], settings: Mapping[str, object], values: dict[str, float]
 ) -> None:
     plain = {"data": arrays["noisy"][0], **_for_read(arrays)}
     facts = {**settings, "values": values}
@@ -98,7 +98,7 @@ def _for_read(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_hdf5(
-    part: Path, arrays: dict[str, Any], settings: Mapping[str, Any], values: dict[str, float]
+    part: Path, arrays: dict[str, Any], settings: Mapping[str, object], values: dict[str, float]
 ) -> None:
     h5py = need("h5py", "simulated data in HDF5")
     with h5py.File(part, "w") as file:

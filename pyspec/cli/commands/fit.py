@@ -243,7 +243,7 @@ def _when(job: Job) -> When:
     return (None, point) if isinstance(point, tuple) else (point, None)
 
 
-def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: Any) -> list[Any]:
+def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object) -> list[Any]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
     marks them where a signal comes, `client` shares those of all times."""
     found: list[Any] = []

@@ -148,14 +148,14 @@ class Fields:
         node = self.nodes[key][1]
         return None if is_null(node) else node
 
-    def value(self, key: str, kind: Any, default: Any = None) -> Any:
+    def value(self, key: str, kind: object, default: object = None) -> Any:
         """The value of a field as the kind of an argument has it: ``float``, ``list[str]``,
         ``Limits | None``; `default` where it is missing. Of a kind that YAML cannot write, such as
         an array, it is plain Python: numbers, true and false, words, lists."""
         node = self.node(key)
         return default if node is None else self._as(key, node, kind)
 
-    def _as(self, key: str, node: Node, kind: Any) -> Any:
+    def _as(self, key: str, node: Node, kind: object) -> Any:
         members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
         inside = [one for one in members if one is not NoneType]
         kinds = [_SAME.get(get_origin(one), get_origin(one)) or one for one in inside]

@@ -42,7 +42,7 @@ def references_of(measurement: Measurement) -> list[dict[str, Any]]:
     return found
 
 
-def as_given(data: Any) -> Any:
+def as_given(data: object) -> Any:
     """Data as they were handed over: by reference, or as an array."""
     source = as_source(data)
     return np.asarray(data) if source is None else source
@@ -70,7 +70,7 @@ def measured_again(record: Mapping[str, Any], data: Any) -> Measurement:
     return found
 
 
-def is_left_out(given: Any) -> bool:
+def is_left_out(given: object) -> bool:
     """Whether these are values by reference that an archive does not hold."""
     source = source_of(given)
     return source is not None and source.nbytes > LOADED
@@ -117,7 +117,7 @@ def _local(what: str, path: str, is_store: bool, say: str) -> Path:
     return place
 
 
-def _open(reference: Mapping[str, Any]) -> Source:
+def _open(reference: Mapping[str, object]) -> Source:
     kind, path, key = (str(reference[name]) for name in ("kind", "path", "key"))
     what = "the data" if reference["what"] == "data" else f"the {reference['what']}"
     say = "hand them over: refit(data)" if what == "the data" else "fit them again from your script"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from pyspec.errors import DataError, cut, one_line, shortened
 from pyspec.io.archive import header
 from pyspec.io.archive.tree import Reader, packing, tree_digest, write_tree
 from pyspec.model.data.digest import digest
+
+if TYPE_CHECKING:
+    import h5py
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -37,7 +40,7 @@ _MOST = 100
 
 
 def write_items(
-    file: Any, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
+    file: h5py.File, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> None:
     """Adds fits and arrays that are not there yet to an archive or to an empty file.
 
@@ -73,7 +76,7 @@ def write_items(
         dataset[...] = array
 
 
-def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _places(group: h5py.Group, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """New fits by their places. Fits that the archive holds already move behind the others, so that
     `fits` are its last ones in their order."""
     old = sorted(group, key=int)
@@ -105,7 +108,7 @@ def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[
 
 
 def _given(
-    group: Any, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
+    group: h5py.Group, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Any], set[str]]:
     """(new fits, and names of fits that the archive holds, in the order of `fits`; names of fits
     that are replaced by one with another label)."""
@@ -124,16 +127,16 @@ def _given(
     return [one for one in given if not (isinstance(one, str) and one in gone)], gone
 
 
-def _unnamed(fit: Mapping[str, Any]) -> bytes:
+def _unnamed(fit: Mapping[str, object]) -> bytes:
     """The digest of a fit but for what a person called it, and when it ended."""
     return tree_digest({key: one for key, one in fit.items() if key not in NAMED}).encode()
 
 
-def _unnamed_of(group: Any) -> bytes:
+def _unnamed_of(group: h5py.Group) -> bytes:
     return bytes(group.attrs.get("unnamed", group.attrs["sha256"]))
 
 
-def _label_of(group: Any) -> str | None:
+def _label_of(group: h5py.Group) -> str | None:
     return bytes(group["label"][()]).decode() if "label" in group else None
 
 
@@ -146,7 +149,7 @@ def _is_digest(name: object) -> bool:
     return isinstance(name, str) and re.fullmatch("[0-9a-f]{64}", name) is not None
 
 
-def missing_items(file: Any, kind: str, names: Sequence[str]) -> dict[str, str]:
+def missing_items(file: h5py.File, kind: str, names: Sequence[str]) -> dict[str, str]:
     """What the group ("fits" or "arrays") of an archive has lost: name → that it is missing."""
     expected = int(file.attrs.get(f"n_{kind}", len(names)))
     if kind == "fits":
@@ -162,12 +165,12 @@ def missing_items(file: Any, kind: str, names: Sequence[str]) -> dict[str, str]:
     return {"arrays": f"{lost} of {expected} are missing"} if lost > 0 else {}
 
 
-def fit_names(file: Any) -> list[str]:
+def fit_names(file: h5py.File) -> list[str]:
     """The names of the fits in the order in which they were saved."""
     return sorted(file["fits"], key=int)
 
 
-def _fit(reader: Reader, file: Any, name: str) -> dict[str, Any]:
+def _fit(reader: Reader, file: h5py.File, name: str) -> dict[str, Any]:
     group = file["fits"][name]
     found, own = reader.tree(group)
     if bytes(group.attrs["sha256"]).decode() != own or not isinstance(found, dict):
@@ -175,14 +178,14 @@ def _fit(reader: Reader, file: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def _array(reader: Reader, file: Any, name: str) -> npt.NDArray[Any]:
+def _array(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[Any]:
     array = reader.array(file["arrays"][name])
     if digest(array) != name:
         raise DataError(f"arrays/{name}: its sha256 differs")
     return array
 
 
-def item_of(reader: Reader, file: Any, kind: str, name: str) -> Any:
+def item_of(reader: Reader, file: object, kind: str, name: str) -> Any:
     """One fit ("fits") or one array ("arrays"), its digest checked.
 
     Raises whatever damage leads to.
@@ -190,7 +193,7 @@ def item_of(reader: Reader, file: Any, kind: str, name: str) -> Any:
     return (_array if kind == "arrays" else _fit)(reader, file, name)
 
 
-def check_root(file: Any, path: Path) -> None:
+def check_root(file: h5py.File, path: Path) -> None:
     """Raises :class:`DataError` unless an open HDF5 file is an archive of fits."""
     schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
     if schema is None or writer is None or "fits" not in file or "arrays" not in file:
@@ -224,13 +227,13 @@ class Wanted:
     texts: Mapping[str, Collection[str | None]]
     last: bool = False
 
-    def names(self, file: Any) -> list[str]:
+    def names(self, file: h5py.File) -> list[str]:
         """The names of the fits in an open archive, in the order in which they were saved."""
         every = fit_names(file)
         found = (name for name in reversed(every) if self._is(file["fits"][name]))
         return list(found)[::-1] if not self.last else list(islice(found, 1))
 
-    def _is(self, group: Any) -> bool:
+    def _is(self, group: h5py.Group) -> bool:
         return all(
             key in group and bytes(group[key][()]).decode() in among
             for key, among in self.texts.items()

@@ -78,7 +78,7 @@ def save_fit(
     save_archive(path, records, arrays=arrays, mode=mode)
 
 
-def _whole_of(fit: Any) -> str:
+def _whole_of(fit: object) -> str:
     """Says what to save in place of a fit of fit_many, which keeps values alone."""
     if not isinstance(fit, OneFit):
         return ""
@@ -129,7 +129,7 @@ def load_fit(
     fit_type: str | None = None,
     file: str | None = None,
     damaged: str = "raise",
-    data: Any = None,
+    data: object = None,
 ) -> Any:
     """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`, or
     :class:`SliceResults`. `data` are those of a fit that was saved without; `damaged` as of
@@ -143,7 +143,7 @@ def _loaded(
     names: Mapping[str, str | None],
     damaged: str,
     last: bool = False,
-    data: Any = None,
+    data: object = None,
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of these names, where they are given: all, or at least the last of them."""
     if damaged not in ("raise", "skip"):
@@ -156,7 +156,7 @@ def _loaded(
 
 
 def fits_of(
-    path: str | Path, wanted: Wanted, damaged: str = "raise", data: Any = None
+    path: str | Path, wanted: Wanted, damaged: str = "raise", data: object = None
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of an archive that are wanted. Of a damaged one all that have the texts, where the
     last of them was wanted.

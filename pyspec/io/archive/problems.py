@@ -120,7 +120,7 @@ class Recorded:
         Raises :class:`DataError` where data by reference are not where they stood."""
         return measured_again(self.record, self.data)
 
-    def measured(self, data: Any = None) -> Measurement:
+    def measured(self, data: object = None) -> Measurement:
         """The same, or with other data in place of its own."""
         return self.measurement if data is None else measured_again(self.record, data)
 

@@ -80,7 +80,7 @@ def _result(
     ending: Ending,
     facts: Record,
     statistics: Mapping[str, float],
-    findings: Any,
+    findings: object,
     **more: Any,
 ) -> FitResult:
     """A FitResult of what was stored; `more` are arguments of its own."""
@@ -262,7 +262,7 @@ def _ending_of(record: Record, n: int) -> Ending:
     )
 
 
-def _findings(text: Any) -> tuple[Finding, ...]:
+def _findings(text: object) -> tuple[Finding, ...]:
     return tuple(Finding.from_dict(json.loads(line)) for line in str(text).splitlines())
 
 

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.archive import contents as records
@@ -25,6 +25,9 @@ from pyspec.io.archive import header
 from pyspec.io.archive.tree import Reader
 from pyspec.io.optional import need
 from pyspec.io.sandbox import PATIENCE, limit_process, run_apart
+
+if TYPE_CHECKING:
+    import h5py
 
 #: Memory of the child in bytes beyond that at its start, and more for each byte of the file: some
 #: data are compressed to a thirtieth.
@@ -197,7 +200,7 @@ def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
     os._exit(0)
 
 
-def _names(file: Any, kind: str, skipped: Collection[str]) -> list[str]:
+def _names(file: h5py.File, kind: str, skipped: Collection[str]) -> list[str]:
     """Names of the fits or arrays; what is missing, or cannot be listed, is said to be damaged."""
     if kind in skipped:
         return []

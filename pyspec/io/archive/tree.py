@@ -11,13 +11,16 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened
 from pyspec.model.data.digest import little_endian
+
+if TYPE_CHECKING:
+    import h5py
 
 #: Arrays from this size on are compressed, with a checksum.
 _COMPRESSED = 4096
@@ -73,7 +76,7 @@ def _joined(details: tuple[str, ...]) -> bytes:
     return " ".join(details).encode()
 
 
-def write_tree(group: Any, values: Mapping[str, Any], where: str = "") -> str:
+def write_tree(group: object, values: Mapping[str, object], where: str = "") -> str:
     """Writes strings, numbers, booleans, arrays, lists and dicts, and returns their digest.
 
     None is left out. A list of strings becomes one dataset, any other list a group with numbered
@@ -100,13 +103,18 @@ class _Nowhere:
         return self
 
 
-def tree_digest(values: Mapping[str, Any]) -> str:
+def tree_digest(values: Mapping[str, object]) -> str:
     """The digest that :func:`write_tree` returns, and nothing written."""
     return write_tree(_Nowhere(), values)
 
 
 def _write_group(
-    group: Any, values: Mapping[str, Any], path: str, where: str, digest: TreeDigest, depth: int
+    group: h5py.Group,
+    values: Mapping[str, Any],
+    path: str,
+    where: str,
+    digest: TreeDigest,
+    depth: int,
 ) -> None:
     place = f"{where}/{path}".strip("/") or "/"
     if depth > MAX_DEPTH:
@@ -151,7 +159,7 @@ def _encodes(text: str) -> bool:
 
 
 def _write_texts(
-    group: Any,
+    group: object,
     key: str,
     texts: list[str],
     shape: tuple[int, ...],
@@ -176,7 +184,9 @@ def _write_texts(
     _write_array(group, key, array, packed)
 
 
-def _write_array(group: Any, key: str, array: npt.NDArray[Any], packed: dict[str, Any]) -> None:
+def _write_array(
+    group: h5py.Group, key: str, array: npt.NDArray[Any], packed: dict[str, Any]
+) -> None:
     """One dataset. Data without compression are handed to HDF5 directly: of some 55 datasets in a
     fit each takes 18 us here, and 65 us with ``create_dataset``."""
     if packed or isinstance(group, _Nowhere):
@@ -202,7 +212,7 @@ def _without_times() -> Any:
     return options
 
 
-def _numbers(value: Any, place: str) -> npt.NDArray[Any]:
+def _numbers(value: object, place: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(value)
     except (ValueError, OverflowError):
@@ -235,18 +245,18 @@ class Reader:
         self._h5py = h5py
         self._n_bytes = n_bytes
 
-    def tree(self, group: Any) -> tuple[Any, str]:
+    def tree(self, group: h5py.Group) -> tuple[Any, str]:
         """What was written: dicts, lists, str, bool, int, float and arrays; and its digest."""
         digest = TreeDigest()
         return self._members(group.id, "", digest, 0), digest.hex()
 
-    def array(self, item: Any) -> npt.NDArray[Any]:
+    def array(self, item: h5py.Dataset) -> npt.NDArray[Any]:
         """One dataset of numbers."""
         if item.dtype.kind not in "biuf":
             raise DataError(f"{item.name}: holds no numbers")
         return self._values(item.id)
 
-    def _members(self, group: Any, path: str, digest: TreeDigest, depth: int) -> Any:
+    def _members(self, group: h5py.Group, path: str, digest: TreeDigest, depth: int) -> Any:
         """`group` and what it holds are HDF5's own: as h5py's, they take twice the time."""
         if depth > MAX_DEPTH:
             raise DataError(f"{shortened(path)}: nested more than {MAX_DEPTH} levels")
@@ -265,13 +275,13 @@ class Reader:
             for name, key in ((name, name.decode()) for name in list(group))
         }
 
-    def _length(self, group: Any) -> int | None:
+    def _length(self, group: object) -> int | None:
         """Of a list; None for a dict."""
         if not self._h5py.h5a.exists(group, b"list"):
             return None
         return int(self._h5py.Group(group).attrs["list"])
 
-    def _entry(self, group: Any, name: bytes, path: str, digest: TreeDigest, depth: int) -> Any:
+    def _entry(self, group: object, name: bytes, path: str, digest: TreeDigest, depth: int) -> Any:
         item = self._h5py.h5o.open(group, name)
         if isinstance(item, self._h5py.h5g.GroupID):
             size = self._length(item)
@@ -292,7 +302,7 @@ class Reader:
         texts = [one.decode() for one in found]
         return texts[0] if value.shape == () else texts
 
-    def _values(self, item: Any) -> npt.NDArray[Any]:
+    def _values(self, item: h5py.Dataset) -> npt.NDArray[Any]:
         """Of a dataset: numbers, bytes, or objects that are texts of variable length. Refuses
         what the file cannot hold before anything is allocated, and what lies in other files."""
         facts = item.get_create_plist()

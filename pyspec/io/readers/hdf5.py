@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from pyspec.io.raw_table import Found
 from pyspec.io.reader import Reader, Request, begins_with
 from pyspec.io.sizes import check_size
 from pyspec.io.sources.linked_files import files_elsewhere
+
+if TYPE_CHECKING:
+    import h5py
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 
@@ -57,19 +60,19 @@ def read(request: Request) -> Found:
         return noted(choose(path, "HDF5", entries, request), path, file)
 
 
-def noted(found: Found, path: Path, file: Any) -> Found:
+def noted(found: Found, path: Path, file: object) -> Found:
     """What was found, with a note on the other files that were read."""
     if others := files_elsewhere(need("h5py", f"{path}: HDF5"), path, file):
         found.notes.append(f"reads from other files of its folder: {several(others, 6)}")
     return found
 
 
-def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry]:
+def entries_of(path: Path, file: h5py.File, *, transposed: bool = False) -> list[Entry]:
     """All arrays of numbers in a file; `transposed` for those that MATLAB wrote."""
     h5py = need("h5py", f"{path}: HDF5")
     found: list[Entry] = []
 
-    def visit(name: str, item: Any) -> None:
+    def visit(name: str, item: object) -> None:
         if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
             return
         unit = attribute(item, "units") or attribute(item, "unit")
@@ -87,7 +90,7 @@ def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry
     return found
 
 
-def _is_no_array(item: Any) -> bool:
+def _is_no_array(item: h5py.Group | h5py.Dataset) -> bool:
     """Whether numbers in a file of MATLAB are those of letters, or the shape of an empty array."""
     return attribute(item, "MATLAB_class") == "char" or "MATLAB_empty" in item.attrs
 
@@ -97,7 +100,9 @@ def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (max(shape),) if len(shape) == 2 and 1 in shape else shape
 
 
-def _loader(path: Path, name: str, item: Any, transposed: bool) -> Callable[[], npt.NDArray[Any]]:
+def _loader(
+    path: Path, name: str, item: h5py.Group | h5py.Dataset, transposed: bool
+) -> Callable[[], npt.NDArray[Any]]:
     def load() -> npt.NDArray[Any]:
         check_size(path, name, item.size * item.dtype.itemsize)
         array = values_of(item)
@@ -106,12 +111,12 @@ def _loader(path: Path, name: str, item: Any, transposed: bool) -> Callable[[], 
     return load
 
 
-def coding_of(item: Any) -> Coding:
+def coding_of(item: h5py.Group | h5py.Dataset) -> Coding:
     """What the numbers of a data set stand for: as its attributes say, and the NXdata around it."""
     return Coding.of(item.attrs, _of_nexus(item.parent, item.name.rsplit("/", 1)[-1]))
 
 
-def _of_nexus(group: Any, name: str) -> dict[str, Any]:
+def _of_nexus(group: h5py.Group, name: str) -> dict[str, Any]:
     """Scaling factor and offset of a field of NXdata: ``NAME_scaling_factor``, or without a name
     those of the signal."""
     if attribute(group, "NX_class") != "NXdata":
@@ -127,12 +132,12 @@ def _of_nexus(group: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def values_of(item: Any) -> npt.NDArray[Any]:
+def values_of(item: h5py.Group | h5py.Dataset) -> npt.NDArray[Any]:
     """The numbers of a data set, decoded."""
     return coding_of(item).decode(np.asarray(item[()]))
 
 
-def attribute(item: Any, name: str) -> str:
+def attribute(item: h5py.Group | h5py.Dataset, name: str) -> str:
     """An attribute as text; "" without one."""
     value = item.attrs.get(name, "")
     if isinstance(value, np.ndarray):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def read(request: Request) -> Found:
     return choose(path, "MATLAB", entries, request)
 
 
-def _entries(name: str, value: Any, depth: int) -> Iterator[Entry]:
+def _entries(name: str, value: object, depth: int) -> Iterator[Entry]:
     if not isinstance(value, np.ndarray) or depth > _DEEPEST:
         return
     if value.dtype.names and value.size == 1:

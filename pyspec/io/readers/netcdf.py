@@ -33,7 +33,7 @@ def read(request: Request) -> Found:
         return found_netcdf(dataset.load(), request)
 
 
-def found_netcdf(dataset: Any, request: Request, lazy: bool = False) -> Found:
+def found_netcdf(dataset: object, request: Request, lazy: bool = False) -> Found:
     """What a request asks of an open file; `lazy` data stay there."""
     names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
     names["errors"] = request.errors

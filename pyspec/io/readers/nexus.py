@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from pyspec.io.readers.hdf5 import (
 )
 from pyspec.io.sizes import check_size
 from pyspec.io.units import dim_name, is_angle, show_unit
+
+if TYPE_CHECKING:
+    import h5py
 
 _ENDINGS = ("nxs", "nexus", "nx")
 #: No chain of defaults is longer; a chain that closes on itself ends here too.
@@ -89,7 +92,7 @@ def read(request: Request) -> Found:
         return noted(found, path, file)
 
 
-def _name_unit(found: Found, signal: Any) -> None:
+def _name_unit(found: Found, signal: h5py.Dataset) -> None:
     """The unit of the data; intensities in degrees, as some programs write, have none."""
     unit, label = attribute(signal, "units"), found.labels["data"] or signal.name.rsplit("/", 1)[-1]
     if is_angle(unit) and label.lower().startswith(("intensit", "count")):
@@ -98,7 +101,7 @@ def _name_unit(found: Found, signal: Any) -> None:
     found.units["data"] = show_unit(unit)
 
 
-def _signal(path: Path, file: Any, wanted: str | None) -> tuple[Any, Any]:
+def _signal(path: Path, file: h5py.File, wanted: str | None) -> tuple[Any, Any]:
     """The group of data and the signal in it; None where the file has no NXdata."""
     h5py = need("h5py", f"{path}: NeXus")
     item = file
@@ -121,7 +124,7 @@ def _signal(path: Path, file: Any, wanted: str | None) -> tuple[Any, Any]:
     return item, _signal_in(path, item, h5py)
 
 
-def _follow(item: Any, h5py: ModuleType) -> Any:
+def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> Any:
     """The group at the end of the chain of `default` attributes."""
     for _ in range(_MOST_STEPS):
         name = attribute(item, "default")
@@ -132,7 +135,7 @@ def _follow(item: Any, h5py: ModuleType) -> Any:
     return item
 
 
-def _signal_in(path: Path, group: Any, h5py: ModuleType) -> Any:
+def _signal_in(path: Path, group: h5py.Group, h5py: ModuleType) -> Any:
     """The data set that a group of data calls its signal."""
     arrays = {
         name: item
@@ -150,7 +153,7 @@ def _signal_in(path: Path, group: Any, h5py: ModuleType) -> Any:
     return arrays[name]
 
 
-def _named(path: Path, file: Any, wanted: str, h5py: ModuleType) -> Any:
+def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> Any:
     """What a path names, or the one data set or group of data whose name ends so."""
     if wanted.strip("/") and wanted in file:
         item = file.get(wanted)
@@ -171,10 +174,10 @@ def _named(path: Path, file: Any, wanted: str, h5py: ModuleType) -> Any:
     return file[alike[0]]
 
 
-def _data_groups(file: Any) -> list[str]:
+def _data_groups(file: h5py.File) -> list[str]:
     found: list[str] = []
 
-    def visit(name: str, item: Any) -> None:
+    def visit(name: str, item: h5py.Group | h5py.Dataset) -> None:
         if attribute(item, "NX_class") == "NXdata":
             found.append(item.name)
 
@@ -182,7 +185,7 @@ def _data_groups(file: Any) -> list[str]:
     return found
 
 
-def _axes(group: Any, signal: Any) -> list[Any]:
+def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
     """The data set of each dimension of the signal, None where there is none."""
     axes: list[Any] = _by_number(group, signal)
     names = group.attrs.get("axes", signal.attrs.get("axes", ()))
@@ -201,7 +204,7 @@ def _axes(group: Any, signal: Any) -> list[Any]:
     return axes
 
 
-def _by_number(group: Any, signal: Any) -> list[Any]:
+def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
     """Axes of older files: their attribute `axis` is the number of their dimension, from 1; of
     several for one the `primary`. Programs in Fortran counted from the last dimension."""
     numbered: dict[int, Any] = {}
@@ -217,7 +220,7 @@ def _by_number(group: Any, signal: Any) -> list[Any]:
     return [None] * signal.ndim
 
 
-def _put(found: Found, place: int, axis: Any, request: Request) -> None:
+def _put(found: Found, place: int, axis: h5py.Dataset, request: Request) -> None:
     """Names one dimension after its axis; bin edges become centres."""
     if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
         return
@@ -254,7 +257,7 @@ def _name_energy(found: Found) -> None:
             table["energy"] = table.pop(old)  # type: ignore[assignment]
 
 
-def _errors(path: Path, found: Found, group: Any, signal: Any, wanted: Any) -> None:
+def _errors(path: Path, found: Found, group: h5py.Group, signal: h5py.Dataset, wanted: Any) -> None:
     """Standard errors: those named, or ``SIGNAL_errors``."""
     name = signal.name.rsplit("/", 1)[-1]
     for one in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
@@ -270,11 +273,11 @@ def _errors(path: Path, found: Found, group: Any, signal: Any, wanted: Any) -> N
         )
 
 
-def _meta(entry: Any) -> dict[str, Any]:
+def _meta(entry: h5py.Group) -> dict[str, Any]:
     """Photon energy, work function, pass energy and title, where the entry has them."""
     found: dict[str, Any] = {}
 
-    def visit(name: str, item: Any) -> None:
+    def visit(name: str, item: h5py.Group | h5py.Dataset) -> None:
         key = _META.get(name.rsplit("/", 1)[-1])
         if key is None or getattr(item, "shape", None) != () or key in found:
             return

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def read(request: Request) -> Found:
 
 
 def _blocks(
-    path: Path, raw: bytes, regions: list[list[str]], meta: Mapping[str, Any]
+    path: Path, raw: bytes, regions: list[list[str]], meta: Mapping[str, object]
 ) -> list[Block]:
     count = int(np.frombuffer(raw[4:8], "<u4")[0]) if len(raw) >= _FILE_BYTES else 0
     if count != len(regions) or len(raw) < _FILE_BYTES + count * _SPECTRUM_BYTES:
@@ -73,7 +72,7 @@ def _block(
     raw: bytes,
     words: list[str],
     fields: Sequence[int],
-    meta: Mapping[str, Any],
+    meta: Mapping[str, object],
 ) -> Block:
     """`words`: number, ?, name, atomic number, points, step, first, last, …, dwell, pass energy."""
     n_points, n_cycles, n_bytes, begins = (fields[k] for k in (5, 6, 19, 20))

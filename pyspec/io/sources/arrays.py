@@ -239,7 +239,7 @@ def _decoded(reader: ChunkReader | None, stored: Any, begin: int, end: int) -> n
     return np.asarray(stored[begin:end])
 
 
-def by_reference(data: Any, *, rows: int | None = None) -> Source:
+def by_reference(data: object, *, rows: int | None = None) -> Source:
     """Data (n_time, n_energy) that stay where they are: a fit reads them block by block.
 
     A fit then needs memory for a few blocks of 4 MiB. It reads the data once for each evaluation
@@ -286,7 +286,7 @@ def as_source(data: Any) -> Source | None:
     return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
 
 
-def beside_source(given: Any, shape: tuple[int, ...], what: str) -> Source | None:
+def beside_source(given: object, shape: tuple[int, ...], what: str) -> Source | None:
     """σ or a mask of each point that stays where it is, as data by reference of that shape do; None
     for what is in memory.
 
@@ -326,7 +326,7 @@ def _inner(data: Any) -> Any:
     return data.data if in_chunks else data
 
 
-def _source(data: Any) -> Source:
+def _source(data: object) -> Source:
     if isinstance(data, Source):
         return data
     array = _inner(data)
@@ -378,7 +378,7 @@ def _name_of(array: Any, kind: str) -> str:
     return f"{kind} array" if kind in ("dask", "numpy", "zarr") else type(array).__name__
 
 
-def _chunk_of(array: Any) -> int:
+def _chunk_of(array: object) -> int:
     """Rows of the first chunk; 1 where rows are stored one by one."""
     chunks = getattr(array, "chunks", None)
     first = chunks[0] if chunks else 1

@@ -9,10 +9,13 @@ import zlib
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import h5py
 
 #: A chunk's place in the grid of chunks → its bytes, decoded.
 Decode = Callable[[tuple[int, int]], Any]
@@ -45,7 +48,7 @@ class ChunkReader:
         return found
 
 
-def hdf5_reader(dataset: Any) -> ChunkReader | None:
+def hdf5_reader(dataset: h5py.Dataset) -> ChunkReader | None:
     """Of a dataset that is compressed by gzip, shuffled or not; None for any other."""
     plist = dataset.id.get_create_plist()
     filters = [plist.get_filter(k)[0] for k in range(plist.get_nfilters())]

@@ -9,9 +9,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.errors import DataError, one_line, several
+
+if TYPE_CHECKING:
+    import h5py
 
 #: Files that refer to files that refer to files are followed this deep.
 _DEEPEST = 8
@@ -19,7 +22,7 @@ _DEEPEST = 8
 _LINK = "an external link"
 
 
-def files_elsewhere(h5py: ModuleType, path: Path, file: Any) -> list[str]:
+def files_elsewhere(h5py: ModuleType, path: Path, file: object) -> list[str]:
     """The files below the folder of `path` that the open `file` reads from.
 
     Raises :class:`DataError` for external storage, for files elsewhere, and for what is no file or
@@ -29,7 +32,7 @@ def files_elsewhere(h5py: ModuleType, path: Path, file: Any) -> list[str]:
 
 
 def _followed(
-    h5py: ModuleType, path: Path, file: Any, home: Path, known: set[Path]
+    h5py: ModuleType, path: Path, file: object, home: Path, known: set[Path]
 ) -> Iterator[str]:
     for place, what, name in _references(h5py, path, file):
         for target in _targets(path, place, what, name, home):
@@ -50,7 +53,7 @@ def _followed(
                 yield from _followed(h5py, target, other, home, known)
 
 
-def _references(h5py: ModuleType, path: Path, file: Any) -> list[tuple[str, str, str]]:
+def _references(h5py: ModuleType, path: Path, file: h5py.File) -> list[tuple[str, str, str]]:
     """(name in the file, what refers, the file named) of all that lies elsewhere. Asks for no
     shape: that of a virtual data set without end is read from the other files."""
     found: list[tuple[str, str, str]] = []
@@ -60,7 +63,7 @@ def _references(h5py: ModuleType, path: Path, file: Any) -> list[tuple[str, str,
             target = file.id.links.get_val(name)[0]
             found.append((_text(name), _LINK, _text(target)))
 
-    def see_object(name: str, item: Any) -> None:
+    def see_object(name: str, item: object) -> None:
         if not isinstance(item, h5py.Dataset):
             return
         facts = item.id.get_create_plist()
@@ -114,5 +117,5 @@ def _no_file(path: Path) -> str:
     return "no ordinary file" if path.exists() else "not there"
 
 
-def _text(name: Any) -> str:
+def _text(name: object) -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else str(name)

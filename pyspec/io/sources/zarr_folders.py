@@ -12,12 +12,12 @@ from typing import Any
 from pyspec.errors import DataError
 
 
-def library_of(array: Any) -> str:
+def library_of(array: object) -> str:
     """The library that an array is of, such as "zarr"."""
     return type(array).__module__.split(".")[0]
 
 
-def folders_of(data: Any) -> tuple[Path, ...]:
+def folders_of(data: object) -> tuple[Path, ...]:
     """The local folders that are there now, each once.
 
     Raises :class:`DataError` where one of a store in local files is not.
@@ -67,7 +67,7 @@ def _stored(data: Any) -> Iterator[Any]:
             yield from _within(getattr(data.variable, "_data", None))
 
 
-def _within(array: Any) -> Iterator[Any]:
+def _within(array: object) -> Iterator[Any]:
     """What xarray has wrapped, layer by layer."""
     while array is not None and library_of(array) == "xarray":
         inner = getattr(array, "array", None)

@@ -333,13 +333,13 @@ def bare(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def turn(given: list[Any] | None, index: int, default: Any) -> Any:
+def turn(given: list[Any] | None, index: int, default: object) -> Any:
     """The entry of a list for the index-th curve, in turn; `default` without a list."""
     return given[index % len(given)] if given is not None and len(given) else default
 
 
 def curve_look(
-    config: PlotConfig, index: int, colour: Any = None, *, width: float = 1.1, size: float = 3.0
+    config: PlotConfig, index: int, colour: object = None, *, width: float = 1.1, size: float = 3.0
 ) -> dict[str, Any]:
     """Colour, line and marker of the index-th of several curves; of those beyond the last colour
     other lines. `width` and `size` are those of lines and markers that nobody asked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +39,7 @@ _DEFAULTS = {"energy": "energy", "time": "time", "data": "intensity"}
 _LONGEST = 40
 
 
-def axis_label(source: Any, dim: str, default: str = "") -> str:
+def axis_label(source: object, dim: str, default: str = "") -> str:
     """ "binding energy (eV)": the word of `source` for an axis, and its unit.
 
     `source` has mappings `labels` and `units`, or none. Without a word the label follows from the

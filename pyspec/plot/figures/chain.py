@@ -37,7 +37,7 @@ def plot_chain(
     *,
     params: str | Sequence[str] | None = None,
     best: Mapping[str, float] | None = None,
-    source: Any = None,
+    source: object = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws samples of a posterior; returns the Figure.

@@ -39,7 +39,7 @@ def plot_data(
     rows: tuple[int, int] | None = None,
     columns: tuple[int, int] | None = None,
     baseline: tuple[int, int] | None = None,
-    source: Any = None,
+    source: object = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws data: (n_time, n_energy) as a map, (n_energy,) and traces (n_time,) without energies as
@@ -136,9 +136,9 @@ def plot_waterfall(
     time: Array | None = None,
     *,
     n: int = N_CURVES,
-    fit: Any = None,
+    fit: object = None,
     unit: str = "",
-    source: Any = None,
+    source: object = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws spectra above each other, at most `n`, evenly spaced over the rows, each named by

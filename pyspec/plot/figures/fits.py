@@ -126,11 +126,11 @@ def plot_moving(
 @answered
 def plot_evolution(
     time: Array,
-    values: Mapping[str, Any],
-    stderr: Mapping[str, Any] | None = None,
+    values: Mapping[str, object],
+    stderr: Mapping[str, object] | None = None,
     *,
     params: Sequence[str] | None = None,
-    source: Any = None,
+    source: object = None,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws values of slices over time, with error bars; points without a standard error are open.
@@ -156,7 +156,7 @@ def plot_evolution(
     return draw_evolution(axis, chosen, errors, *place, labels=labels)
 
 
-def _chosen(values: Mapping[str, Any], params: Sequence[str] | None) -> dict[str, Any]:
+def _chosen(values: Mapping[str, object], params: Sequence[str] | None) -> dict[str, Any]:
     """Those of `values` that are asked for."""
     if not values:
         raise PlotError("no parameter moves: add dynamics, or fit slice by slice")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspec.fit import FitResult
 from pyspec.plot.config import PlotConfig
@@ -24,7 +24,7 @@ def files_of(given: object) -> tuple[FitResult, ...]:
 
 
 def draw_files(
-    files: Sequence[FitResult], draw: Callable[..., Any], sheet: Sheet, look: PlotConfig
+    files: Sequence[FitResult], draw: Callable[..., object], sheet: Sheet, look: PlotConfig
 ) -> Figure:
     """The picture of each file, made by `draw`, in a part of one figure of its own."""
     width, height = look.panel_size

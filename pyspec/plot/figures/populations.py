@@ -76,7 +76,7 @@ def plot_populations(
         return sheet.finish(look)
 
 
-def _without_data(config: Any) -> Any:
+def _without_data(config: object) -> Any:
     """A config of many pictures without what it says of intensities, which populations are not."""
     if not isinstance(config, PlotConfig):
         return config

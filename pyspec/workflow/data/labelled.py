@@ -73,7 +73,7 @@ def _labels(what: str, data: npt.ArrayLike) -> list[tuple[str, Axis]]:
     return [(where, _numbers(values)) for where, values in found]
 
 
-def _numbers(labels: Any) -> Axis:
+def _numbers(labels: object) -> Axis:
     if labels is None or type(labels).__name__ == "RangeIndex":  # counts, is no label
         return None
     values = np.asarray(labels)

@@ -161,7 +161,7 @@ def make_noise(
     sigma: npt.ArrayLike | None,
     scale: float | None,
     shape: tuple[int, ...],
-    keep: Any = None,
+    keep: object = None,
 ) -> Noise:
     """A declaration of noise, checked. Raises :class:`DataError`."""
     wanted = str(kind).lower()

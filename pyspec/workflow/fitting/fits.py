@@ -121,7 +121,7 @@ class FileFits(FileModels):
         self,
         model_name: str,
         time_point: float | None,
-        time_range: Any,
+        time_range: object,
         time_type: str,
         seed_source: str | None = None,
     ) -> tuple[Model, Measurement, str, tuple[int, int] | None]:
@@ -198,10 +198,10 @@ class FileFits(FileModels):
         n_workers: int | None = None,
         *,
         seed_source: str | None = None,
-        seed_values: Any = None,
+        seed_values: object = None,
         seed_adapt: str | None = "argmax_shift",
         workers: str = "processes",
-        client: Any = None,
+        client: object = None,
         **options: Unpack[FitOptions],
     ) -> SliceResults:
         """Fits one model to every spectrum of the window, each on its own.

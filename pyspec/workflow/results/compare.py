@@ -102,7 +102,7 @@ def _slices_of(fit: Any) -> dict[int, Any]:
     return {one.index: one.result for one in fit if one.result is not None}
 
 
-def _parts(fit: Any) -> list[Any]:
+def _parts(fit: object) -> list[Any]:
     """The fits of which a fit consists: itself, or its slices that gave a result."""
     return list(_slices_of(fit).values()) if isinstance(fit, SliceResults) else [fit]
 

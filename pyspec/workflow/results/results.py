@@ -302,7 +302,7 @@ def _values(first: Any, second: Any) -> tuple[dict[str, float], dict[str, float]
     return _medians(left), _medians(right)
 
 
-def _medians(columns: Mapping[str, Any]) -> dict[str, float]:
+def _medians(columns: Mapping[str, object]) -> dict[str, float]:
     """Name → number; of slices the median of those that have one."""
     # Without a standard error, None, it is NaN.
     found = {name: np.asarray(value, np.float64) for name, value in columns.items()}

@@ -151,7 +151,7 @@ def _fields(
 
 
 def _job(
-    ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
+    ground: Ground, document: Document, data: Mapping[str, object], more: Mapping[str, object]
 ) -> str:
     lines = [f"{key}: {_flow(value)}\n" for key, value in more.items() if value]
     return JOB.format(
@@ -196,7 +196,7 @@ def _plain_name(name: str) -> str:
     return re.sub(r"\s+", " ", name).strip() or "data"
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     """A value in one line of YAML: JSON is some, with infinities as a job writes them."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_flow(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
@@ -226,7 +226,7 @@ def _data(ground: Ground, folder: Path) -> dict[str, Any]:
     return {**found, **({"units": units} if units else {})}
 
 
-def _seen_from(folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, Any]:
     """The fields of the data with paths as a job in this folder sees them."""
     found = dict(origin)
     for key in ("path", "energy", "time"):
@@ -282,7 +282,7 @@ def _title(ground: Ground) -> str:
 
 
 def _script(
-    ground: Ground, document: Document, data: Mapping[str, Any], more: Mapping[str, Any]
+    ground: Ground, document: Document, data: Mapping[str, object], more: Mapping[str, object]
 ) -> str:
     source, name = repr(_Here("models.yaml")), repr(document.name)
     fit = f"file.load_model({source}, {name})\nresult = file.fit_2d({name})"
