@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -127,35 +128,6 @@ class PlotConfig:
 
     def __post_init__(self) -> None:
         self._check()
-
-    # other names
-
-    @property
-    def e_label(self) -> str:
-        """The label of the energy axis: `x_label`."""
-        return self.x_label
-
-    @e_label.setter
-    def e_label(self, text: str) -> None:
-        self.x_label = text
-
-    @property
-    def t_label(self) -> str:
-        """The label of the time axis: `y_label`."""
-        return self.y_label
-
-    @t_label.setter
-    def t_label(self, text: str) -> None:
-        self.y_label = text
-
-    @property
-    def dpi_plt(self) -> int:
-        """Pixels per inch on the screen: `dpi_plot`."""
-        return self.dpi_plot
-
-    @dpi_plt.setter
-    def dpi_plt(self, dpi: int) -> None:
-        self.dpi_plot = dpi
 
     # changes
 
@@ -307,6 +279,15 @@ def _made(self: PlotConfig, *args: Any, **fields: Any) -> None:
 
 
 setattr(PlotConfig, "__init__", _made)  # noqa: B010
+
+
+def _other_name(name: str) -> property:
+    """A property that stands for the field `name`."""
+    return property(attrgetter(name), lambda self, value: setattr(self, name, value))
+
+
+for _alias, _name in ALIASES.items():
+    setattr(PlotConfig, _alias, _other_name(_name))
 
 
 #: Options of pictures that are no fields.

@@ -24,20 +24,28 @@ NAN_POLICIES = ("raise", "omit")
 def need_project(given: object, path: object) -> None:
     """Raises :class:`CallError` where the first arguments of a File are no project and no label;
     says how to write what was perhaps meant."""
-    named = "name data and axes: File(data=data, energy=energy, time=time)"
-    if isinstance(given, Dataset) or isinstance(path, Dataset):
-        raise CallError("File: a Dataset becomes a file by File.from_dataset(dataset)")
-    if isinstance(given, (str, Path)):
-        raise CallError(
-            f"File: the first argument is a project, not {str(given)!r}; read a file first: "
-            f"File.from_dataset(read({str(given)!r})), or name it: path={str(given)!r}"
-        )
+    if isinstance(path, (str, Path)) and (given is None or isinstance(given, Workspace)):
+        return
+    what, wrong = ("path is a label, a text", path)
     if given is not None and not isinstance(given, Workspace):
-        kind = type(given).__name__
-        raise CallError(f"File: the first argument is a project, not of type {kind}; {named}")
-    if not isinstance(path, (str, Path)):
-        kind = type(path).__name__
-        raise CallError(f"File: path is a label, a text, not of type {kind}; {named}")
+        what, wrong = "the first argument is a project", given
+    named = _meant(wrong) or "; name data and axes: File(data=data, energy=energy, time=time)"
+    raise CallError(f"File: {what}, not of type {type(wrong).__name__}{named}")
+
+
+def _meant(given: object) -> str:
+    """How a file is made of what was perhaps meant as data with their axes; "" of an array."""
+    if isinstance(given, Dataset):
+        return "; a Dataset with its axes: File.from_dataset(dataset, project)"
+    if isinstance(given, (str, Path)):
+        return f"; a file is read first: File.from_dataset(read({str(given)!r}), project)"
+    if hasattr(given, "dims") and hasattr(given, "coords"):
+        return "; an xarray with its axes: File.from_xarray(array, project)"
+    if hasattr(given, "columns") and hasattr(given, "index"):
+        return "; those of a DataFrame: energy=frame.columns, time=frame.index"
+    if hasattr(given, "index") and hasattr(given, "values"):
+        return "; that of a Series: energy=series.index"
+    return ""
 
 
 def _numbers(given: object, what: str) -> npt.NDArray[Any]:
@@ -66,30 +74,15 @@ def _numbers(given: object, what: str) -> npt.NDArray[Any]:
 
 def need_dataset(given: object) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
-    if isinstance(given, Dataset):
-        return
-    say = f"this is of type {type(given).__name__}; write from_dataset(dataset, project)"
-    if isinstance(given, (str, Path)):
-        say = f"read the file first: from_dataset(read({str(given)!r}), project)"
-    elif hasattr(given, "dims") and hasattr(given, "coords"):
-        say = "an xarray is taken by File.from_xarray(array, project)"
-    raise CallError(f"File.from_dataset takes what read() returned; {say}")
+    if not isinstance(given, Dataset):
+        what = f"File.from_dataset takes what read() returned, not {type(given).__name__}"
+        raise CallError(f"{what}{_meant(given)}")
 
 
 def no_axes(data: object) -> DataError:
     """The answer to data without axes: where a table or an array with labels keeps its own."""
-    where = ""
-    if isinstance(data, Dataset):
-        where = "; a Dataset with its axes: File.from_dataset(dataset, project)"
-    elif isinstance(data, (str, Path)):
-        where = f"; a file is read first: File.from_dataset(read({str(data)!r}), project)"
-    elif hasattr(data, "dims") and hasattr(data, "coords"):
-        where = "; an xarray with its axes: File.from_xarray(array)"
-    elif hasattr(data, "columns") and hasattr(data, "index"):
-        where = "; those of a DataFrame: energy=frame.columns, time=frame.index"
-    elif hasattr(data, "index") and hasattr(data, "values"):
-        where = "; that of a Series: energy=series.index"
-    return DataError(f"data need an energy axis: File(data=..., energy=..., time=...){where}")
+    needs = "data need an energy axis: File(data=..., energy=..., time=...)"
+    return DataError(f"{needs}{_meant(data)}")
 
 
 def check_data(

@@ -38,9 +38,6 @@ WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
 
 HEAD = ("file", "model", "fit_type", "handle", "selection_json")
 
-#: What to do with slices that were interrupted.
-_BY_SLICE = "fit them again, or compare slice by slice, sbs_aggregation='long'"
-
 #: Columns that belong to every metric: the number of fitted parameters, and whether the fit
 #: converged.
 READ_WITH = ("n_free", "success")
@@ -125,9 +122,17 @@ def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: 
     pandas = need_pandas()
     long = aggregation == "long"
     rows: list[dict[str, Any]] = []
-    counted, left, said = _counted(fits)
+    counted = _in_all(fits)
+    cut = [
+        f"the slices of {fit.model_name} to {fit.file_name} were interrupted, {len(_parts(fit))} "
+        f"of {len(fit.status)} have a result: all fits are compared over the "
+        f"{len(counted.get(fit.file_name, ()))} that all have; fit them again, or compare slice by "
+        "slice, sbs_aggregation='long'"
+        for fit in fits
+        if isinstance(fit, SliceResults) and {*fit.status} & {"interrupted", "not run"}
+    ]
     if not long:
-        warn("compare_models", said)
+        warn("compare_models", cut)
     for fit in fits:
         head = {
             "file": fit.file_name,
@@ -139,7 +144,7 @@ def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: 
         if long:
             rows += [{**head, **row} for row in _long(fit, metrics)]
         else:
-            own = set() if any(fit is one for one in left) else counted.get(fit.file_name)
+            own = counted.get(fit.file_name)
             rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation, own)})
     columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
     if not long:
@@ -175,33 +180,6 @@ def _in_all(fits: Sequence[Fit]) -> dict[str, set[int]]:
         if own:
             found[fit.file_name] = found.get(fit.file_name, own) & own
     return found
-
-
-def _counted(fits: Sequence[Any]) -> tuple[dict[str, set[int]], list[Any], list[str]]:
-    """The slices over which the fits of each file are compared, the fits that lack some of them,
-    and remarks on both. A fit that was interrupted limits the others only where fewer than two were
-    not: else it is left out."""
-    counted, left, said = _in_all(fits), [], []
-    for name, common in counted.items():
-        made = [
-            fit
-            for fit in fits
-            if fit.file_name == name and isinstance(fit, SliceResults) and _parts(fit)
-        ]
-        cut = [one for one in made if {*one.status} & {"interrupted", "not run"}]
-        whole = [one for one in made if all(one is not other for other in cut)]
-        if len(whole) > 1:
-            counted[name] = _in_all(whole)[name]
-        for one in cut:
-            own = set(_slices_of(one))
-            ended = f"the slices of {one.model_name} to {name} were interrupted, {len(own)} of "
-            ended += f"{len(one.status)} have a result: "
-            if not counted[name] <= own:
-                left.append(one)
-                said.append(f"{ended}they are left out of the aggregation; {_BY_SLICE}")
-            elif len(common) < max(len(_parts(other)) for other in made):
-                said.append(f"{ended}all fits are compared over the {len(common)} that all have")
-    return counted, left, said
 
 
 def _row(

@@ -55,8 +55,8 @@ class FileResults(FileFits, Answers):
         sigma_eff, the common standard deviation of a point. Default: those that are known. Before
         them stand `n_free`, the number of fitted parameters, and `success`. The metrics of slices
         are aggregated over those that have a result in all fits of slices: "median", "mean", "sum"
-        (r2 as for one fit), or "long" for one row a slice, with its `slice_index`. An interrupted
-        fit of slices has no metrics if at least two others are whole, and a warning says so.
+        (r2 as for one fit), or "long" for one row a slice, with its `slice_index`. A warning says
+        where an interrupted fit leaves fewer of them.
         ``project.results.compare_models()`` has all fits, not the last ones only.
 
         Raises :class:`FitError` for a model without such a fit, and if fits of one type saw

@@ -113,24 +113,6 @@ def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
     assert alone["chi2_raw"][0] == pytest.approx(np.sum(whole.residual**2), rel=1e-9)
 
 
-@pytest.mark.parametrize("is_stored", [False, True])
-def test_an_interrupted_fit_does_not_limit_two_that_were_not(file: File, is_stored: bool) -> None:
-    """The medians of all were those of the three slices that it has."""
-    fits = [interrupted(file, 3)]
-    fits += [file.fit_slice_by_slice(model) for model in ("one", "two")]
-    whole = FitResults(fits[1:]).compare_models()
-    path = file.project.path / "some.h5"
-    save_fit(path, fits, with_data=False)
-    found = FitResults.load(path) if is_stored else FitResults(fits)
-    told = "slices of one to scan were interrupted, 3 of 12 have a result: they are left out"
-    with pytest.warns(ModelWarning, match=told):
-        frame = found.compare_models()
-    pandas.testing.assert_frame_equal(frame[1:].reset_index(drop=True), whole)
-    assert np.isnan(frame["aic"][0])
-    assert not frame["success"][0]
-    assert len(found.compare_models(sbs_aggregation="long")) == 3 + 12 + 12
-
-
 def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
     """It was called the beginning of several handles."""
     path = file.project.path / "some.h5"
