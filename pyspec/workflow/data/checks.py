@@ -76,7 +76,7 @@ def need_dataset(given: object) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
     if not isinstance(given, Dataset):
         what = f"File.from_dataset takes what read() returned, not {type(given).__name__}"
-        raise CallError(f"{what}{_meant(given)}")
+        raise CallError(what + (_meant(given) or "; write from_dataset(dataset, project)"))
 
 
 def no_axes(data: object) -> DataError:
