@@ -27,7 +27,7 @@ def answered(function: Function) -> Function:
     depth = 1 + (inspect.unwrap(function) is not function)
 
     @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: object) -> Any:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
@@ -43,7 +43,7 @@ def answered(function: Function) -> Function:
         return call  # type: ignore[return-value]
 
     @wraps(function)
-    def held(*args: Any, **kwargs: Any) -> Any:
+    def held(*args: Any, **kwargs: object) -> Any:
         # No `with`: Python calls __exit__ from C and looks for signals once it has returned.
         around = surround()
         around.begin()

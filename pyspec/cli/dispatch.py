@@ -108,6 +108,6 @@ def join_values(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: object) -> None:
     """Warnings as a line for people, without file and source."""
     print(f"pyspec: warning: {message}", file=sys.stderr)

@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, word: str) -> str:
         """What was meant by an option that the command does not have."""
-        nested: list[Any] = [a.choices for a in self._actions if isinstance(a.choices, dict)]
+        nested = [a.choices for a in self._actions if isinstance(a.choices, dict)]
         commands = {name: one for choices in nested for name, one in choices.items()}
         given = next((word for word in self.words if word in commands), "")
         with_it = [name for name, one in commands.items() if word in one._option_string_actions]

@@ -30,7 +30,7 @@ class Coding:
     ) -> Coding:
         """That of ``_FillValue``, ``missing_value``, ``scale_factor`` and ``add_offset`` among the
         attributes, and of the ``scaling_factor`` and ``offset`` of NXdata."""
-        missing: list[Any] = []
+        missing = []
         names: list[str] = []
         numbers = {"scale_factor": 1.0, "add_offset": 0.0, "scaling_factor": 1.0, "offset": 0.0}
         for name in ("_FillValue", "missing_value"):

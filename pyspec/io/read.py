@@ -167,7 +167,7 @@ def _dataset(
     reader = lazy_reader(file, format) if lazy else _format(file, format)
     _refuse_foreign(file, reader, options)
     inside: dict[str, str] = {}
-    outside: dict[str, Any] = {}
+    outside = {}
     notes: list[str] = []
     for what, given in axes.items():
         near = None

@@ -60,7 +60,7 @@ def to_xarray(dataset: Dataset) -> Any:
         coords[dim] = (dim, np.array(dataset.axes[dim]), attrs)
     facts = _attributes(dataset, "data")
     told = {**facts, "source": dataset.source}
-    named: dict[str, Any] = {"coords": coords, "dims": dataset.dims}
+    named = {"coords": coords, "dims": dataset.dims}
     array = xarray.DataArray(np.array(dataset.data), **named, name=dataset.name, attrs=told)
     if dataset.errors is None:
         return array

@@ -131,13 +131,13 @@ class PlotConfig:
 
     # changes
 
-    def update(self, **fields: Any) -> PlotConfig:
+    def update(self, **fields: object) -> PlotConfig:
         """Changes fields in place, all or, on an error, none; returns itself."""
         changed = dataclasses.replace(self, **_renamed(fields))
         self.adopt(changed)
         return self
 
-    def copy(self, **fields: Any) -> PlotConfig:
+    def copy(self, **fields: object) -> PlotConfig:
         """A copy with some fields changed."""
         plain = {name: _fresh(value) for name, value in vars(self).items()}
         return PlotConfig(**{**plain, **_renamed(fields)})
@@ -274,7 +274,7 @@ _made_of_fields = PlotConfig.__init__
 
 
 @wraps(_made_of_fields)
-def _made(self: PlotConfig, *args: Any, **fields: Any) -> None:
+def _made(self: PlotConfig, *args: Any, **fields: object) -> None:
     _made_of_fields(self, *args, **_renamed(fields))
 
 
@@ -296,7 +296,7 @@ OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
 def _renamed(fields: dict[str, object]) -> dict[str, Any]:
     """Fields under their own names; an unknown name is refused."""
-    found: dict[str, Any] = {}
+    found = {}
     for name, value in fields.items():
         own = ALIASES.get(name, name)
         if own not in FIELDS:

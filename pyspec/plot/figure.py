@@ -154,7 +154,7 @@ def _as_written(figure: Figure) -> None:
     from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text
 
-    parser: Any = MathTextParser("path")
+    parser = MathTextParser("path")
     for text in figure.findobj(Text):
         lines = [one for one in text.get_text().split("\n") if is_math_text(one)]
         if not lines or not text.get_parse_math():

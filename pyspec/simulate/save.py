@@ -58,7 +58,7 @@ def save_data(
     if save_format == "csv":
         write_text(path, csv_text(data[0], model.energy, model.time))
         return
-    arrays: dict[str, Any] = {"clean": clean, "noisy": np.stack(data)}
+    arrays = {"clean": clean, "noisy": np.stack(data)}
     for name, axis in (("energy", model.energy), ("time", model.time)):
         if axis is not None and (name == "energy" or clean.ndim == 2 or model.is_time_model):
             arrays[name] = axis

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -120,7 +119,7 @@ def _write_axes(file: Any, model: Model, dim: int) -> None:
 def _key(simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
     """What must be equal for a sweep to be continued."""
     axes = [getattr(simulator.model, name) for name in ("energy", "time")]
-    shown: Sequence[Any] = [None if axis is None else axis.tolist() for axis in axes]
+    shown = [None if axis is None else axis.tolist() for axis in axes]
     model = simulator.model
     inputs = {name: digest(values) for name, values in sorted(model.inputs.items())}
     values = {name: float(value) for name, value in model.values.items() if name not in sweep.names}

@@ -246,8 +246,8 @@ def _when(job: Job) -> When:
 def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object) -> list[Any]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
     marks them where a signal comes, `client` shares those of all times."""
-    found: list[Any] = []
-    options: dict[str, Any] = {"progress": job.fit.progress, **job.fit.options}
+    found = []
+    options = {"progress": job.fit.progress, **job.fit.options}
     if job.baseline is not None and kind in WITH_BASELINE:
         found.append(hold.mark(file.fit_baseline(name, **options)))
         if kind == "baseline" or found[-1].interrupted:

@@ -303,7 +303,7 @@ def data_fields(
 ) -> dict[str, Any]:
     """The fields below ``data:``, with which a job reads what these options read; files are
     paths."""
-    fields: dict[str, Any] = {"path": path, **options}
+    fields = {"path": path, **options}
     for axis in ("energy", "time"):
         near = one_file(axis, options[axis], (Path(), path.parent)) if axis in options else None
         if near is not None:

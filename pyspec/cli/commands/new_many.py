@@ -45,7 +45,7 @@ def names_of(files: Sequence[Path]) -> list[str]:
 def run_many(given: Namespace, files: Sequence[Path]) -> int:
     """A job for each file, in a folder of its name, and one table of what was seen."""
     rows: list[Sequence[str]] = []
-    found: list[dict[str, Any]] = []
+    found = []
     model = ""
     for path, name in zip(files, names_of(files), strict=True):
         own = copy.copy(given)
@@ -77,7 +77,7 @@ def run_survey(given: Namespace) -> int:
     if not whole.first.windows:
         raise FlagError(f"{given.data_path}: is no survey ({whole.first.kind}); leave --survey out")
     rows: list[Sequence[str]] = []
-    found: list[dict[str, Any]] = []
+    found = []
     for window in whole.first.windows:
         own = copy.copy(given)
         own.folder = given.folder / f"at_{window.lines[0]:.0f}"

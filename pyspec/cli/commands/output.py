@@ -70,7 +70,7 @@ class Output:
         self.write("parameters.json", lambda path: write_text(path, result_json(last)))
         self.write("parameters.csv", lambda path: _write_table(last, path))
         if getattr(last, "amplitudes", None) is not None:
-            tables: dict[str, dict[str, Any]] = {}
+            tables = {}
             with self._named("amplitudes.csv"):
                 tables = amplitude_tables(last.amplitudes)
             for name, columns in tables.items():

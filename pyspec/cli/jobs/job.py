@@ -287,7 +287,7 @@ def _fit(top: Fields) -> FitSpec:
     own = top.fields("fit")
     kind, node = own.choice("type", FIT_TYPES, None), own.node("spectrum")
     spectrum = own.value("spectrum", tuple[float, float] if isinstance(node, Sequence) else float)
-    options: dict[str, Any] = {
+    options = {
         "method": own.checked("method", canonical_method),
         "backend": own.checked("backend", backend_name),
         "max_nfev": own.whole("max_evaluations", 1),

@@ -82,7 +82,7 @@ def _places(group: h5py.Group, fits: Sequence[Mapping[str, Any]]) -> dict[str, M
     old = sorted(group, key=int)
     given, gone = _given(group, old, fits)
     again = {one for one in given if isinstance(one, str)}
-    order: list[Any] = [name for name in old if name not in again | gone]
+    order = [name for name in old if name not in again | gone]
     for one in given:
         if not isinstance(one, str):
             order.append(one)

@@ -86,7 +86,7 @@ class SteadyFile(io.RawIOBase):
 
 
 @contextmanager
-def written(h5py: ModuleType, path: Path, new: bool, **options: Any) -> Iterator[Any]:
+def written(h5py: ModuleType, path: Path, new: bool, **options: object) -> Iterator[Any]:
     """An HDF5 file, made (`new`) or added to; afterwards every write has succeeded.
 
     Raises the first OSError of a write. Options as of ``h5py.File``.

@@ -169,7 +169,7 @@ def _common(result: FitResult | SliceResults, model: Model) -> dict[str, Any]:
 
 def _window(measurement: Measurement) -> dict[str, Any]:
     """The window, and all else that a Measurement has beside its data."""
-    found: dict[str, Any] = {}
+    found = {}
     for one in fields(measurement):
         value = getattr(measurement, one.name)
         if one.name != "data":
@@ -222,7 +222,7 @@ def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[st
 
 
 def _columns(table: ParameterTable) -> dict[str, Any]:
-    columns: dict[str, Any] = {name: table[name] for name in table.columns}
+    columns = {name: table[name] for name in table.columns}
     for name in ("value", "stderr", "min", "max", "init"):
         columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
     columns["vary"] = np.array(columns["vary"], dtype=np.bool_)

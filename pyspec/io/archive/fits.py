@@ -51,7 +51,7 @@ def save_fit(
             "save_fit('fits.h5', fits)"
         )
     single = isinstance(results, (FitResult, SliceResults)) and not isinstance(results, JointResult)
-    fits: list[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    fits = [results] if single else list(results)  # type: ignore[arg-type]
     if not fits:
         raise DataError("there is no fit to save yet; fit first")
     records, arrays = [], {}

@@ -100,7 +100,7 @@ class Recorded:
                 par.formula = None if row.expr is None else parse(row.expr, par.where)
             if row.expr is None:
                 par.value = row.value if row.init is None else row.init
-        axes: list[Any] = [self.axes.get(name) for name in ("energy", "time", "aux", "aux_weights")]
+        axes = [self.axes.get(name) for name in ("energy", "time", "aux", "aux_weights")]
         if self.record["kind"] == "slices":  # a slice is one spectrum
             axes[1] = None
         energy, time, aux, weights = axes

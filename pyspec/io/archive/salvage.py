@@ -166,7 +166,7 @@ def main() -> None:
     _read_items(Path(asked["path"]), Path(asked["target"]), set(asked["skipped"]))
 
 
-def _say(**line: Any) -> None:
+def _say(**line: object) -> None:
     print(json.dumps(line), flush=True)
 
 

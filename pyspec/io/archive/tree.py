@@ -96,10 +96,10 @@ class _Nowhere:
     def attrs(self) -> dict[str, Any]:
         return {}
 
-    def create_group(self, name: str, **_: Any) -> _Nowhere:
+    def create_group(self, name: str, **_: object) -> _Nowhere:
         return self
 
-    def create_dataset(self, name: str, **_: Any) -> _Nowhere:
+    def create_dataset(self, name: str, **_: object) -> _Nowhere:
         return self
 
 

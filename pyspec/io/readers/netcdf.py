@@ -42,7 +42,7 @@ def found_netcdf(dataset: object, request: Request, lazy: bool = False) -> Found
     return found
 
 
-def open_netcdf(path: Path, **options: Any) -> Any:
+def open_netcdf(path: Path, **options: object) -> Any:
     """The file as an xarray.Dataset; `options` are those of ``xarray.open_dataset``.
 
     h5netcdf closes a file that it could not open once more when its object goes, and fails:

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.arrays import choose
@@ -187,7 +186,7 @@ def _data_groups(file: h5py.File) -> list[str]:
 
 def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
     """The data set of each dimension of the signal, None where there is none."""
-    axes: list[Any] = _by_number(group, signal)
+    axes = _by_number(group, signal)
     names = group.attrs.get("axes", signal.attrs.get("axes", ()))
     if isinstance(names, (str, bytes)):
         text = names.decode("utf-8", "replace") if isinstance(names, bytes) else names
@@ -225,7 +224,7 @@ def _put(found: Found, place: int, axis: h5py.Dataset, request: Request) -> None
     if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
         return
     size = found.data.shape[place]
-    values: npt.NDArray[Any] = np.asarray(values_of(axis), dtype=np.float64)
+    values = np.asarray(values_of(axis), dtype=np.float64)
     if values.size == size + 1:
         values = (values[1:] + values[:-1]) / 2
         found.notes.append(f"{axis.name}: edges of bins, their centres were taken")

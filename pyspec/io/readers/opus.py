@@ -79,7 +79,7 @@ def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, Any]:
     """Parameters of a block: three letters, type, length in 16-bit words, value."""
     _, at, size = entry
     end = at + size
-    found: dict[str, Any] = {}
+    found = {}
     while at + 8 <= end:
         key = raw[at : at + 3].decode("latin-1")
         kind, words = struct.unpack_from("<2H", raw, at + 4)

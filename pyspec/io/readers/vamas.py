@@ -198,7 +198,7 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
     )  # fmt: skip
 
 
-def _meta(**entries: Any) -> dict[str, Any]:
+def _meta(**entries: object) -> dict[str, Any]:
     """The entries that are known."""
     return {
         key: value

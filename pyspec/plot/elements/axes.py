@@ -121,7 +121,7 @@ def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
     steps = np.abs(np.diff(axis))
     least = steps[steps > 0].min(initial=np.inf)
     linear = 10.0 ** float(np.ceil(np.log10(5.0 * least))) if np.isfinite(least) else 1.0
-    look: dict[str, Any] = {"linthresh": linear, "linscale": 0.7, "subs": range(2, 10)}
+    look = {"linthresh": linear, "linscale": 0.7, "subs": range(2, 10)}
     getattr(ax, f"set_{which}scale")("symlog", **look)
     own = getattr(ax, f"{which}axis")
     subs = (1.0, 2.0, 5.0) if end < 100.0 * linear else (1.0,)

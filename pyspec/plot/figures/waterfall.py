@@ -90,7 +90,7 @@ def draw_waterfall(
         _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
         if fits is not None:
             lines = [Line2D([], [], color=colour, lw=1.1) for colour in (MUTED, FIT)]
-            place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+            place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
             ax.legend(lines, ["data", "fit"], ncols=2, fontsize=8.0, **place)
         ax.set_ylabel(_value_label(len(curves), step, config))
         ax.set_title(config.title or "spectra", fontweight="bold")

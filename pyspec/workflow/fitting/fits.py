@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class FileFits(FileModels):
     """The part of a File that fits its models to its data, and keeps what came out."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
+    def __init__(self, *given: Any, **options: object) -> None:
         super().__init__(*given, **options)
         #: The fits, in the order they were made.
         self.results: list[Any] = Listed("fit")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -158,7 +157,7 @@ def _explicit(values: object, times: Array) -> list[dict[str, float]]:
     if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
         raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
     refuse_beside("seed_values", values, times)
-    columns: dict[str, Any] = {}
+    columns = {}
     for name in values.keys():  # noqa: SIM118  (a DataFrame too)
         refuse_beside(f"seed_values of {name}", values[name], times)
         column = real(f"seed_values of {name}", values[name])

@@ -138,7 +138,7 @@ class Answers:
         fit_type: str | None = None,
         handle: str | None = None,
         file: OneFile | None = None,
-        **options: Any,
+        **options: object,
     ) -> DataFrame:
         """Computes intervals by profile likelihood for the last fit (of that model and type): a
         DataFrame with a row for each parameter and a column for each probability. `p_names`,

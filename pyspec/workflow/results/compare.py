@@ -121,7 +121,7 @@ def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: 
         raise FitError(f"sbs_aggregation is median, mean, sum or long, not {aggregation!r}")
     pandas = need_pandas()
     long = aggregation == "long"
-    rows: list[dict[str, Any]] = []
+    rows = []
     counted = _in_all(fits)
     cut = [
         f"the slices of {fit.model_name} to {fit.file_name} were interrupted, {len(_parts(fit))} "

@@ -158,7 +158,7 @@ def write_fit(fit: Any, folder: Folder) -> None:
 
 
 def _write_info(fit: Fit, folder: Folder, kind: str) -> None:
-    facts: dict[str, Any] = {
+    facts = {
         "handle": handle_of(fit),
         "file": fit.file_name,
         "model": fit.model_name,

@@ -205,7 +205,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     if settings is None and slices:
         settings = settings_of(fit)
     known = {**(settings or {}), "backend": fit.backend}
-    given: dict[str, Any] = {
+    given = {
         key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from pyspec.calls import say
 
@@ -29,6 +28,6 @@ def printed(text: str) -> str:
 
 def _cell_now() -> int | None:
     """The number of the notebook cell that runs; None outside of IPython."""
-    module: Any = sys.modules.get("IPython")
+    module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     return None if shell is None else int(shell.execution_count)

@@ -71,7 +71,7 @@ class ProjectResults(Workspace):
     ) -> Path:
         """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
         wanted = self.files if file is None else [self._one(file) for file in listed(file)]
-        chosen: list[Any] = []
+        chosen = []
         for one in wanted:
             if one.results or file is not None:
                 chosen += select_fits(one.results, model, fit_type, select, by)

@@ -250,7 +250,7 @@ class FitResults(list[Any], Answers, Suggesting):
         models: Sequence[str] | None = None,
         fit_type: str | None = None,
         show_plot: bool = False,
-        **options: Any,
+        **options: object,
     ) -> Any:
         """The residuals of several models beside each other, on one scale; returns the Figure.
 
@@ -269,7 +269,7 @@ class FitResults(list[Any], Answers, Suggesting):
         model: str | None = None,
         files: Files = None,
         show_plot: bool = False,
-        **options: Any,
+        **options: object,
     ) -> Any:
         """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
         joint = self.get_joint(model=model, files=files)

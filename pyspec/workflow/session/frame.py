@@ -216,7 +216,7 @@ def _compiled(model: Model, components: list[Component]) -> CompiledModel:
     return compile_model(part)
 
 
-def _parts(ground: Ground, document: Document, **window: Any) -> dict[str, Array]:
+def _parts(ground: Ground, document: Document, **window: object) -> dict[str, Array]:
     model = document.model
     assert model is not None
     values, found = model.values, {}
