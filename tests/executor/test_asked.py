@@ -24,6 +24,7 @@ from pyspec.executor import (
     worst_difference,
 )
 from pyspec.executor.chunks import Chunk
+from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
 from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
@@ -260,3 +261,18 @@ def test_comparing_gives_values_and_no_derivatives() -> None:
             ask(model.theta())
     with pytest.raises(PlanError, match="the compare executor has no derivatives"):
         executor.parts()
+
+
+def test_the_sums_of_files_agree_in_every_form() -> None:
+    _, joint = mixed(*["compiled"] * 3)
+    theta = joint.problem.start * 1.01
+    columns, residual = joint.jacobian(theta), joint.residual(theta)
+    rows = np.vstack([-columns, residual]).T
+    expected = rows.T @ rows
+    gram = unpack(joint.normal(theta), symmetric=True)
+    np.testing.assert_allclose(
+        np.abs(gram), np.abs(expected), rtol=1e-9, atol=1e-9 * expected.max()
+    )
+    factor = unpack(joint.normal(theta, None, "factor"), symmetric=False)
+    np.testing.assert_allclose(factor.T @ factor, gram, rtol=1e-9, atol=1e-9 * gram.max())
+    assert joint.normal(theta, None, "value")[0] == pytest.approx(residual @ residual, rel=1e-12)

@@ -180,3 +180,25 @@ def test_basis_functions_are_known_elsewhere_where_no_part_reads_the_samples() -
     executor = make_executor(made("fed"))
     with pytest.raises(DataError, match="fed: reads the samples of the data, or moves in time"):
         executor.elsewhere(None, None, x)
+
+
+DECAYS = """
+decays:
+  gaussIRF: {{SD: [0.25{0}, True, 0.01{0}, 2{0}]}}
+  expFun: {{A: {{free: energy}}, tau: [1.3{0}, True, 0.1{0}, 10{0}], t0: [0, True]}}
+  expFun: {{A: {{free: energy}}, tau: [9{0}, True, 1{0}, 100{0}], t0: ["expFun_01_t0"]}}
+"""
+
+
+@pytest.mark.parametrize("unit", ["", "e-9", "e-12"])
+def test_differences_count_in_the_sizes_of_the_parameters(unit: str) -> None:
+    """Steps of 6e-9 used to be taken at least: in seconds such derivatives were NaN."""
+    model = load_model(DECAYS.format(unit), "decays")
+    model.set_axes(energy=ENERGY, time=TIME * float(f"1{unit}"))
+    data = np.random.default_rng(3).normal(5.0, 1.0, (TIME.size, ENERGY.size))
+    exact, found = (
+        make_executor(model, Measurement(data), backend).jacobian(None)
+        for backend in ("compiled", "interpreted")
+    )
+    for one, other in zip(exact, found, strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-8 * np.abs(one).max())
