@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.executor.protocol import Array, Values
+from pyspec.executor.protocol import Array, Scalar, Values
 from pyspec.model import Measurement
 from pyspec.plan import ScheduledPlan
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class PlanExecutor(ABC):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import prod
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from pyspec.executor.normal import FORMS, OpenPart, Parts, Sums, fit_parts
 from pyspec.executor.protocol import (
     Array,
     Capabilities,
+    Scalar,
     Stored,
     SumsOfFit,
     SumsOfRows,
@@ -39,11 +40,8 @@ from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
 from pyspec.plan.pinned import PinnedAxes, pin_axes, shares_of
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
 #: Types of data that C reads, by the letters that NumPy has for them.
 TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
-
 
 #: What a model can do that calls no functions in Python.
 _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
@@ -58,8 +56,8 @@ def as_read(data: Stored) -> tuple[Stored, int]:
 
 
 def along_one_axis(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """The same values, with a stride of 0 along an axis along which they do not differ: C takes
-    such weights and masks apart (csrc/separable/separable.c)."""
+    """The same values, with a stride of 0 along an axis along which they do not differ: of such
+    weights and masks C takes one line (csrc/separable/separable.c)."""
     if array.ndim != 2 or 0 in array.strides:
         return array
     for line, last in ((array[:1], array[-1:]), (array[:, :1], array[:, -1:])):
@@ -215,21 +213,21 @@ class CompiledExecutor(PlanExecutor):
         """What an array over the window holds."""
         return f"{self.plan.name}: {' × '.join(f'{n:,}' for n in self.window.shape)} points"
 
-    def run(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def _room(self, out: Array | None) -> Array:
+        """Memory for an array over the window: `out`, or new one."""
         if out is None:
-            out = doubles(self._size, self._points)
-        else:
-            check_out(out, self._size)
+            return doubles(self._size, self._points)
+        check_out(out, self._size)
+        return out
+
+    def run(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        out = self._room(out)
         return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self.measurement.data is None:
             raise DataError("a residual needs data; give the measurement some")
-        if out is None:
-            out = doubles(self._size, self._points)
-        else:
-            check_out(out, self._size)
-        return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
+        return self._call(LIBRARY.pyspec_residual, theta, fixed, self._room(out))
 
     @property
     def capabilities(self) -> Capabilities:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
+
+#: The type of the numbers of an array.
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 #: Measured values of any type.
 Stored: TypeAlias = npt.NDArray[np.generic]

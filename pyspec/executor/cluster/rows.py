@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 import numpy as np
@@ -16,13 +16,12 @@ from pyspec.executor.chunks import STRIP
 from pyspec.executor.cluster.engine import Chunked, Client, Future
 from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.protocol import Stored
+from pyspec.executor.protocol import Scalar, Stored
 from pyspec.executor.source import SourceExecutor
 from pyspec.model import Measurement
 from pyspec.model.data.lazy_weights import Beside, Veiled
 from pyspec.model.data.source import Seen, Source, source_of
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.

@@ -6,14 +6,14 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, no_item
 from pyspec.errors import FitError, several, suggest
-from pyspec.executor.protocol import Stored
+from pyspec.executor.protocol import Scalar, Stored
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Determined
 from pyspec.fit.findings.counted import together
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = npt.NDArray[np.float64]
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 #: So many files are named above the table of a joint fit.

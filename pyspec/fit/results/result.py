@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from typing_extensions import Self
 
-    from pyspec.fit.results.joint import JointResult
 
 Array = npt.NDArray[np.float64]
 
@@ -62,7 +61,7 @@ class FitResult(LmfitNames, Told):
     mcmc: MCMCResult | None = None
     _of_levels: tuple[Finding, ...] = ()
     #: Of one file of a joint fit: that, and the number of the file in it.
-    _of: tuple[JointResult, int] | None = None
+    _of: tuple[FitResult, int] | None = None
 
     def __dir__(self) -> list[str]:
         """The names of pyspec; those of lmfit are known, too."""
@@ -88,8 +87,11 @@ class FitResult(LmfitNames, Told):
         if self._of is None or not self._is_joint_member:  # one file says all of its own
             return of_end(self)
         joint, index = self._of
-        own: tuple[Finding, ...] = joint._of_file(joint._of_end, index)
-        return own
+        return joint._of_file(joint._of_end, index)
+
+    def _of_file(self, findings: Iterable[Finding], index: int) -> tuple[Finding, ...]:
+        """The findings that are of one file, of which there is one here."""
+        return tuple(findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.executor.protocol import Stored
@@ -17,7 +18,8 @@ from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from pyspec.fit.part import FitPart
-    from pyspec.fit.results.ended import EndedFit
+
+Array = npt.NDArray[np.float64]
 
 #: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
 SAME, ROUNDING = 1e-6, 1e-12
@@ -39,6 +41,31 @@ class Fitted(Protocol):
     @property
     def label(self) -> str:
         """How errors call it."""
+
+    @property
+    def data_square(self) -> float:
+        """χ² of a model that is 0 everywhere."""
+
+    def chisqr_at(self, theta: Array) -> float:
+        """χ² at a point."""
+
+
+class Finished(Protocol):
+    """The fit of a problem."""
+
+    method: str
+
+    @property
+    def problem(self) -> Fitted:
+        """What was fitted."""
+
+    @property
+    def chisqr(self) -> float:
+        """The smallest χ²."""
+
+    @property
+    def theta(self) -> Array:
+        """(n,) the best values."""
 
 
 def changed(name: str, so: str = _OTHERS) -> DataError:
@@ -65,7 +92,7 @@ def need_same(problem: Fitted) -> None:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
 
 
-def need_fitted(result: EndedFit, found: float | None = None) -> None:
+def need_fitted(result: Finished, found: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
     unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
