@@ -1,7 +1,7 @@
 """The compiled executor: one C call an evaluation.
 
-Addresses are filled once. Every call takes a frame (theta, fixed values, work memory, the
-two structs that point to them) from a pool, so one executor may serve several threads.
+Addresses are filled once. Every call takes a frame of memory from a pool, so that one executor may
+serve several threads.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class CompiledExecutor(PlanExecutor):
             if summed_components(plan):
                 self._sums = SumSlopes(self.helper, CompiledExecutor)
         self._size = prod(self.window.shape)
-        self._frames: list[Frame] = [self._frame()]
+        self._frames = [self._frame()]
 
     def __reduce__(self) -> tuple[object, ...]:
         return CompiledExecutor, (self.plan, self.measurement)
@@ -271,8 +271,7 @@ class CompiledExecutor(PlanExecutor):
         size = n_free * self._size
         if out is None:
             out = doubles(size, lambda: f"{self._points()}, times {n_free} derivatives,")
-        else:
-            check_out(out, size)
+        check_out(out, size)
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         if self._sums:
@@ -398,4 +397,4 @@ class CompiledExecutor(PlanExecutor):
             lambda: f"{plan.name}: {plan.n_params} parameters at {plan.n_time:,} times",
         )
         self._call(LIBRARY.pyspec_traces, theta, fixed, out)
-        return out.reshape(self.plan.n_params, self.plan.n_time)
+        return out.reshape(plan.n_params, plan.n_time)
