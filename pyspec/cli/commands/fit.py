@@ -17,7 +17,7 @@ from pyspec.cli.commands.output import Output
 from pyspec.cli.dispatch import FAILED, INTERRUPTED, NOT_CONVERGED, OK
 from pyspec.cli.folder import check_folder, leaves, left_of_earlier
 from pyspec.cli.jobs.fields import FlagError
-from pyspec.cli.jobs.job import FIT_TYPES, Job, read_job
+from pyspec.cli.jobs.job import JOB_TYPES, Job, read_job
 from pyspec.cli.jobs.loader import file_of, load_data
 from pyspec.cli.json_output import data_facts, model_facts, said
 from pyspec.cli.shell import word
@@ -141,9 +141,9 @@ def _override(job: Job, given: Namespace) -> None:
             except PyspecError as error:
                 raise FlagError(f"--{name}: {error}") from error
     if given.type is not None:
-        if given.type not in FIT_TYPES:
-            known = ", ".join(FIT_TYPES)
-            hint = suggest(given.type, list(FIT_TYPES))
+        if given.type not in JOB_TYPES:
+            known = ", ".join(JOB_TYPES)
+            hint = suggest(given.type, list(JOB_TYPES))
             raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
         job.fit.type = given.type
         job.fit.spectrum = job.fit.spectrum if given.type == "spectrum" else None

@@ -29,7 +29,7 @@ from pyspec.workflow.data.noise import make_noise
 
 Array = npt.NDArray[np.float64]
 
-FIT_TYPES = ("2d", "spectrum", "baseline", "slices", "trace")
+JOB_TYPES = ("2d", "spectrum", "baseline", "slices", "trace")
 
 #: One place on an axis: a value or position, or a range of values.
 Place = float | int | tuple[float, float]
@@ -285,7 +285,7 @@ def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
 
 def _fit(top: Fields) -> FitSpec:
     own = top.fields("fit")
-    kind, node = own.choice("type", FIT_TYPES, None), own.node("spectrum")
+    kind, node = own.choice("type", JOB_TYPES, None), own.node("spectrum")
     spectrum = own.value("spectrum", tuple[float, float] if isinstance(node, Sequence) else float)
     options = {
         "method": own.checked("method", canonical_method),

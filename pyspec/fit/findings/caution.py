@@ -1,4 +1,4 @@
-"""Warnings about a fit that runs: kernels too narrow for the samples, and signals that an end of
+"""Findings that are warnings, too: kernels too narrow for the samples, and signals that an end of
 the axis cuts off within the reach of a kernel."""
 
 from __future__ import annotations

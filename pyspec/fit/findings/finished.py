@@ -1,4 +1,5 @@
-"""What to doubt in a finished fit: where its lines, onsets and noise are not what they seem."""
+"""What to doubt in a finished fit: where its lines, onsets, backgrounds and noise are not what they
+seem."""
 
 from __future__ import annotations
 
