@@ -197,7 +197,7 @@ def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
         ("baseline: [-2, -1]", "baseline: the data are one trace; leave it out"),
         ("dynamics: {parameter: a, model: b}", "its time laws are the model: leave it out"),
         ("model: peak", "if it is energy, write 'rename: {time: energy}' below 'data:'"),
-        ("noise: {type: poisson}", "noise: noise_type='poisson' needs counts"),
+        ("noise: {type: poisson}", "noise: 'type: poisson' needs counts"),
         ("limits: {time: [0.0, 0.1]}", "job.yaml:1: fit: decay: 1 points cannot determine 2 free"),
         ("profiles: {parameter: expFun_01_A, model: depth}",
          "profiles[0].model: m.yaml:1: expFun_01.A: expFun_01_A belongs to a time law"),
