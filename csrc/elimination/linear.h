@@ -25,7 +25,7 @@ typedef struct linear_work {
     double *turned;     /* [n_theta][n_basis][L] slopes of the second kind             */
     double *along;      /* [n_theta][n_basis][L] products of Q and the slopes          */
     double *triangle;   /* [order (order + 1) / 2][L]                                  */
-    double *line;       /* [n_basis + n_slopes][n_x] shared Q and projected slopes     */
+    double *line;       /* [n_basis + n_slopes][n_x, in whole L] shared Q, projected slopes */
     double *fours;      /* the same in fours, [ ][n_x][4]                               */
     double *gram;       /* [n_slopes][n_slopes] of the latter                          */
     double *products;   /* [n_basis + 1][n_basis + 1][L] sums of c c over groups       */
@@ -59,6 +59,28 @@ static ALWAYS_INLINE double sum_lanes(const double *lanes)
     return sum;
 }
 
+/* R c = b, in lanes; 0 for what takes no part. */
+static inline void solve_back(const pyspec_linear *q, const linear_work *w, const double *b, double *to)
+{
+    const int64_t n_basis = q->n_basis;
+    for (int64_t k = n_basis - 1; k >= 0; k--) {
+        double *c = to + k * L;
+        FOR_LANES c[l] = b[k * L + l];
+        for (int64_t j = k + 1; j < n_basis; j++)
+            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L + l] * to[j * L + l];
+        FOR_LANES c[l] = w->on[k * L + l] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L + l] : 0.0;
+    }
+}
+
+/* The lanes in which an amplitude that must not be negative is so. */
+static inline unsigned breaks_bounds(const pyspec_linear *q, const linear_work *w)
+{
+    unsigned breaks = 0;
+    for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
+        FOR_LANES breaks |= (unsigned)(q->bounded[k] && w->c[k * L + l] < 0.0) << l;
+    return breaks;
+}
+
 /* varpro_tiles.c: any groups. varpro_shared.c: all alike, without weights, for the triangle alone. */
 typedef void linear_run(const pyspec_linear *q, const linear_work *w);
 linear_run pyspec_linear_tiles, pyspec_linear_tiles_avx2, pyspec_linear_tiles_avx512;
@@ -68,10 +90,10 @@ linear_run pyspec_linear_shared, pyspec_linear_shared_avx2, pyspec_linear_shared
 void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,
                         double *on);
 
-/* The same for one group, in a lane of R and b, [ ][L]; `on` has one number in `step`, and says before
- * which columns are no combination of those before them. */
+/* The same for one group, in a lane of R, b and `on`, [ ][L]. Before, `on` says which columns are no combination
+ * of those before them. */
 void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, const double *b,
-                        double *on, int64_t step);
+                        double *on);
 
 /* Adds the sums of a part with free amplitudes to its `normal`. */
 int pyspec_sum_linear(const pyspec_part *part, int64_t form, pyspec_team *team);

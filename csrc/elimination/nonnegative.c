@@ -137,7 +137,7 @@ void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8
 }
 
 void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, const double *b,
-                        double *on, int64_t step)
+                        double *on)
 {
     const int64_t n = q->n_basis;
     double own_r[MOST * MOST] = {0.0}, own_b[MOST] = {0.0}, own_on[MOST] = {0.0};
@@ -147,9 +147,9 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
         for (int64_t j = k; j < n; j++)
             own_r[k * n + j] = r[(k * n + j) * L];
         /* One that was a combination of others takes part where a bound takes one of these away. */
-        own_r[k * n + k] = on[k * step] > 0.0 ? own_r[k * n + k] : 0.0;
+        own_r[k * n + k] = on[k * L] > 0.0 ? own_r[k * n + k] : 0.0;
     }
     pyspec_nonnegative(n, own_r, own_b, q->bounded, own_on);
     for (int64_t k = 0; k < n; k++)
-        on[k * step] = own_on[k];
+        on[k * L] = own_on[k];
 }

@@ -64,7 +64,7 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->turned = take(work, &used, n_theta * n_basis * L);
     w->along = take(work, &used, n_theta * n_basis * L);
     w->triangle = take(work, &used, triangle_size(n_theta + 1) * L);
-    w->line = take(work, &used, (n_basis + q->n_slopes) * n);
+    w->line = take(work, &used, (n_basis + q->n_slopes) * round_up(n, L));
     /* Four slopes at least: zeros where there are none. */
     w->fours =
         take(work, &used, (round_up(n_basis, 4) + round_up(q->n_slopes + !q->n_slopes, 4)) * n);

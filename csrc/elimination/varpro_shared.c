@@ -7,25 +7,9 @@
  * range holds at 0 are left out of Q: there are few such sets for many groups. */
 #include "elimination/linear.h"
 #include "isa/vector.h"
+#include "separable/orthogonal.h"
 
 #include <math.h>
-
-static double dot_lines(const double *a, const double *b, int64_t n)
-{
-    double part[L] = {0.0}, sum = 0.0;
-    int64_t i = 0;
-    for (; i + L <= n; i += L)
-        FOR_LANES part[l] += a[i + l] * b[i + l];
-    for (; i < n; i++)
-        part[0] += a[i] * b[i];
-    FOR_LANES sum += part[l];
-    return sum;
-}
-
-static void take_line(double *restrict to, const double *restrict line, double factor, int64_t n)
-{
-    FOR_BLOCK to[i] -= factor * line[i];
-}
 
 /* Of which basis function a derivative is; the offset comes last. */
 static int64_t basis_of(const pyspec_linear *q, int64_t slope)
@@ -33,57 +17,66 @@ static int64_t basis_of(const pyspec_linear *q, int64_t slope)
     return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
 }
 
-/* Subtracts from a line its part along the first columns of Q, by Gram and Schmidt, twice. Column k of
- * R, if present, receives the coefficients. */
-static void project_line(const linear_work *w, double *own, int64_t n_columns, int64_t n, double *r,
-                         int64_t row)
+/* Doubles from one line to the next; zeros behind the last number. */
+static int64_t line_stride_of(const pyspec_linear *q)
 {
+    return round_up(q->n_x, L);
+}
+
+static double dot_lines(const pyspec_linear *q, const double *a, const double *b)
+{
+    double sum;
+    pyspec_block_table[q->isa].dot(&sum, a, b, q->n_x);
+    return sum;
+}
+
+/* A line without its part along the first columns of Q, which are 0 where nothing takes part. By Gram and Schmidt,
+ * twice. The parts, [n_columns], are left in `b`. */
+static void project_line(const pyspec_linear *q, const linear_work *w, const double *from, double *line,
+                         int64_t n_columns)
+{
+    const int64_t stride = line_stride_of(q);
+    memset(line, 0, (size_t)stride * sizeof *line);
+    memcpy(line, from, (size_t)q->n_x * sizeof *line);
+    memset(w->b, 0, (size_t)n_columns * sizeof *w->b);
     for (int pass = 0; pass < 2; pass++)
-        for (int64_t j = 0; j < n_columns; j++) {
-            if (w->on[j] == 0.0)
-                continue;
-            const double change = dot_lines(w->line + j * n, own, n);
-            take_line(own, w->line + j * n, change, n);
-            if (r)
-                r[j * row] += change;
-        }
+        pyspec_take_along(q->isa, line, w->line, stride, n_columns, w->b, w->c);
 }
 
 /* The slopes of what takes part, projected, and their Gram matrix; others are times amplitudes of 0. */
 static void project_slopes(const pyspec_linear *q, const linear_work *w)
 {
-    const int64_t n = q->n_x, n_basis = q->n_basis;
+    const int64_t stride = line_stride_of(q), n_basis = q->n_basis;
     memset(w->gram, 0, (size_t)(q->n_slopes * q->n_slopes) * sizeof *w->gram);
     for (int64_t s = 0; s < q->n_slopes; s++) {
-        double *own = w->line + (n_basis + s) * n;
-        if (basis_of(q, s) < n_basis && w->on[basis_of(q, s)] == 0.0) {
-            memset(own, 0, (size_t)n * sizeof *own);
+        double *own = w->line + (n_basis + s) * stride;
+        if (basis_of(q, s) < n_basis && w->on[basis_of(q, s) * L] == 0.0) {
+            memset(own, 0, (size_t)stride * sizeof *own);
             continue;
         }
-        memcpy(own, q->slopes + s * q->slopes_column, (size_t)n * sizeof *own);
-        project_line(w, own, n_basis, n, NULL, 0);
+        project_line(q, w, q->slopes + s * q->slopes_column, own, n_basis);
         for (int64_t t = 0; t <= s; t++)
-            if (basis_of(q, t) == n_basis || w->on[basis_of(q, t)] > 0.0)
+            if (basis_of(q, t) == n_basis || w->on[basis_of(q, t) * L] > 0.0)
                 w->gram[s * q->n_slopes + t] = w->gram[t * q->n_slopes + s] =
-                    dot_lines(own, w->line + (n_basis + t) * n, n);
+                    dot_lines(q, own, w->line + (n_basis + t) * stride);
     }
 }
 
-/* Q, and R in lane 0, for the basis functions of a set. */
+/* Q and R for the basis functions of a set. */
 static void factorize_lines(const pyspec_linear *q, const linear_work *w, uint64_t set)
 {
     const int64_t n = q->n_x, n_basis = q->n_basis;
     memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
     for (int64_t k = 0; k < n_basis; k++) {
-        double *own = w->line + k * n;
-        memcpy(own, q->basis + k * q->basis_column, (size_t)n * sizeof *own);
-        const double before = dot_lines(own, own, n);
-        if (set >> k & 1u)
-            project_line(w, own, k, n, w->r + k * L, n_basis * L);
-        const double after = dot_lines(own, own, n);
+        double *own = w->line + k * line_stride_of(q);
+        const double *from = q->basis + k * q->basis_column, before = dot_lines(q, from, from);
+        project_line(q, w, from, own, k);
+        const double after = dot_lines(q, own, own);
         const int lost = after <= LINEAR_RANK * LINEAR_RANK * before || !(set >> k & 1u);
-        w->on[k] = lost ? 0.0 : 1.0;
-        w->r[(k * n_basis + k) * L] = lost ? 1.0 : sqrt(after);
+        for (int64_t j = 0; j < k; j++)
+            FOR_LANES w->r[(j * n_basis + k) * L + l] = w->b[j];
+        FOR_LANES w->r[(k * n_basis + k) * L + l] = lost ? 1.0 : sqrt(after);
+        FOR_LANES w->on[k * L + l] = lost ? 0.0 : 1.0;
         FOR_BLOCK own[i] = lost ? 0.0 : own[i] / sqrt(after);
     }
 }
@@ -140,10 +133,10 @@ static void take_four(double *to, const double *from, const double *four, const 
 }
 
 /* Lines in fours, [ ][n][4], zeros behind the last one. */
-static void interleave(double *restrict to, const double *restrict lines, int64_t n_lines, int64_t n)
+static void interleave(double *restrict to, const double *restrict lines, int64_t stride, int64_t n_lines, int64_t n)
 {
     for (int64_t k = 0; k < round_up(n_lines, 4); k++)
-        FOR_BLOCK to[(k / 4 * n + i) * 4 + k % 4] = k < n_lines ? lines[k * n + i] : 0.0;
+        FOR_BLOCK to[(k / 4 * n + i) * 4 + k % 4] = k < n_lines ? lines[k * stride + i] : 0.0;
 }
 
 /* Four columns of Q at a time, each from what those before have left: Q is orthonormal. Each pass
@@ -162,13 +155,7 @@ static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t t
         double *sum = k + 4 < n_basis ? w->b + (k + 4) * L : w->turn;
         take_four(r, from, own, w->b + k * L, own + 4 * n, sum, n);
     }
-    for (int64_t k = n_basis - 1; k >= 0; k--) {
-        double *c = w->c + k * L;
-        FOR_LANES c[l] = w->b[k * L + l];
-        for (int64_t j = k + 1; j < n_basis; j++)
-            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L] * w->c[j * L + l];
-        FOR_LANES c[l] = w->on[k] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L] : 0.0;
-    }
+    solve_back(q, w, w->b, w->c);
 }
 
 /* Sums over the groups of a tile in some lanes; the amplitude of the offset is 1. */
@@ -186,7 +173,7 @@ static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t til
             c[k * L + l] = q->bounded && q->bounded[k] && c[k * L + l] < 0.0 ? 0.0 : c[k * L + l];
             if (counts) {
                 q->amplitudes[(tile * L + l) * n_basis + k] = c[k * L + l];
-                q->determined[(tile * L + l) * n_basis + k] = w->on[k] > 0.0;
+                q->determined[(tile * L + l) * n_basis + k] = w->on[k * L + l] > 0.0;
             }
         }
     }
@@ -244,24 +231,15 @@ static void begin_sets(const pyspec_linear *q, const linear_work *w)
     }
 }
 
-/* Whether an amplitude of a lane that must not be negative is so. */
-static int breaks_bound(const pyspec_linear *q, const linear_work *w, int64_t l)
-{
-    for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
-        if (q->bounded[k] && w->c[k * L + l] < 0.0)
-            return 1;
-    return 0;
-}
-
 /* The amplitudes of a lane that take part where those that are bounded are not negative. */
 static uint64_t choose_set(const pyspec_linear *q, const linear_work *w, int64_t tile, int64_t l)
 {
     uint64_t set = CHOSEN;
-    double on[PYSPEC_LINEAR_MOST];
-    memcpy(on, w->on, (size_t)q->n_basis * sizeof *on);
-    pyspec_choose_lane(q, tile * L + l, w->r, w->b + l, on, 1);
+    double on[PYSPEC_LINEAR_MOST * L];
+    memcpy(on, w->on, (size_t)(q->n_basis * L) * sizeof *on);
+    pyspec_choose_lane(q, tile * L + l, w->r + l, w->b + l, on + l);
     for (int64_t k = 0; k < q->n_basis; k++)
-        set |= (uint64_t)(on[k] > 0.0) << k;
+        set |= (uint64_t)(on[k * L + l] > 0.0) << k;
     return set;
 }
 
@@ -274,20 +252,17 @@ static void solve_set(const pyspec_linear *q, const linear_work *w, int64_t tile
     if (!lanes)
         return;
     solve_shared(q, w, tile, w->columns);
-    for (int64_t l = 0; l < L; l++) {
-        if (!(lanes >> l & 1u))
-            continue;
-        const int breaks = !(set & CHOSEN) && breaks_bound(q, w, l);
-        w->sets[tile * L + l] = breaks ? choose_set(q, w, tile, l) : LINEAR_SOLVED;
-        lanes &= ~((unsigned)breaks << l);
-    }
-    if (lanes)
-        add_shared(q, w, tile, lanes, w->columns);
+    const unsigned breaks = set & CHOSEN ? 0 : breaks_bounds(q, w);
+    for (int64_t l = 0; l < L; l++)
+        if (lanes >> l & 1u)
+            w->sets[tile * L + l] = breaks >> l & 1u ? choose_set(q, w, tile, l) : LINEAR_SOLVED;
+    if (lanes & ~breaks)
+        add_shared(q, w, tile, lanes & ~breaks, w->columns);
 }
 
 void JOIN(pyspec_linear_shared, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
 {
-    const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
+    const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1, stride = line_stride_of(q);
     begin_sets(q, w);
     for (int64_t first = 0; first < q->n_groups;) {
         const uint64_t set = w->sets[first];
@@ -297,8 +272,8 @@ void JOIN(pyspec_linear_shared, ISA_SUFFIX, )(const pyspec_linear *q, const line
         }
         factorize_lines(q, w, set);
         project_slopes(q, w);
-        interleave(w->fours, w->line, q->n_basis, q->n_x);
-        interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * q->n_x,
+        interleave(w->fours, w->line, stride, q->n_basis, q->n_x);
+        interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * stride, stride,
                    q->n_slopes, q->n_x);
         for (int64_t tile = first / L; tile < n_tiles; tile++)
             solve_set(q, w, tile, set);

@@ -83,19 +83,6 @@ static void factorize(const pyspec_linear *q, const linear_work *w, int64_t tile
     }
 }
 
-/* R c = b, in lanes; 0 for what takes no part. */
-static void solve_back(const pyspec_linear *q, const linear_work *w, const double *b, double *to)
-{
-    const int64_t n_basis = q->n_basis;
-    for (int64_t k = n_basis - 1; k >= 0; k--) {
-        double *c = to + k * L;
-        FOR_LANES c[l] = b[k * L + l];
-        for (int64_t j = k + 1; j < n_basis; j++)
-            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L + l] * to[j * L + l];
-        FOR_LANES c[l] = w->on[k * L + l] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L + l] : 0.0;
-    }
-}
-
 /* r = y - Q b and R c = b. */
 static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
 {
@@ -113,15 +100,6 @@ static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64
     solve_back(q, w, w->b, w->c);
 }
 
-/* The lanes in which an amplitude that must not be negative is so. */
-static unsigned breaks_bounds(const pyspec_linear *q, const linear_work *w)
-{
-    unsigned breaks = 0;
-    for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
-        FOR_LANES breaks |= (unsigned)(q->bounded[k] && w->c[k * L + l] < 0.0) << l;
-    return breaks;
-}
-
 /* Which basis functions take part in these lanes. The others keep theirs: what a group gets must not
  * depend on its neighbours. */
 static void choose_active(const pyspec_linear *q, const linear_work *w, int64_t tile, unsigned lanes)
@@ -130,7 +108,7 @@ static void choose_active(const pyspec_linear *q, const linear_work *w, int64_t 
     FOR_LANES {
         const int64_t group = tile * L + l < last ? tile * L + l : last;
         if (lanes >> l & 1u)
-            pyspec_choose_lane(q, group, w->r + l, w->b + l, w->on + l, L);
+            pyspec_choose_lane(q, group, w->r + l, w->b + l, w->on + l);
     }
 }
 

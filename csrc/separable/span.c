@@ -18,6 +18,7 @@
  * functions take their part of the rest. */
 #include "separable/span.h"
 #include "separable/shapes.h"
+#include "separable/orthogonal.h"
 
 #include <float.h>
 
@@ -132,24 +133,7 @@ static void load_functions(const run *r, const span *s)
 /* Takes from a function what lies in the span, and adds it to its parts. */
 static void take_from_span(const run *r, const span *s, double *own, double *parts)
 {
-    const block_ops *ops = &pyspec_block_table[r->call->isa];
-    double *found = s->found;
-    fill(found, 0.0, s->now->n);
-    for (int64_t k = 0; k < s->now->n; k += MOST_DOTS) {
-        const int64_t n = s->now->n - k < MOST_DOTS ? s->now->n - k : MOST_DOTS;
-        const double *others[MOST_DOTS];
-        double *to[MOST_DOTS];
-        for (int64_t i = 0; i < n; i++) {
-            others[i] = s->functions + (k + i) * s->stride;
-            to[i] = &found[k + i];
-        }
-        ops->dots(to, own, others, n, s->stride);
-    }
-    for (int64_t k = 0; k < s->now->n; k++) {
-        parts[k] += found[k];
-        found[k] = -found[k];
-    }
-    ops->add_lines(own, s->functions, s->stride, found, s->now->n, s->stride);
+    pyspec_take_along(r->call->isa, own, s->functions, s->stride, s->now->n, parts, s->found);
 }
 
 static double length(const run *r, const span *s, const double *own)
