@@ -1,5 +1,6 @@
 /* fuzz_linear.c: random plans as basis functions of free amplitudes: their results are projected from random data,
- * as a part of a fit. */
+ * as a part of a fit, and compared with the definition of what is projected. */
+#include "random/dense_linear.h"
 #include "random/fuzz_sums.h"
 #include "elimination/linear.h"
 #include "support/plans.h"
@@ -57,8 +58,8 @@ static pyspec_results write_to(rng *r, const pyspec_plan *plan, pyspec_linear *q
     }
     for (int64_t s = 0; s < q->n_slopes; s++) {
         w->slopes[s] = slopes + s * size;
-        w->basis[s] = below(r, q->n_basis);
-        w->slope_at[s] = w->value_at[w->basis[s]];
+        w->basis[s] = q->offset && chance(r, 25) ? -1 : below(r, q->n_basis);
+        w->slope_at[s] = w->basis[s] < 0 ? random_place(r, plan) : w->value_at[w->basis[s]];
         w->slope_by[s] = below(r, plan->n_theta);
         w->entry[s] = s;
         w->entry_row[s] = chance(r, 50) ? -1 : below(r, plan->n_traces);
@@ -89,9 +90,16 @@ int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *p, const 
                        .n_theta = n, .isa = test_isa, .full = chance(r, 20), .scale = counts ? 2.0 : 0.0};
     q.basis_group = q.slopes_group = is_trace || rows == 1 ? 0 : q.n_x;
     q.n_entries = q.n_slopes;
+    const int hostile = chance(r, 20) ? 2 : 0;
+    if (chance(r, 30)) {
+        q.n_offsets = 1 + below(r, 2);
+        q.offset_group = chance(r, 50) ? q.n_x : 0;
+        q.offset_column = (q.offset_group ? q.n_groups : 1) * q.n_x;
+        q.offset = random_lanes(r, q.n_offsets * q.offset_column, hostile, &owned);
+    }
     pyspec_results results = write_to(r, plan, &q, &w, &owned);
     const int64_t points = (q.n_groups + L - 1) / L * q.n_x * L;
-    q.data = random_lanes(r, points, 2, &owned);
+    q.data = random_lanes(r, points, hostile, &owned);
     q.weight = chance(r, 50) ? random_lanes(r, points, 0, &owned) : NULL;
     q.allowed = random_flags(r, q.n_groups * q.n_basis, &owned);
     q.bounded = random_flags(r, q.n_basis, &owned);
@@ -115,9 +123,15 @@ int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *p, const 
     for (int k = 0; !status && k < 2; k++)
         status = pyspec_sum_parts(&part, 1, form, order, NULL, triangles[k]);
     const int is_other = !status && memcmp(triangles[0], triangles[1], (size_t)triangle_size(order) * sizeof(double));
+    int result = is_other || (status != STATUS_OK && status != STATUS_OFFSET) ? LINEAR_FAILED : 0;
+    if (!status) {
+        const int how = dense_compare(&q, form, triangles[0]);
+        result |= how == DENSE_UNDECIDED ? 0 : LINEAR_COMPARED | (how == DENSE_DIFFERENT ? LINEAR_DIFFERENT : 0);
+        result |= (q.basis_group ? LINEAR_TURNED : 0) | (counts ? LINEAR_COUNTS : 0);
+    }
     free_sums(&sums);
     free_call(&call);
     free_work(q.work);
     release(&owned);
-    return is_other || (status != STATUS_OK && status != STATUS_OFFSET);
+    return result;
 }

@@ -17,8 +17,11 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
 const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *problem,
                      const double *theta);
 
-/* The plan as basis functions of free amplitudes, projected from random data in a part of a fit. Returns whether
- * there is a status, or other bits the second time. */
+/* How a projection turned out: a status, or other bits the second time; compared with its definition or not;
+ * different from that; with basis functions for each group; of counts. */
+enum { LINEAR_FAILED = 1, LINEAR_COMPARED = 2, LINEAR_DIFFERENT = 4, LINEAR_TURNED = 8, LINEAR_COUNTS = 16 };
+
+/* The plan as basis functions of free amplitudes, projected from random data in a part of a fit. */
 int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, const double *theta);
 
 #endif
