@@ -132,6 +132,7 @@ check-valgrind: .venv/dev.stamp
 FUZZ ?= 1000000
 fuzz: .venv/test.stamp
 	$(BIN)/python -m tests.fuzz.plans --runs $(FUZZ) --save
+	build/sanitize/fuzz_amplitudes $(FUZZ)
 	PYTHONPATH=tests $(BIN)/python -m fuzz.guided formula --runs $(FUZZ) --save
 	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs $(FUZZ)
 	build/sanitize/test_formula $(FUZZ)

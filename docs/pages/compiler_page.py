@@ -91,10 +91,11 @@ explain --memory` prints all of this for a model.
 SEED = "A doublet whose first height decays: `seed_amplitude` of the benchmarks."
 
 FREE = """
-A FREE_VECTOR is an amplitude that a fit solves for at each energy, or each time; an AXIS is the
-energy itself, which expressions may read. There is no plan of the whole, and `can_lower_2d` names
-each node that stands against it. A fit has plans of the functions that the amplitudes are
-multiplied with, each plan for several of them, found in one walk.
+Two species, each with a free spectrum, and a time zero that depends on the energy. A FREE_VECTOR is
+an amplitude that a fit solves for at each energy, or each time; an AXIS is the energy itself, which
+expressions may read. There is no plan of the whole, and `can_lower_2d` names each node that stands
+against it. A fit has plans of the functions that the amplitudes are multiplied with, each plan for
+several of them, found in one walk.
 """
 
 CHIRPED = """\
@@ -102,9 +103,12 @@ parameters:
   onset: [0.1, True]
   chirp: [0.5, True]
   seen: ["onset + chirp * (1 - (550 / energy) ** 2)"]
+kinetics:
+  relaxation: {A -> B: k1, B: k2}
 chirped:
   gaussIRF: {SD: [0.3, True, 0.01, 2]}
-  expFun: {A: {free: energy, min: 0}, tau: [2, True, 0.1, 30], t0: ["seen"]}
+  relaxation: {k1: [2, True, 0.5, 50], k2: [0.1, True, 0.001, 1], t0: ["seen"],
+               spectra: {free: energy}}
 """
 
 TURNED = """
@@ -176,7 +180,7 @@ def pages() -> dict[str, str]:
     model = load_model(CHIRPED, "chirped")
     model.set_axes(energy=np.array([400.0, 550.0, 700.0]), time=np.array([-1.0, 0.0, 1.0]))
     graph = build_graph(model)
-    parts += [f"## A free spectrum with a chirp\n\n{FREE.strip()}", f"```yaml\n{CHIRPED}```"]
+    parts += [f"## A target model with a chirp\n\n{FREE.strip()}", f"```yaml\n{CHIRPED}```"]
     parts += [block(print_graph(graph)), block(str(can_lower_2d(graph)))]
     split = expanded(basis(graph, parts_of(graph), "energy"))
     parts += [TURNED.strip(), block(print_graph(turned(split))), NODES.strip()]

@@ -188,7 +188,7 @@ static int differs(const pyspec_linear *q, int64_t form, const double *triangle,
     for (int64_t p = 0; p < order; p++)
         for (int64_t m = q->full ? q->n_theta : p; m < order; m++) {
             const int64_t at = triangle_at(order, p, m);
-            wrong |= !(fabs((own ? own : triangle)[at] - gram[at]) <= TOLERANCE * sqrt(lengths[p]) * sqrt(lengths[m]) + SMALL * SMALL);
+            wrong |= !(fabs((own ? own : triangle)[at] - gram[at]) <= TOLERANCE * sqrt(lengths[p]) * sqrt(lengths[m]) + SMALL);
         }
     free(own);
     return wrong;
@@ -254,7 +254,7 @@ static int compare_counts(const pyspec_linear *q, int64_t form, const double *tr
 
 int dense_compare(const pyspec_linear *q, int64_t form, const double *triangle)
 {
-    if (!has_small_numbers(q))
+    if (!has_small_numbers(q) || !all_small(q->amplitudes, q->n_groups * q->n_basis))
         return DENSE_UNDECIDED;
     if (q->scale > 0.0)
         return compare_counts(q, form, triangle);
