@@ -8,48 +8,62 @@
 
 enum { MOST = PYSPEC_LINEAR_MOST };
 
+/* Column k of R without its parts along those of the set before it, by Gram and Schmidt, twice. Column k of `t`
+ * receives these parts. */
+static void take_column(int64_t n, const double *r, const int *set, int64_t k, double (*q)[MOST], double (*t)[MOST])
+{
+    for (int64_t i = 0; i < n; i++)
+        q[k][i] = i <= k ? r[i * n + k] : 0.0;
+    for (int64_t j = 0; j < k; j++)
+        t[j][k] = 0.0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t j = 0; j < k; j++) {
+            double sum = 0.0;
+            for (int64_t i = 0; set[j] && i < n; i++)
+                sum += q[j][i] * q[k][i];
+            for (int64_t i = 0; set[j] && i < n; i++)
+                q[k][i] -= sum * q[j][i];
+            t[j][k] += sum;
+        }
+}
+
+/* Scales a column to the length 1, or to 0 if it is a combination of those before it, and takes it from what is left
+ * of b. */
+static double take_from_rest(int64_t n, const double *r, int64_t k, double *q, double *length, double *rest)
+{
+    double square = 0.0, before = 0.0, along = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        square += q[i] * q[i];
+        before += i <= k ? r[i * n + k] * r[i * n + k] : 0.0;
+    }
+    const int lost = square <= LINEAR_RANK * LINEAR_RANK * before;
+    *length = lost ? 0.0 : sqrt(square);
+    for (int64_t i = 0; i < n; i++) {
+        q[i] = lost ? 0.0 : q[i] / *length;
+        along += q[i] * rest[i];
+    }
+    for (int64_t i = 0; i < n; i++)
+        rest[i] -= along * q[i];
+    return along;
+}
+
 /* Least squares over the columns in the set. The other coefficients are 0. A column that is a
- * combination of those before it also gets 0. Solved by Gram and Schmidt, twice. */
+ * combination of those before it also gets 0. */
 static void solve_set(int64_t n, const double *r, const double *b, const int *set, double *c)
 {
-    double q[MOST][MOST], t[MOST][MOST], rest[MOST], length[MOST] = {0.0};
+    double q[MOST][MOST], t[MOST][MOST], rest[MOST], along[MOST] = {0.0};
     memcpy(rest, b, (size_t)n * sizeof *rest);
     for (int64_t k = 0; k < n; k++) {
         if (!set[k])
             continue;
-        for (int64_t i = 0; i < n; i++)
-            q[k][i] = i <= k ? r[i * n + k] : 0.0;
-        for (int64_t j = 0; j < k; j++)
-            t[j][k] = 0.0;
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t j = 0; j < k; j++) {
-                double sum = 0.0;
-                for (int64_t i = 0; set[j] && i < n; i++)
-                    sum += q[j][i] * q[k][i];
-                for (int64_t i = 0; set[j] && i < n; i++)
-                    q[k][i] -= sum * q[j][i];
-                t[j][k] += sum;
-            }
-        double square = 0.0, before = 0.0, along = 0.0;
-        for (int64_t i = 0; i < n; i++) {
-            square += q[k][i] * q[k][i];
-            before += i <= k ? r[i * n + k] * r[i * n + k] : 0.0;
-        }
-        const int lost = square <= LINEAR_RANK * LINEAR_RANK * before;
-        t[k][k] = lost ? 0.0 : sqrt(square);
-        for (int64_t i = 0; i < n; i++) {
-            q[k][i] = lost ? 0.0 : q[k][i] / t[k][k];
-            along += q[k][i] * rest[i];
-        }
-        for (int64_t i = 0; i < n; i++)
-            rest[i] -= along * q[k][i];
-        length[k] = along;
+        take_column(n, r, set, k, q, t);
+        along[k] = take_from_rest(n, r, k, q[k], &t[k][k], rest);
     }
     for (int64_t k = n - 1; k >= 0; k--) {
         c[k] = 0.0;
         if (!set[k] || t[k][k] == 0.0)
             continue;
-        c[k] = length[k];
+        c[k] = along[k];
         for (int64_t j = k + 1; j < n; j++)
             c[k] -= set[j] ? t[k][j] * c[j] : 0.0;
         c[k] /= t[k][k];

@@ -18,6 +18,24 @@ static int has_sizes(const pyspec_linear *q)
            in_range(q->n_offsets, 0, MOST_COLUMNS);
 }
 
+static int has_arrays(const pyspec_linear *q)
+{
+    return q->basis && q->data && q->amplitudes && q->determined && q->triangle && q->work &&
+           (!q->n_slopes || (q->slopes && q->slope_basis)) &&
+           (!q->n_entries || (q->entry_slope && q->entry_theta && q->factors));
+}
+
+/* Whether derivatives are of basis functions that exist, and by parameters that do. */
+static int has_places(const pyspec_linear *q)
+{
+    int all = 1;
+    for (int64_t s = 0; s < q->n_slopes; s++)
+        all &= in_range(q->slope_basis[s], -1, q->n_basis);
+    for (int64_t e = 0; e < q->n_entries; e++)
+        all &= in_range(q->entry_slope[e], 0, q->n_slopes) && in_range(q->entry_theta[e], 0, q->n_theta);
+    return all;
+}
+
 static int check_linear(const pyspec_linear *q)
 {
     if (!q)
@@ -26,20 +44,9 @@ static int check_linear(const pyspec_linear *q)
         return STATUS_SIZE;
     if (!pyspec_isa_supported(q->isa))
         return STATUS_ISA;
-    if (!q->basis || !q->data || !q->amplitudes || !q->determined || !q->triangle || !q->work)
+    if (!has_arrays(q))
         return STATUS_NULL_POINTER;
-    if (q->n_slopes && (!q->slopes || !q->slope_basis))
-        return STATUS_NULL_POINTER;
-    if (q->n_entries && (!q->entry_slope || !q->entry_theta || !q->factors))
-        return STATUS_NULL_POINTER;
-    for (int64_t s = 0; s < q->n_slopes; s++)
-        if (q->slope_basis[s] < -1 || q->slope_basis[s] >= q->n_basis)
-            return STATUS_OFFSET;
-    for (int64_t e = 0; e < q->n_entries; e++)
-        if (q->entry_slope[e] < 0 || q->entry_slope[e] >= q->n_slopes || q->entry_theta[e] < 0 ||
-            q->entry_theta[e] >= q->n_theta)
-            return STATUS_OFFSET;
-    return STATUS_OK;
+    return has_places(q) ? STATUS_OK : STATUS_OFFSET;
 }
 
 /* The next `count` doubles of the work memory, each part on a boundary of 64 bytes. */

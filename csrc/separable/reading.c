@@ -1,26 +1,40 @@
 /* reading.c: the data of a separable plan, summed over time with functions that are given, and chi^2. */
 #include "separable/shapes.h"
 
+static int has_arrays(const pyspec_normal *normal, const pyspec_reading *reading)
+{
+    return normal->places && normal->nodes && reading->weights && reading->by_x &&
+           (!reading->n || reading->functions) &&
+           (!reading->has_model || (reading->heights && reading->shapes));
+}
+
+/* Whether sums and a reading have the sizes of a problem. */
+static int has_sizes(const pyspec_call *call, const pyspec_normal *normal, const pyspec_reading *reading)
+{
+    return reading->n >= 0 && reading->n <= count_times(call->plan, 1) &&
+           reading->size == 1 + reading->n * line_size(call->problem) &&
+           reading->between == shape_stride(call->problem) &&
+           reading->n_traces == count_times(call->plan, 0) && normal->form == PYSPEC_FORM_DATA &&
+           normal->order == reading->size;
+}
+
+static int has_rows(const pyspec_problem *q, const pyspec_reading *reading, int64_t row_begin, int64_t row_end)
+{
+    return row_begin >= q->row_begin && row_end <= q->row_end && row_begin < row_end &&
+           pyspec_is_whole(q, row_begin, row_end) && row_begin >= reading->row &&
+           row_end - reading->row <= reading->stride;
+}
+
 static int check_reading(const pyspec_call *call, const pyspec_normal *normal,
                          const pyspec_reading *reading, int64_t row_begin, int64_t row_end)
 {
-    const pyspec_problem *q = call->problem;
-    if (!normal->places || !normal->nodes || !reading->weights || !reading->by_x ||
-        (reading->n && !reading->functions) ||
-        (reading->has_model && (!reading->heights || !reading->shapes)))
+    if (!has_arrays(normal, reading))
         return STATUS_NULL_POINTER;
     if (!pyspec_is_separable(call, PYSPEC_FORM_VALUE))
-        return q->data ? STATUS_STAGE : STATUS_DATA;
-    if (reading->n < 0 || reading->n > count_times(call->plan, 1) ||
-        reading->size != 1 + reading->n * line_size(q) || reading->between != shape_stride(q) ||
-        reading->n_traces != count_times(call->plan, 0) ||
-        normal->form != PYSPEC_FORM_DATA || normal->order != reading->size)
+        return call->problem->data ? STATUS_STAGE : STATUS_DATA;
+    if (!has_sizes(call, normal, reading))
         return STATUS_ORDER;
-    if (row_begin < q->row_begin || row_end > q->row_end || row_begin >= row_end ||
-        !pyspec_is_whole(q, row_begin, row_end) || row_begin < reading->row ||
-        row_end - reading->row > reading->stride)
-        return STATUS_WINDOW;
-    return STATUS_OK;
+    return has_rows(call->problem, reading, row_begin, row_end) ? STATUS_OK : STATUS_WINDOW;
 }
 
 /* The sums of a strip, in whole lines one behind the other, and chi^2 behind them. */
