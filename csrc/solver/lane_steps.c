@@ -1,6 +1,6 @@
-/* lane_steps.c: the steps of several solvers, a solver in each lane. Repeats pyspec_find_step and pyspec_bent_step
- * operation by operation: a solver gets the same bits here and there. Lanes with an unusual step are left to these
- * functions. Compiled for each instruction set without FMA (isa/laws_avx2.c). */
+/* lane_steps.c: best points and steps of several solvers, a solver in each lane: what lm_point.c, lm_bend.c and
+ * lm_step.c do for one. Steps that need more than the normal equations of the free parameters are left to these.
+ * Compiled for each instruction set without FMA (isa/laws_avx2.c): all give the same bits. */
 #include "solver/lane_steps.h"
 #include "isa/vector.h"
 
@@ -8,133 +8,189 @@
 #define UPPER(j, k) ((j) < (k) ? JK(j, k) : JK(k, j))
 #define J(j) ((j) * L + at)
 
-/* Solves the normal equations of all lanes, as pyspec_solve_gram does where no entry is 0. */
-static void solve_lanes(int64_t n, const lane_work *w)
+/* 1 where a condition holds, else 0. A product of two says whether both do, a sum other than 0 whether any does. */
+#define FLAG(condition) choose(condition, same_in_all(1.0), NOTHING)
+
+static ALWAYS_INLINE vector absolute(vector a)
 {
-    const vector one = same_in_all(1.0);
+    return choose(a < 0.0, -a, a);
+}
+
+static void find_values(int64_t n, const lane_work *w, const double *sums)
+{
+    const int64_t size = triangle_size(n + 1);
     FOR_WIDTHS {
-        const vector damping = load_vector(w->damping + at);
-        vector least = one;
-        for (int64_t j = 0; j < n; j++) {
-            const vector norm = load_vector(w->norm + J(j)), share = load_vector(w->largest + J(j)) / norm;
-            const vector held = load_vector(w->held + J(j));
-            vector right = load_vector(w->gradient + J(j));
-            put_vector(w->matrix + JK(j, j), choose(held != 0.0, one, one + damping * share * share), 1);
-            for (int64_t k = j + 1; k < n; k++) {
-                const vector entry = load_vector(w->curvature + JK(j, k)) / (norm * load_vector(w->norm + J(k)));
-                const vector either = held + load_vector(w->held + J(k));
-                put_vector(w->matrix + JK(j, k), choose(either != 0.0, NOTHING, entry), 1);
-            }
-            for (int64_t k = 0; k < n; k++) {
-                const vector part = load_vector(w->curvature + UPPER(j, k)) * load_vector(w->step + J(k));
-                right = right - choose(load_vector(w->held + J(k)) != 0.0, part, NOTHING);
-            }
-            put_vector(w->solution + J(j), choose(held != 0.0, NOTHING, right / norm), 1);
-        }
-        for (int64_t a = 0; a < n; a++) {
-            double *row = w->matrix + a * n * L + at;
-            const vector pivot = load_vector(row + a * L), root = square_root(pivot);
-            const vector y = load_vector(w->solution + J(a)) / root;
-            least = choose(pivot < least, pivot, least);
-            least = choose(pivot > 0.0, least, NOTHING);
-            put_vector(row + a * L, root, 1);
-            put_vector(w->solution + J(a), y, 1);
-            for (int64_t b = a + 1; b < n; b++)
-                put_vector(row + b * L, load_vector(row + b * L) / root, 1);
-            for (int64_t b = a + 1; b < n; b++) {
-                const vector factor = load_vector(row + b * L);
-                for (int64_t c = b; c < n; c++)
-                    put_vector(w->matrix + JK(b, c),
-                               load_vector(w->matrix + JK(b, c)) - factor * load_vector(row + c * L), 1);
-                put_vector(w->solution + J(b), load_vector(w->solution + J(b)) - factor * y, 1);
-            }
-        }
-        for (int64_t a = n - 1; a >= 0; a--) {
-            const double *row = w->matrix + a * n * L + at;
-            vector y = load_vector(w->solution + J(a));
-            for (int64_t b = a + 1; b < n; b++)
-                y = y - load_vector(row + b * L) * load_vector(w->solution + J(b));
-            y = y / load_vector(row + a * L);
-            put_vector(w->solution + J(a), y, 1);
-            put_vector(w->step + J(a), choose(load_vector(w->held + J(a)) != 0.0, load_vector(w->step + J(a)),
-                                              y / load_vector(w->norm + J(a))), 1);
-        }
-        put_vector(w->least + at, least, 1);
+        vector odd = NOTHING; /* NaN if any is not finite */
+        for (int64_t k = 0; k < size; k++)
+            odd = odd + NOTHING * load_vector(sums + J(k));
+        put_vector(w->value + at, load_vector(sums + J(size - 1)) + odd, 1);
     }
 }
 
-/* What the steps promise. */
-static void find_promises(int64_t n, const lane_work *w)
+/* The new best points; steps to them into `last`, and by how much gradients fell into `solution`. */
+static ALWAYS_INLINE vector take_points(int64_t n, const lane_work *w, const double *sums, int at)
 {
-    FOR_WIDTHS {
-        vector promised = NOTHING;
-        for (int64_t j = 0; j < n; j++) {
-            vector slope = same_in_all(2.0) * load_vector(w->gradient + J(j));
-            for (int64_t k = 0; k < n; k++)
-                slope = slope - load_vector(w->curvature + UPPER(j, k)) * load_vector(w->step + J(k));
-            promised = promised + load_vector(w->step + J(j)) * slope;
-        }
-        put_vector(w->promised + at, promised, 1);
-    }
-}
-
-/* Which parameters stay where they are, as `stays` of lm_step.c says. */
-static void hold_at_bounds(int64_t n, const lane_work *w)
-{
-    const vector one = same_in_all(1.0);
-    FOR_WIDTHS {
-        const vector slight = load_vector(w->slight + at);
-        for (int64_t j = 0; j < n; j++) {
-            const vector norm = load_vector(w->norm + J(j)), gradient = load_vector(w->gradient + J(j));
-            const vector theta = load_vector(w->theta + J(j)), gain = gradient / norm;
-            const vector is_slight = choose(gain * gain <= slight, one, NOTHING);
-            const vector low = choose(gradient > 0.0, is_slight, one), high = choose(gradient < 0.0, is_slight, one);
-            const vector below = choose(theta <= load_vector(w->low + J(j)), low, NOTHING);
-            const vector above = choose(theta >= load_vector(w->high + J(j)), high, NOTHING);
-            const vector held = choose(below + above != 0.0, one, NOTHING);
-            put_vector(w->held + J(j), choose(norm > 0.0, held, one), 1);
-            put_vector(w->step + J(j), NOTHING, 1);
-        }
-    }
-}
-
-/* Puts a solver into its lane. For a bent step JtJ has what was learnt with it, and columns are in units of that. */
-static void load_solver(const pyspec_solver *s, const solver_work *own, const lane_work *w, int l)
-{
-    const wanted_step *step = (const wanted_step *)(const void *)own->wanted;
-    const int64_t n = s->n;
-    const int is_bent = step->kind == STEP_BENT;
+    const vector takes = load_vector(w->takes + at);
+    vector moved = NOTHING;
     for (int64_t j = 0; j < n; j++) {
-        for (int64_t p = j * n + j; p < j * n + n; p++)
-            w->curvature[p * L + l] = is_bent ? own->curvature[p] + own->bend[p] : own->curvature[p];
-        w->norm[j * L + l] = is_bent ? sqrt(w->curvature[(j * n + j) * L + l]) : own->norm[j];
-        w->gradient[j * L + l] = own->gradient[j];
-        w->largest[j * L + l] = own->largest[j];
-        w->theta[j * L + l] = s->theta[j];
-        w->low[j * L + l] = s->lower[j];
-        w->high[j * L + l] = s->lower[n + j];
+        const vector theta = load_vector(w->theta + J(j)), trial = load_vector(w->trial + J(j));
+        const vector before = load_vector(w->gradient + J(j));
+        const vector gradient = load_vector(sums + J(triangle_at(n + 1, j, n)));
+        put_vector(w->last + J(j), trial - theta, 1);
+        put_vector(w->solution + J(j), before - gradient, 1);
+        put_vector(w->theta + J(j), choose(takes != 0.0, trial, theta), 1);
+        put_vector(w->gradient + J(j), choose(takes != 0.0, gradient, before), 1);
+        for (int64_t k = j; k < n; k++) {
+            const vector entry = load_vector(sums + J(triangle_at(n + 1, j, k)));
+            put_vector(w->curvature + JK(j, k),
+                       choose(takes != 0.0, entry, load_vector(w->curvature + JK(j, k))), 1);
+        }
+        const vector norm = square_root(load_vector(w->curvature + JK(j, j)));
+        const vector largest = load_vector(w->largest + J(j));
+        put_vector(w->norm + J(j), norm, 1);
+        put_vector(w->largest + J(j), choose(takes != 0.0, greater(norm, FADING * largest), largest), 1);
+        moved = choose(trial == theta, moved, same_in_all(1.0));
     }
-    w->damping[l] = is_bent ? 0.0 : step->damping;
-    w->slight[l] = s->tolerance * s->tolerance * variance(s);
+    return moved;
 }
 
-/* A bent step begins with the undamped one, and keeps what that holds. */
-static void hold_as_undamped(int64_t n, const solver_work *own, const lane_work *w, int l)
+/* pyspec_learn_bend where lanes moved near to the optimum. */
+static ALWAYS_INLINE void learn_bends(int64_t n, const lane_work *w, vector moved, int at)
 {
+    const vector takes = load_vector(w->takes + at), near = load_vector(w->learns + at) * moved;
+    vector length = NOTHING, divisor = NOTHING, size = NOTHING, scaled = NOTHING;
     for (int64_t j = 0; j < n; j++) {
-        w->held[j * L + l] = own->held[j];
-        w->step[j * L + l] = own->undamped[j];
+        const vector own = load_vector(w->last + J(j)), norm = load_vector(w->norm + J(j));
+        vector image = NOTHING, missing = load_vector(w->solution + J(j));
+        for (int64_t k = 0; k < n; k++) {
+            const vector last = load_vector(w->last + J(k)), entry = load_vector(w->curvature + UPPER(j, k));
+            image = image + entry * last;
+            missing = missing - (entry + load_vector(w->bend + UPPER(j, k))) * last;
+        }
+        put_vector(w->solution + J(j), missing, 1);
+        length = length + image * own;
+        divisor = divisor + missing * own;
+        size = size + own * own * norm * norm;
+        scaled = scaled + choose(norm > 0.0, missing * missing / (norm * norm), NOTHING);
     }
-}
-
-/* Whether JtJ of the free parameters of a lane has zeros, which change the order of elimination. */
-static int has_zeros(int64_t n, const lane_work *w, int l)
-{
-    int found = 0;
+    const vector least = LEAST_DIVISOR * square_root(size) * square_root(scaled);
+    const vector learns = near * FLAG(length > load_vector(w->noise + at)) * FLAG(absolute(divisor) > least);
+    const vector factor = same_in_all(1.0) / divisor;
     for (int64_t j = 0; j < n; j++)
-        for (int64_t k = j + 1; k < n; k++)
-            found |= w->curvature[(j * n + k) * L + l] == 0.0 && w->held[j * L + l] + w->held[k * L + l] == 0.0;
-    return found;
+        for (int64_t k = j; k < n; k++) {
+            const vector before = load_vector(w->bend + JK(j, k));
+            const vector more = load_vector(w->solution + J(j)) * load_vector(w->solution + J(k)) * factor;
+            const vector bend = choose(near != 0.0, choose(learns != 0.0, before + more, before), NOTHING);
+            put_vector(w->bend + JK(j, k), choose(takes != 0.0, bend, before), 1);
+        }
+}
+
+static void take_answers(int64_t n, const lane_work *w, const double *sums)
+{
+    FOR_WIDTHS learn_bends(n, w, take_points(n, w, sums, at), at);
+}
+
+/* JtJ of what is sought, with what was learnt for a bent step. */
+static ALWAYS_INLINE vector entry_of(const lane_work *w, vector bent, int64_t place)
+{
+    return load_vector(w->curvature + place) + choose(bent != 0.0, load_vector(w->bend + place), NOTHING);
+}
+
+static ALWAYS_INLINE vector seeks_kind(const lane_work *w, int kind, int at)
+{
+    return FLAG(load_vector(w->seeks + at) == (double)kind);
+}
+
+/* The matrices of the free parameters, scaled, and the right sides. */
+static ALWAYS_INLINE void load_equations(int64_t n, const lane_work *w, int at)
+{
+    const vector one = same_in_all(1.0), damping = load_vector(w->damping + at);
+    const vector bent = seeks_kind(w, STEP_BENT, at);
+    for (int64_t j = 0; j < n; j++)
+        put_vector(w->inverse + J(j), one / square_root(entry_of(w, bent, JK(j, j))), 1);
+    for (int64_t j = 0; j < n; j++) {
+        const vector inverse = load_vector(w->inverse + J(j)), share = load_vector(w->largest + J(j)) * inverse;
+        const vector held = load_vector(w->held + J(j));
+        vector right = load_vector(w->gradient + J(j));
+        put_vector(w->matrix + JK(j, j), choose(held != 0.0, one, one + damping * share * share), 1);
+        for (int64_t k = j + 1; k < n; k++) {
+            const vector entry = entry_of(w, bent, JK(j, k)) * (inverse * load_vector(w->inverse + J(k)));
+            const vector either = held + load_vector(w->held + J(k));
+            put_vector(w->matrix + JK(j, k), choose(either != 0.0, NOTHING, entry), 1);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            const vector part = entry_of(w, bent, UPPER(j, k)) * load_vector(w->step + J(k));
+            right = right - choose(load_vector(w->held + J(k)) != 0.0, part, NOTHING);
+        }
+        put_vector(w->solution + J(j), choose(held != 0.0, NOTHING, right * inverse), 1);
+    }
+}
+
+/* Solves them. `least` becomes the smallest pivot, 0 if one is not positive. */
+static ALWAYS_INLINE void solve_equations(int64_t n, const lane_work *w, int at)
+{
+    vector least = same_in_all(1.0);
+    for (int64_t a = 0; a < n; a++) {
+        double *row = w->matrix + a * n * L + at;
+        const vector pivot = load_vector(row + a * L), inverse = same_in_all(1.0) / square_root(pivot);
+        const vector y = load_vector(w->solution + J(a)) * inverse;
+        least = choose(pivot < least, pivot, least);
+        least = choose(pivot > 0.0, least, NOTHING);
+        put_vector(row + a * L, inverse, 1);
+        put_vector(w->solution + J(a), y, 1);
+        for (int64_t b = a + 1; b < n; b++)
+            put_vector(row + b * L, load_vector(row + b * L) * inverse, 1);
+        for (int64_t b = a + 1; b < n; b++) {
+            const vector factor = load_vector(row + b * L);
+            for (int64_t c = b; c < n; c++)
+                put_vector(w->matrix + JK(b, c), load_vector(w->matrix + JK(b, c)) - factor * load_vector(row + c * L),
+                           1);
+            put_vector(w->solution + J(b), load_vector(w->solution + J(b)) - factor * y, 1);
+        }
+    }
+    for (int64_t a = n - 1; a >= 0; a--) {
+        const double *row = w->matrix + a * n * L + at;
+        const vector held = load_vector(w->held + J(a));
+        vector y = load_vector(w->solution + J(a));
+        for (int64_t b = a + 1; b < n; b++)
+            y = y - load_vector(row + b * L) * load_vector(w->solution + J(b));
+        y = y * load_vector(row + a * L);
+        put_vector(w->solution + J(a), y, 1);
+        put_vector(w->step + J(a), choose(held != 0.0, load_vector(w->step + J(a)), y * load_vector(w->inverse + J(a))),
+                   1);
+    }
+    put_vector(w->least + at, least, 1);
+}
+
+/* Which parameters stay where they are, as `stays` of lm_step.c says. A bent step begins with the undamped one, and
+ * keeps what that holds. */
+static ALWAYS_INLINE void hold_at_bounds(int64_t n, const lane_work *w, int at)
+{
+    const vector one = same_in_all(1.0), slight = load_vector(w->slight + at);
+    const vector bent = seeks_kind(w, STEP_BENT, at);
+    for (int64_t j = 0; j < n; j++) {
+        const vector norm = load_vector(w->norm + J(j)), gradient = load_vector(w->gradient + J(j));
+        const vector theta = load_vector(w->theta + J(j)), gain = gradient / norm;
+        const vector is_slight = FLAG(gain * gain <= slight);
+        const vector low = choose(gradient > 0.0, is_slight, one), high = choose(gradient < 0.0, is_slight, one);
+        const vector below = choose(theta <= load_vector(w->low + J(j)), low, NOTHING);
+        const vector above = choose(theta >= load_vector(w->high + J(j)), high, NOTHING);
+        const vector held = choose(norm > 0.0, FLAG(below + above != 0.0), one);
+        put_vector(w->held + J(j), choose(bent != 0.0, load_vector(w->held + J(j)), held), 1);
+        put_vector(w->step + J(j), choose(bent != 0.0, load_vector(w->undamped + J(j)), NOTHING), 1);
+    }
+}
+
+/* Whether lanes have a free parameter that its step takes out of its bounds, or to no number. */
+static ALWAYS_INLINE vector find_leaving(int64_t n, const lane_work *w, int at)
+{
+    vector leaving = NOTHING;
+    for (int64_t j = 0; j < n; j++) {
+        const vector to = load_vector(w->theta + J(j)) + load_vector(w->step + J(j));
+        const vector inside = FLAG(to >= load_vector(w->low + J(j))) * FLAG(to <= load_vector(w->high + J(j)));
+        leaving = leaving + choose(inside + load_vector(w->held + J(j)) != 0.0, NOTHING, same_in_all(1.0));
+    }
+    return leaving;
 }
 
 /* Holds the parameter that a step takes out of its bounds first. Returns whether there is one, -1 if the step is not
@@ -163,73 +219,128 @@ static int hold_leaving(int64_t n, const lane_work *w, double share, int l)
     return leaving >= 0;
 }
 
-/* Whether a bent step is as pyspec_bent_step wants it. */
-static int is_usable(const pyspec_solver *s, const solver_work *own, const lane_work *w, int l)
+/* What the steps promise. */
+static ALWAYS_INLINE vector find_promises(int64_t n, const lane_work *w, int at)
 {
-    int found = w->least[l] > BENT_PIVOT;
-    for (int64_t p = l, j = 0; found && j < s->n; j++, p += L) {
-        const double to = w->theta[p] + w->step[p];
-        found = (w->held[p] != 0.0 ? own->undamped[j] == 0.0 : w->norm[p] > 0.0) && to >= w->low[p] && to <= w->high[p];
+    const vector bent = seeks_kind(w, STEP_BENT, at);
+    vector promised = NOTHING;
+    for (int64_t j = 0; j < n; j++) {
+        vector slope = same_in_all(2.0) * load_vector(w->gradient + J(j));
+        for (int64_t k = 0; k < n; k++)
+            slope = slope - entry_of(w, bent, UPPER(j, k)) * load_vector(w->step + J(k));
+        promised = promised + load_vector(w->step + J(j)) * slope;
     }
-    return found && w->promised[l] > s->promised / BENT_RATIO && w->promised[l] < BENT_RATIO * s->promised;
+    return promised;
 }
 
-/* Writes a step and what it promises. */
-static void take_step(const pyspec_solver *s, const solver_work *own, const lane_work *w, double pivot, int l)
+/* Bent steps that are not as pyspec_bent_step wants them become the undamped ones. Returns what all promise. */
+static ALWAYS_INLINE vector check_bent(int64_t n, const lane_work *w, int at)
 {
-    wanted_step *step = (wanted_step *)(void *)own->wanted;
-    double *to = place_of_step(own);
-    for (int64_t j = 0; j < s->n; j++) {
-        to[j] = w->step[j * L + l];
-        own->held[j] = w->held[j * L + l];
+    const vector promised = find_promises(n, w, at), usual = load_vector(w->promise + at);
+    const vector ratio = same_in_all(BENT_RATIO);
+    vector usable = FLAG(load_vector(w->least + at) > BENT_PIVOT) * FLAG(find_leaving(n, w, at) == 0.0) *
+                    FLAG(promised > usual / ratio) * FLAG(promised < ratio * usual);
+    for (int64_t j = 0; j < n; j++) {
+        const vector stays = FLAG(load_vector(w->undamped + J(j)) == 0.0);
+        usable = usable * choose(load_vector(w->held + J(j)) != 0.0, stays, same_in_all(1.0));
     }
-    step->promised = w->promised[l];
-    step->pivot = pivot;
+    const vector keeps = choose(seeks_kind(w, STEP_BENT, at) != 0.0, usable, same_in_all(1.0));
+    for (int64_t j = 0; j < n; j++)
+        put_vector(w->step + J(j),
+                   choose(keeps != 0.0, load_vector(w->step + J(j)), load_vector(w->undamped + J(j))), 1);
+    return choose(keeps != 0.0, promised, usual);
 }
 
-void JOIN(pyspec_find_lanes, ISA_SUFFIX, )(pyspec_solver *const *solvers, int n_solvers, double *memory)
+/* Writes steps to where their kinds have them, and the points at their ends. */
+static ALWAYS_INLINE void keep_steps(int64_t n, const lane_work *w, int at)
 {
-    const int64_t n = solvers[0]->n;
-    const lane_work w = divide_lanes(n, memory);
-    solver_work own[L];
-    const wanted_step *step[L];
-    double pivot[L];
-    int is_left[L], any = 1; /* to the scalar way */
-    for (int l = 0; l < n_solvers; l++) {
-        own[l] = divide(n, solvers[l]->work);
-        step[l] = (const wanted_step *)(const void *)own[l].wanted;
-        pivot[l] = 1.0;
-        load_solver(solvers[l], &own[l], &w, l);
+    const vector one = same_in_all(1.0), usual = seeks_kind(w, STEP_USUAL, at);
+    const vector undamped = seeks_kind(w, STEP_UNDAMPED, at) + seeks_kind(w, STEP_LIGHT, at);
+    const vector tries =
+        seeks_kind(w, STEP_BOLD, at) + seeks_kind(w, STEP_DAMPED, at) + seeks_kind(w, STEP_BENT, at);
+    vector moves = NOTHING, stops = NOTHING, length = NOTHING, limit = NOTHING;
+    for (int64_t j = 0; j < n; j++) {
+        const vector step = load_vector(w->step + J(j)), theta = load_vector(w->theta + J(j)), to = theta + step;
+        const vector low = load_vector(w->low + J(j)), high = load_vector(w->high + J(j));
+        const vector trial = choose(to < low, low, choose(to > high, high, to));
+        const vector norm = load_vector(w->norm + J(j)), last = load_vector(w->last + J(j));
+        const vector own = norm * step, its = BOLD_LENGTH * norm * last;
+        moves = choose(trial == theta, moves, one);
+        stops = stops + load_vector(w->held + J(j)) * FLAG(step != 0.0);
+        length = length + own * own;
+        limit = limit + its * its;
+        put_vector(w->trial + J(j), choose(tries != 0.0, trial, load_vector(w->trial + J(j))), 1);
+        put_vector(w->undamped + J(j), choose(undamped != 0.0, step, load_vector(w->undamped + J(j))), 1);
+        put_vector(w->last + J(j), choose(usual != 0.0, step, last), 1);
     }
-    hold_at_bounds(n, &w);
-    for (int l = 0; l < n_solvers; l++) {
-        if (step[l]->kind == STEP_BENT)
-            hold_as_undamped(n, &own[l], &w, l);
-        is_left[l] = has_factor(solvers[l]) || has_zeros(n, &w, l);
-    }
+    put_vector(w->moves + at, moves, 1);
+    put_vector(w->is_modest + at, FLAG(stops == 0.0) * FLAG(length < limit), 1);
+}
+
+/* Steps within the bounds. Marks lanes that are left to pyspec_find_wanted. */
+static void find_within(pyspec_solver *const *solvers, int64_t n, const lane_work *w, double *least, int *is_left)
+{
+    double leaving[L];
+    int any = 1;
     while (any) {
         any = 0;
-        solve_lanes(n, &w);
-        for (int l = 0; l < n_solvers; l++) {
-            const double least = w.least[l];
-            pivot[l] = least < pivot[l] ? least : pivot[l];
-            if (is_left[l] || step[l]->kind == STEP_BENT)
+        FOR_WIDTHS {
+            load_equations(n, w, at);
+            solve_equations(n, w, at);
+            put_vector(leaving + at, find_leaving(n, w, at), 1);
+        }
+        for (int l = 0; l < L; l++) {
+            if (!solvers[l] || is_left[l])
                 continue;
-            const int leaving = least * CONDITION_LIMIT > 1.0 ? hold_leaving(n, &w, step[l]->share, l) : -1;
-            is_left[l] = leaving < 0;
-            any |= leaving > 0;
+            least[l] = w->least[l] < least[l] ? w->least[l] : least[l];
+            if (w->seeks[l] == (double)STEP_BENT)
+                continue;
+            is_left[l] = !(w->least[l] * CONDITION_LIMIT > 1.0);
+            if (is_left[l] || leaving[l] == 0.0)
+                continue;
+            const int held = hold_leaving(n, w, wanted_by(solvers[l])->share, l);
+            is_left[l] = held < 0;
+            any |= held > 0;
         }
     }
-    find_promises(n, &w);
-    for (int l = 0; l < n_solvers; l++) {
-        const int is_bent = step[l]->kind == STEP_BENT;
-        if (!is_left[l] && (is_bent ? is_usable(solvers[l], &own[l], &w, l) : isfinite(w.promised[l])))
-            take_step(solvers[l], &own[l], &w, pivot[l], l);
-        else
-            pyspec_find_wanted(solvers[l]);
+}
+
+static void find_steps(pyspec_solver *const *solvers, int64_t n, const lane_work *w)
+{
+    double least[L];
+    int is_left[L] = {0};
+    for (int l = 0; l < L; l++) {
+        const pyspec_solver *s = solvers[l];
+        w->seeks[l] = s ? (double)wanted_by(s)->kind : -1.0;
+        w->damping[l] = s ? wanted_by(s)->damping : 0.0;
+        w->slight[l] = s ? s->tolerance * s->tolerance * variance(s) : 0.0;
+        w->promise[l] = s ? s->promised : 0.0;
+        least[l] = 1.0;
+    }
+    FOR_WIDTHS hold_at_bounds(n, w, at);
+    find_within(solvers, n, w, least, is_left);
+    FOR_WIDTHS {
+        put_vector(w->promised + at, check_bent(n, w, at), 1);
+        keep_steps(n, w, at);
+    }
+    for (int l = 0; l < L; l++) {
+        if (!solvers[l])
+            continue;
+        wanted_step *step = wanted_by(solvers[l]);
+        if (is_left[l] || !isfinite(w->promised[l])) {
+            pyspec_find_alone(solvers[l], w, l);
+            continue;
+        }
+        step->promised = w->promised[l];
+        step->pivot = least[l];
+        step->moves = w->moves[l] != 0.0;
+        step->is_modest = w->is_modest[l] != 0.0;
     }
 }
+
+const lane_ops JOIN(pyspec_lane_ops, ISA_SUFFIX, ) = {find_values, take_answers, find_steps};
 
 #undef JK
 #undef UPPER
 #undef J
+#undef FLAG

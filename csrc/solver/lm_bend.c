@@ -4,9 +4,6 @@
  * alone, where chi^2 is a parabola and one step says of the next. */
 #include "solver/solver.h"
 
-/* An update whose divisor is this much smaller than its parts says more than was seen. */
-static const double LEAST_DIVISOR = 1e-2;
-
 void pyspec_learn_bend(const pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);

@@ -1,10 +1,6 @@
 /* lm_point.c: the best point of a fit: chi^2, J^T r and J^T J from the answer there. */
 #include "solver/solver.h"
 
-/* The largest norms of the columns decay by this factor a step. In a long valley the norms change
- * by decades: those at its beginning must not shorten the steps at its end. */
-static const double FADING = 0.5;
-
 /* Entry j, k of the Gram matrix that a triangle stands for. */
 static double product(const double *triangle, int64_t order, int64_t j, int64_t k, int is_factor)
 {

@@ -19,7 +19,7 @@ static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1
  * the first damping, or goes to a bound. Such a step goes far along a direction with little information in the data,
  * and more fits end at another optimum. It is kept if chi^2 falls by BOLD_LEAST to BOLD_MOST of the promised decrease.
  * This rule and its limits were measured on 948 fits (bench.evaluations). */
-static const double BOLD_DAMPING = 1e-2, BOLD_LENGTH = 2.5, BOLD_LEAST = 0.8, BOLD_MOST = 1.6;
+static const double BOLD_DAMPING = 1e-2, BOLD_LEAST = 0.8, BOLD_MOST = 1.6;
 
 /* In place of an undamped step where the normal equations have none. */
 static const double LIGHT_DAMPING = 1e-10;
@@ -88,21 +88,11 @@ static int set_trial(pyspec_solver *s, const double *step)
 
 static int begin_again(pyspec_solver *s);
 
-/* Whether every parameter has an effect. */
-static int has_all_columns(const pyspec_solver *s)
-{
-    const solver_work w = divide(s->n, s->work);
-    for (int64_t j = 0; j < s->n; j++)
-        if (!(w.norm[j] > 0.0))
-            return 0;
-    return 1;
-}
-
 static int finish(pyspec_solver *s, int end)
 {
     if (is_part(s))
         return begin_again(s);
-    s->end = end == PYSPEC_END_CONVERGED && !has_all_columns(s) ? PYSPEC_END_DEGENERATE : end;
+    s->end = end == PYSPEC_END_CONVERGED && !wanted_by(s)->has_columns ? PYSPEC_END_DEGENERATE : end;
     return PYSPEC_FIT_DONE;
 }
 
@@ -195,7 +185,10 @@ static int normal_form(const pyspec_solver *s)
 /* Waits for a step; pyspec_fit_go_on has it. */
 static int want(pyspec_solver *s, int kind, double damping, double share)
 {
-    *wanted_by(s) = (wanted_step){.kind = kind, .damping = damping, .share = share};
+    wanted_step *step = wanted_by(s);
+    step->kind = kind;
+    step->damping = damping;
+    step->share = share;
     return FIT_WANTS_STEP;
 }
 
@@ -240,7 +233,7 @@ static int judge_part(pyspec_solver *s, double exact)
     if (s->n_part == 1 && s->distance < PART_FAR * sqrt((double)s->n))
         return begin_again(s);
     if (s->distance < NEAR_OPTIMUM || s->promised <= exact || s->chisqr <= exact)
-        return is_good(s) && has_all_columns(s) ? go_on(s) : begin_again(s);
+        return is_good(s) && wanted_by(s)->has_columns ? go_on(s) : begin_again(s);
     return s->n_part >= MOST_OF_PART * s->every ? begin_again(s) : -1;
 }
 
@@ -286,7 +279,7 @@ static int propose(pyspec_solver *s)
 /* Tries a step, unless it leads nowhere. */
 static int try_step(pyspec_solver *s, int phase)
 {
-    if (!(s->damping < MOST_DAMPING) || !set_trial(s, divide(s->n, s->work).step))
+    if (!(s->damping < MOST_DAMPING) || !wanted_by(s)->moves)
         return finish(s, s->distance <= ROUNDING_DISTANCE ? PYSPEC_END_CONVERGED
                                                            : PYSPEC_END_STALLED);
     return ask(s, phase, s->n_rejected ? PYSPEC_FORM_VALUE : normal_form(s));
@@ -320,9 +313,9 @@ static int is_modest(const pyspec_solver *s, const double *step, const double *o
 /* The first trial point, at the end of the bold step. */
 static int try_boldly(pyspec_solver *s)
 {
-    const solver_work w = divide(s->n, s->work);
-    s->expected = wanted_by(s)->promised;
-    if (!(s->expected >= 0.0) || !is_modest(s, w.step, w.last) || !set_trial(s, w.step))
+    const wanted_step *step = wanted_by(s);
+    s->expected = step->promised;
+    if (!(s->expected >= 0.0) || !step->is_modest || !step->moves)
         return propose(s);
     return ask(s, PYSPEC_PHASE_BOLD, normal_form(s));
 }
@@ -357,7 +350,13 @@ static int refuse(pyspec_solver *s, double gain)
 static int accept(pyspec_solver *s, double value)
 {
     s->needs_factor = s->form == PYSPEC_FORM_FACTOR ? 2 : s->needs_factor;
-    pyspec_take_answer(s, value);
+    wanted_by(s)->value = value;
+    return want(s, STEP_TAKE, 0.0, 1.0);
+}
+
+/* A new best point. */
+static int look_around(pyspec_solver *s)
+{
     if (is_watched(s) && s->n_steps == 0 && variance(s) > PART_WORSE * s->part)
         return begin_again(s);
     return want(s, STEP_UNDAMPED, 0.0, 1.0);
@@ -377,9 +376,9 @@ static int leave_point(pyspec_solver *s)
 }
 
 /* The answer at the trial point. */
-static int compare(pyspec_solver *s)
+static int compare(pyspec_solver *s, double value)
 {
-    const double value = pyspec_answer_value(s), decrease = s->chisqr - value;
+    const double decrease = s->chisqr - value;
     const double gain = decrease / s->expected, noise = rounding(s);
     const int is_rounding = s->expected <= noise && decrease >= -noise;
     if (s->phase == PYSPEC_PHASE_BOLD) {
@@ -418,17 +417,14 @@ static int start(pyspec_solver *s)
     return ask(s, PYSPEC_PHASE_FIRST, PYSPEC_FORM_GRAM);
 }
 
-int pyspec_fit_begin(pyspec_solver *s)
+int pyspec_fit_begin(pyspec_solver *s, double value)
 {
-    if (!s)
-        return -STATUS_NULL_POINTER;
     if (s->end != PYSPEC_END_RUNNING)
         return PYSPEC_FIT_DONE;
     if (s->phase == PYSPEC_PHASE_START)
         return start(s);
     if (s->phase != PYSPEC_PHASE_FIRST && s->phase != PYSPEC_PHASE_NORMAL)
-        return compare(s);
-    double value = pyspec_answer_value(s);
+        return compare(s, value);
     if (isfinite(value))
         return accept(s, value);
     if (s->phase == PYSPEC_PHASE_FIRST)
@@ -440,6 +436,7 @@ int pyspec_fit_go_on(pyspec_solver *s)
 {
     const wanted_step *step = wanted_by(s);
     switch (step->kind) {
+    case STEP_TAKE: return look_around(s);
     case STEP_UNDAMPED:
         s->promised = step->promised;
         s->condition = step->pivot > 0.0 ? 1.0 / step->pivot : HUGE_VAL;
@@ -454,21 +451,47 @@ int pyspec_fit_go_on(pyspec_solver *s)
     }
 }
 
+/* Whether every parameter has an effect. */
+static int has_all_columns(const pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    for (int64_t j = 0; j < s->n; j++)
+        if (!(w.norm[j] > 0.0))
+            return 0;
+    return 1;
+}
+
 void pyspec_find_wanted(pyspec_solver *s)
 {
     wanted_step *step = wanted_by(s);
     const solver_work w = divide(s->n, s->work);
     double *to = place_of_step(&w);
+    if (step->kind == STEP_TAKE) {
+        pyspec_take_answer(s, step->value);
+        step->has_columns = has_all_columns(s);
+        return;
+    }
     step->promised = step->kind == STEP_BENT ? pyspec_bent_step(s, to)
                                              : pyspec_find_step(s, step->damping, step->share, to, &step->pivot);
+    if (step->kind >= STEP_BOLD)
+        step->moves = set_trial(s, to);
+    if (step->kind == STEP_BOLD)
+        step->is_modest = is_modest(s, to, w.last);
 }
 
-int pyspec_fit_step(pyspec_solver *s)
+int pyspec_fit_answer(pyspec_solver *s, int answer)
 {
-    int answer = pyspec_fit_begin(s);
     while (answer == FIT_WANTS_STEP) {
         pyspec_find_wanted(s);
         answer = pyspec_fit_go_on(s);
     }
     return answer;
+}
+
+int pyspec_fit_step(pyspec_solver *s)
+{
+    if (!s)
+        return -STATUS_NULL_POINTER;
+    const int is_answered = s->end == PYSPEC_END_RUNNING && s->phase != PYSPEC_PHASE_START;
+    return pyspec_fit_answer(s, pyspec_fit_begin(s, is_answered ? pyspec_answer_value(s) : NAN));
 }

@@ -20,7 +20,9 @@ typedef struct group {
     pyspec_slot *slots;
     const pyspec_part *part;
     fits_beside beside;
-    double *steps; /* memory of find_lanes */
+    lane_work lanes;
+    const double *sums; /* of all lanes, after an evaluation */
+    run run;            /* of evaluations side by side */
     int n, has_lanes;
 } group;
 
@@ -79,7 +81,6 @@ static fits_beside divide_beside(const pyspec_plan *plan, const pyspec_problem *
     const int64_t n = q->x_end - q->x_begin;
     int64_t used = 0;
 #define TAKE(part, count) (b.part = take_part(base, &used, count))
-    TAKE(theta, plan->n_theta * L);
     TAKE(fixed, plan->n_fixed * L);
     TAKE(problems, L * (int64_t)(sizeof(pyspec_problem) / sizeof(double)));
     TAKE(data, n * L);
@@ -98,6 +99,12 @@ int64_t pyspec_beside_size(const pyspec_plan *plan, const pyspec_problem *proble
            divide_lanes(plan->n_theta, NULL).size * (int64_t)sizeof(double);
 }
 
+/* Whether a slot has a case, and its solver the state in its lane. */
+static int is_in_lane(const group *g, int l)
+{
+    return g->has_lanes && g->slots[l].at >= 0 && g->lanes.alone[l] == 0.0;
+}
+
 /* Puts a case into its lane. */
 static void load_lane(const group *g, int l, const pyspec_problem *q)
 {
@@ -110,29 +117,32 @@ static void load_lane(const group *g, int l, const pyspec_problem *q)
         pyspec_load_beside(q, q->row_begin, b->data + l, b->weight ? b->weight + l : NULL);
 }
 
-static int asks_for(const pyspec_slot *slot, int form)
+/* In lanes all sums are found, also for a solver that asks for chi^2 alone. */
+static int asks_for(const group *g, int l, int form)
 {
-    const pyspec_solver *s = slot->solver;
-    return slot->at >= 0 && s->every == 1 && s->form == form;
+    const pyspec_solver *s = g->slots[l].solver;
+    if (is_in_lane(g, l))
+        return form == PYSPEC_FORM_GRAM;
+    return g->slots[l].at >= 0 && s->every == 1 && s->form == form;
 }
 
-/* The values of the lanes that ask for sums of a form; the others repeat one of these. Returns how many ask. */
+/* The values of the lanes that ask for sums of a form; free ones repeat one of these. Returns how many ask. */
 static int load_values(const group *g, int form)
 {
     const fits_beside *b = &g->beside;
     const pyspec_plan *plan = g->part->call->plan;
     int n = 0, one = -1;
     for (int l = 0; l < g->n; l++) {
-        if (!asks_for(&g->slots[l], form))
+        if (!asks_for(g, l, form))
             continue;
-        for (int64_t k = 0; k < plan->n_theta; k++)
+        for (int64_t k = 0; !is_in_lane(g, l) && k < plan->n_theta; k++)
             b->theta[k * L + l] = g->slots[l].solver->trial[k];
         one = l;
         n++;
     }
     for (int l = 0; n && l < L; l++) {
-        const int is_idle = l >= g->n || g->slots[l].at < 0;
-        for (int64_t k = 0; (is_idle || !asks_for(&g->slots[l], form)) && k < plan->n_theta; k++)
+        const int is_idle = g->slots[l].at < 0, is_free = !asks_for(g, l, form) && !is_in_lane(g, l);
+        for (int64_t k = 0; is_free && k < plan->n_theta; k++)
             b->theta[k * L + l] = b->theta[k * L + one];
         for (int64_t k = 0; is_idle && k < plan->n_fixed; k++)
             b->fixed[k * L + l] = b->fixed[k * L + one];
@@ -143,15 +153,14 @@ static int load_values(const group *g, int form)
 }
 
 /* Answers all who ask for sums of a form side by side. */
-static int answer_beside(const group *g, int form)
+static int answer_beside(group *g, int form)
 {
     const int n = load_values(g, form);
-    const double *sums;
     const int64_t size = triangle_size(g->part->n_theta + 1);
-    const int status = n ? pyspec_sum_beside(g->part->call, &g->beside, form, &sums) : STATUS_OK;
+    const int status = n ? pyspec_sum_beside(&g->run, g->part->call, &g->beside, form, &g->sums) : STATUS_OK;
     for (int l = 0; n && !status && l < g->n; l++)
-        for (int64_t k = 0; asks_for(&g->slots[l], form) && k < size; k++)
-            g->slots[l].solver->answer[k] = sums[k * L + l];
+        for (int64_t k = 0; asks_for(g, l, form) && !is_in_lane(g, l) && k < size; k++)
+            g->slots[l].solver->answer[k] = g->sums[k * L + l];
     __atomic_add_fetch(&g->many->n_beside, n, __ATOMIC_RELAXED);
     return status;
 }
@@ -164,21 +173,18 @@ static int answer_alone(const group *g, const pyspec_slot *slot)
     return pyspec_answer(slot->solver, &own.part, 1, NULL);
 }
 
-/* Answers all solvers of a group. */
-static int answer_all(const group *g)
+/* Answers all solvers of a group. The sums of those in lanes come last: they are read where they were found. */
+static int answer_all(group *g)
 {
     int status = STATUS_OK;
-    for (int form = PYSPEC_FORM_GRAM; g->has_lanes && !status && form <= PYSPEC_FORM_FISHER; form++)
-        if (form != PYSPEC_FORM_FACTOR)
-            status = answer_beside(g, form);
     for (int l = 0; !status && l < g->n; l++) {
-        const pyspec_slot *slot = &g->slots[l];
-        const int is_answered = g->has_lanes && (asks_for(slot, PYSPEC_FORM_GRAM) ||
-                                                 asks_for(slot, PYSPEC_FORM_FISHER));
-        if (slot->at >= 0 && !is_answered)
-            status = answer_alone(g, slot);
+        const int is_beside = g->has_lanes && (asks_for(g, l, PYSPEC_FORM_GRAM) || asks_for(g, l, PYSPEC_FORM_FISHER));
+        if (g->slots[l].at >= 0 && !is_beside)
+            status = answer_alone(g, &g->slots[l]);
     }
-    return status;
+    if (!status && g->has_lanes)
+        status = answer_beside(g, PYSPEC_FORM_FISHER);
+    return !status && g->has_lanes ? answer_beside(g, PYSPEC_FORM_GRAM) : status;
 }
 
 /* ---- cases ------------------------------------------------------------------------------- */
@@ -310,6 +316,8 @@ static int take_case(const group *g, int l)
             if (g->has_lanes)
                 load_lane(g, l, &q);
             answer = search_on(slot, pyspec_fit_first(slot->solver, slot->part, 1));
+            if (g->has_lanes)
+                pyspec_enter_lane(slot->solver, &g->lanes, l);
         }
         status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, slot) : STATUS_OK;
     }
@@ -334,43 +342,42 @@ static int fill_group(const group *g)
 }
 
 #if PYSPEC_X86
-static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lanes_avx2, pyspec_find_lanes_avx512};
+static const lane_ops *const LANE_OPS[N_ISA] = {&pyspec_lane_ops, &pyspec_lane_ops_avx2, &pyspec_lane_ops_avx512};
 #else
-static find_lanes *const FIND_LANES[N_ISA] = {pyspec_find_lanes, pyspec_find_lanes, pyspec_find_lanes};
+static const lane_ops *const LANE_OPS[N_ISA] = {&pyspec_lane_ops, &pyspec_lane_ops, &pyspec_lane_ops};
 #endif
 
-/* The next steps of solvers of a group, which wait for each other. One alone, as in a group without lanes, has the same
- * bits. */
+/* What the solvers of a group do with their answers. Those whose fits have ended have their best points. */
 static void step_solvers(const group *g, int *answers)
 {
-    pyspec_solver *waiting[L];
-    int n;
-    do {
-        n = 0;
-        for (int l = 0; l < g->n; l++)
-            if (answers[l] == FIT_WANTS_STEP)
-                waiting[n++] = g->slots[l].solver;
-        if (n > 1)
-            FIND_LANES[g->part->call->isa](waiting, n, g->steps);
-        else if (n)
-            pyspec_find_wanted(waiting[0]);
-        for (int l = 0; l < g->n; l++)
-            if (answers[l] == FIT_WANTS_STEP)
-                answers[l] = pyspec_fit_go_on(g->slots[l].solver);
-    } while (n);
+    pyspec_solver *in_lanes[L];
+    int any = 0;
+    for (int l = 0; g->has_lanes && l < L; l++) {
+        in_lanes[l] = is_in_lane(g, l) ? g->slots[l].solver : NULL;
+        any |= in_lanes[l] != NULL;
+    }
+    for (int l = 0; l < g->n; l++) {
+        const pyspec_slot *slot = &g->slots[l];
+        const int is_searching = slot->search && slot->search->way != 0;
+        if (slot->at >= 0 && !is_in_lane(g, l))
+            answers[l] = is_searching ? pyspec_search_step(slot->search) : pyspec_fit_step(slot->solver);
+    }
+    if (any)
+        pyspec_step_lanes(in_lanes, &g->lanes, LANE_OPS[g->part->call->isa], g->sums, answers);
+    for (int l = 0; l < g->n; l++)
+        if (is_in_lane(g, l) && answers[l] == PYSPEC_FIT_DONE) {
+            pyspec_read_point(g->slots[l].solver, &g->lanes, l);
+            g->lanes.alone[l] = 1.0;
+        }
 }
 
 static int step_group(const group *g)
 {
     int status = STATUS_OK, answers[L];
-    for (int l = 0; l < g->n; l++) {
-        const pyspec_slot *slot = &g->slots[l];
-        answers[l] = slot->at < 0                            ? PYSPEC_FIT_NEED_NORMAL
-                     : slot->search && slot->search->way != 0 ? pyspec_search_step(slot->search)
-                                                             : pyspec_fit_begin(slot->solver);
-    }
     step_solvers(g, answers);
     for (int l = 0; !status && l < g->n; l++) {
+        if (g->slots[l].at < 0)
+            continue;
         const int answer = search_on(&g->slots[l], answers[l]);
         status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, &g->slots[l]) : STATUS_OK;
     }
@@ -395,7 +402,8 @@ static int run_group(void *job, int64_t task, int64_t thread)
         double *own = m->beside + task * (m->beside_size / (int64_t)sizeof(double));
         const pyspec_call *call = g.part->call;
         g.beside = divide_beside(call->plan, call->problem, m->weight || m->keep, own);
-        g.steps = own + g.beside.size / (int64_t)sizeof(double);
+        g.lanes = divide_lanes(call->plan->n_theta, own + g.beside.size / (int64_t)sizeof(double));
+        g.beside.theta = g.lanes.trial;
     }
     int status = fill_group(&g);
     for (int64_t used = 0; !status && used < j->budget && count_open(&g) > 0; used++) {

@@ -16,6 +16,16 @@ static const double NEAR_OPTIMUM = 0.5;
  * undamped step. The smallest pivot of its scaled curvature must exceed BENT_PIVOT. */
 static const double BENT_RATIO = 10.0, BENT_PIVOT = 1e-8;
 
+/* A first step with BOLD_DAMPING is not tried if it is BOLD_LENGTH times as long as that with the first damping. */
+static const double BOLD_LENGTH = 2.5;
+
+/* The largest norms of the columns decay by this factor a step. In a long valley the norms change
+ * by decades: those at its beginning must not shorten the steps at its end. */
+static const double FADING = 0.5;
+
+/* An update of what was learnt whose divisor is this much smaller than its parts says more than was seen. */
+static const double LEAST_DIVISOR = 1e-2;
+
 /* What the next step does. */
 enum {
     PYSPEC_PHASE_START,
@@ -28,16 +38,21 @@ enum {
 
 /* The step that a solver waits for: its damping, its largest share of the way to a bound, its promised decrease of
  * chi^2, and the smallest pivot (see pyspec_find_step). USUAL and BOLD are compared for the first trial point. BENT is
- * the step of pyspec_bent_step. */
-enum { STEP_UNDAMPED, STEP_LIGHT, STEP_USUAL, STEP_BOLD, STEP_DAMPED, STEP_BENT };
+ * the step of pyspec_bent_step. TAKE makes the answer the best point. The ends of the last four become trial points. */
+enum { STEP_UNDAMPED, STEP_LIGHT, STEP_USUAL, STEP_BOLD, STEP_DAMPED, STEP_BENT, STEP_TAKE };
 
 typedef struct wanted_step {
     int64_t kind;
-    double damping, share, promised, pivot;
+    double damping, share, value; /* what is asked; value: chi^2 of an answer that becomes the best point */
+    double promised, pivot;
+    int64_t moves;       /* whether the trial point at its end is another than the best one */
+    int64_t is_modest;   /* of a bold one: whether it is short beside that with the first damping */
+    int64_t has_columns; /* whether every parameter has an effect at the best point */
 } wanted_step;
 
 /* Parts of the work memory. */
 typedef struct solver_work {
+    double *wanted;  /* a wanted_step                           */
     double *largest; /* [n] largest norm of each column lately  */
     double *norm;    /* [n] norms of the columns                */
     double *gradient; /* [n] Jtr: the direction of steepest descent */
@@ -53,7 +68,6 @@ typedef struct solver_work {
     double *order;   /* [n] numbers of the parameters in turn, as int64_t */
     double *held;    /* [n] 1 where the step is prescribed      */
     double *start;   /* [n] where the fit began                 */
-    double *wanted;  /* a wanted_step                           */
     double *matrix;  /* [n + 1][n + 1]                          */
     double *rows;    /* [n + 1][2 n + 1]                        */
     int64_t size;    /* doubles                                 */
@@ -64,6 +78,7 @@ static inline solver_work divide(int64_t n, double *base)
     solver_work w = {0};
     int64_t used = 0;
 #define TAKE(part, count) (w.part = take_part(base, &used, count))
+    TAKE(wanted, (int64_t)(sizeof(wanted_step) / sizeof(double)));
     TAKE(largest, n);
     TAKE(norm, n);
     TAKE(gradient, n);
@@ -79,7 +94,6 @@ static inline solver_work divide(int64_t n, double *base)
     TAKE(order, n);
     TAKE(held, n);
     TAKE(start, n);
-    TAKE(wanted, (int64_t)(sizeof(wanted_step) / sizeof(double)));
     TAKE(matrix, (n + 1) * (n + 1));
     TAKE(rows, (n + 1) * (2 * n + 1));
 #undef TAKE
@@ -96,7 +110,7 @@ static inline double at(const double *triangle, int64_t order, int64_t j, int64_
 /* The step that a solver waits for, and its place. */
 static inline wanted_step *wanted_by(const pyspec_solver *s)
 {
-    return (wanted_step *)(void *)divide(s->n, s->work).wanted;
+    return (wanted_step *)(void *)s->work; /* its first part */
 }
 
 static inline double *place_of_step(const solver_work *w)
@@ -154,12 +168,14 @@ void pyspec_learn_bend(const pyspec_solver *s);
 /* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
 double pyspec_bent_step(const pyspec_solver *s, double *step);
 
-/* lm_solve.c: pyspec_fit_step in parts. The first two return the same as pyspec_fit_step, or FIT_WANTS_STEP if the
- * solver waits for a step. The third, or pyspec_find_beside, finds it. */
+/* lm_solve.c: pyspec_fit_step in parts. The first begins with chi^2 of the answer. The first two return the same as
+ * pyspec_fit_step, or FIT_WANTS_STEP if the solver waits for a step. The third finds it; find_steps of lane_steps.h
+ * finds several. The last does both until the solver waits no more. */
 enum { FIT_WANTS_STEP = PYSPEC_FIT_NEED_NORMAL + 1 };
-int pyspec_fit_begin(pyspec_solver *s);
+int pyspec_fit_begin(pyspec_solver *s, double value);
 int pyspec_fit_go_on(pyspec_solver *s);
 void pyspec_find_wanted(pyspec_solver *s);
+int pyspec_fit_answer(pyspec_solver *s, int answer);
 
 /* fit.c: chi^2 at a point. Returns a status. */
 int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,

@@ -399,13 +399,12 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
     return status;
 }
 
-int pyspec_sum_beside(const pyspec_call *call, const fits_beside *beside, int form, const double **triangles)
+int pyspec_sum_beside(run *r, const pyspec_call *call, const fits_beside *beside, int form, const double **triangles)
 {
-    run state, *r = &state;
-    int status = pyspec_begin_run(r, call, 0, 1);
-    status = status ? status : pyspec_fill_beside(r, beside);
+    const int status = pyspec_is_begun_beside(r) ? STATUS_OK : pyspec_begin_beside(r, call, beside);
     if (status)
         return status;
+    pyspec_resolve_beside(r);
     tile t = {.n_lanes = L};
     choose_basis(r, form);
     run_tile(r, &t, (lanes){.end = L}, form, r->work.triangle);

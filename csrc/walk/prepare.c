@@ -254,15 +254,17 @@ int pyspec_fill_prepared(run *r, int64_t what)
     return STATUS_OK;
 }
 
-int pyspec_fill_beside(run *r, const fits_beside *beside)
+int pyspec_begin_beside(run *r, const pyspec_call *call, const fits_beside *beside)
 {
-    const pyspec_plan *plan = r->plan;
-    const int64_t what = r->slopes ? PYSPEC_PREPARE_SLOPES : 0;
-    if (divide_own(r, what))
+    const int status = pyspec_begin_run(r, call, 0, 1);
+    if (status)
+        return status;
+    if (divide_own(r, PYSPEC_PREPARE_SLOPES))
         return STATUS_WORK;
+    const pyspec_plan *plan = r->plan;
     const prepared_parts *p = &r->prepared;
     r->beside = beside;
-    *p->key = (prepared_key){.what = what};
+    *p->key = (prepared_key){.what = PYSPEC_PREPARE_SLOPES, .x = beside->theta};
     place_rows(r);
     point_to_prepared(r);
     load_inputs(r);
@@ -270,10 +272,22 @@ int pyspec_fill_beside(run *r, const fits_beside *beside)
         r->work.traces[row].moves = 1;
     for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
         p->line_place[k - plan->n_resolve] = -1;
+    return STATUS_OK;
+}
+
+int pyspec_is_begun_beside(const run *r)
+{
+    return r->beside && r->prepared.key->x == r->beside->theta; /* no other run has these abscissae */
+}
+
+void pyspec_resolve_beside(const run *r)
+{
+    const pyspec_plan *plan = r->plan;
+    const prepared_parts *p = &r->prepared;
+    const fits_beside *beside = r->beside;
     memcpy(p->scalars, beside->theta, (size_t)(plan->n_theta * L) * sizeof(double));
     memcpy(p->scalars + plan->n_theta * L, beside->fixed, (size_t)(plan->n_fixed * L) * sizeof(double));
     pyspec_resolve(r, &(const strip){.n = L}, PYSPEC_STAGE_PROBLEM);
-    return STATUS_OK;
 }
 
 int pyspec_use_prepared(run *r)

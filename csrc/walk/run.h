@@ -225,12 +225,16 @@ int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 int pyspec_fill_prepared(run *r, int64_t what);
 int pyspec_use_prepared(run *r);
 
-/* The same of fits side by side, each with its own values: no line is the same for all of them. */
-int pyspec_fill_beside(run *r, const fits_beside *beside);
+/* A run of fits side by side, each with its own values: no line is the same for all of them. The first function
+ * prepares what does not depend on values. The second says whether that is still in the memory of the call, and the
+ * third resolves the values. */
+int pyspec_begin_beside(run *r, const pyspec_call *call, const fits_beside *beside);
+int pyspec_is_begun_beside(const run *r);
+void pyspec_resolve_beside(const run *r);
 
 /* accumulate.c: sums over the spectrum of each fit: triangles[..][L], GRAM or FISHER. Uses the memory of the
- * call, of which nothing is prepared afterwards. */
-int pyspec_sum_beside(const pyspec_call *call, const fits_beside *beside, int form, const double **triangles);
+ * call, of which nothing is prepared afterwards. The run is kept from one time to the next, zeros to begin with. */
+int pyspec_sum_beside(run *r, const pyspec_call *call, const fits_beside *beside, int form, const double **triangles);
 
 /* strips.c: traces of a strip are read from the prepared memory or resolved into the strip. */
 void pyspec_begin_strips(const run *r);

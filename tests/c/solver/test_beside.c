@@ -14,6 +14,7 @@ static void sum_lanes(const cases *c, const int *order, int form, double triangl
     double *theta = make_work(N * L * 8), *fixed = make_work(N_FIXED * L * 8), *data = make_work(n * L * 8);
     double *weight = make_work(n * L * 8);
     const double *sums;
+    run r = {0};
     pyspec_problem problems[L];
     FOR_LANES {
         problems[l] = problem_of(c, order[l]);
@@ -25,7 +26,7 @@ static void sum_lanes(const cases *c, const int *order, int form, double triangl
     }
     const int is_weighted = c->g.problem.weight || c->g.problem.keep;
     const fits_beside beside = {theta, fixed, data, is_weighted ? weight : NULL, problems, 0};
-    CHECK_INT(pyspec_sum_beside(&g.call, &beside, form, &sums), STATUS_OK);
+    CHECK_INT(pyspec_sum_beside(&r, &g.call, &beside, form, &sums), STATUS_OK);
     FOR_LANES for (int k = 0; k < TRIANGLE; k++)
         triangles[l][k] = sums[k * L + l];
     free_work(theta);
