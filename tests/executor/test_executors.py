@@ -16,6 +16,8 @@ from pyspec.executor import (
     CompareExecutor,
     CompiledExecutor,
     InterpretedExecutor,
+    evaluate_2d,
+    extract_theta,
     make_executor,
     make_plan,
     worst_difference,
@@ -223,3 +225,14 @@ def test_traces_are_resolved_parameters() -> None:
 def test_library_errors_are_raised() -> None:
     with pytest.raises(LibraryError, match="unknown op"):
         library.raise_status(6, "somewhere")
+
+
+def test_model_evaluate_and_evaluate_2d() -> None:
+    model = make_model("doublet_sin")
+    plan = make_plan(model)
+    theta = extract_theta(plan, {name: par.value for name, par in model.parameters.items()})
+    expected = evaluate_2d(plan, theta)  # type: ignore[arg-type]
+    for backend in BACKENDS:
+        np.testing.assert_allclose(
+            model.evaluate(backend=backend), expected, rtol=0, atol=1e-10 * expected.max()
+        )

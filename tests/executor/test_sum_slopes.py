@@ -276,3 +276,13 @@ def test_outside_of_the_bounds_nothing_is_known() -> None:
     theta[model.opt_param_names.index("Step_01_w")] = -1.0
     assert np.isnan(executor.run(theta)).all()
     assert np.isnan(executor.jacobian(theta)[model.opt_param_names.index("Step_01_B")]).all()
+
+
+def test_fixed_values_count() -> None:
+    model = moving()
+    model.parameters["Step_01_w"].vary = False
+    executor = make_executor(model, Measurement(np.zeros((13, 61))))
+    changed = executor.jacobian(model.theta(), {"Step_01_w": 0.9})
+    model.set_values({"Step_01_w": 0.9})
+    again = make_executor(model, Measurement(np.zeros((13, 61)))).jacobian(model.theta())
+    np.testing.assert_array_equal(changed, again)

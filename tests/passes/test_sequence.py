@@ -411,3 +411,9 @@ def test_the_report_reads_as_text() -> None:
     assert "share: 19 -> 18 nodes\n  GLP_02_A: is GLP_01_A\n" in text
     assert "\n  GLP_01: depends on GLP_01_A\nseparable: " in text
     assert text.endswith("\n  no product of energies and times: spectra are walked")
+
+
+def test_the_passes_after_one() -> None:
+    assert after("drop") == {"share", "classify", "separable"}
+    assert after("separable") == frozenset()
+    assert after("expand") == set(PASSES)
