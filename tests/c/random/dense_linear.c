@@ -196,7 +196,8 @@ static int differs(const pyspec_linear *q, int64_t form, const double *triangle,
 
 /* ---- counts ------------------------------------------------------------------------------ */
 
-/* The deviance of a group at amplitudes c; NaN where an expected count is next to none, or a count is negative. */
+/* The deviance of a group at amplitudes c; NaN where an expected count is next to none, or a count
+ * is negative or next to none. */
 static double deviance(const pyspec_linear *q, int64_t g, const double *c)
 {
     double sum = 0.0;
@@ -210,7 +211,7 @@ static double deviance(const pyspec_linear *q, int64_t g, const double *c)
         model *= q->scale;
         if (weight == 0.0)
             continue;
-        if (!(model > 1e-2) || count < 0.0)
+        if (!(model > 1e-2) || count < 0.0 || (count > 0.0 && count < SMALL))
             return NAN;
         sum += weight * weight * 2.0 * (model - count + (count > 0.0 ? count * log(count / model) : 0.0));
     }
