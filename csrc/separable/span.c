@@ -12,10 +12,11 @@
  * that J^T r needs follow from d_j - m_j as well. A converging fit changes its functions of time less and less. Soon
  * their new part is only rounding.
  *
- * If they do not lie in the space, their new part joins the span: the data are read and summed with it. Meanwhile the
- * residual is computed point by point in two cases: at first, and if chi^2 is much smaller than at the last time. Then
- * chi^2 is the sum of its squares, and `rest` is chi^2 minus the part within the span. In other cases the new
- * functions take their part of the rest. */
+ * If they do not lie in the space, their new part joins the span: the data are read and summed with it. A span that is
+ * full begins anew. A reading also computes the residual point by point at first, where no function joins, and where
+ * little is left of the rest. Then chi^2 is the sum of the squares, and `rest` is chi^2 minus the part within the span.
+ * In other cases the new functions take their part of the rest. If chi^2 turns out much smaller than it was at the last
+ * such reading, the data are read once more. */
 #include "separable/span.h"
 #include "separable/shapes.h"
 #include "separable/orthogonal.h"
@@ -195,8 +196,9 @@ static double count_points(const run *r)
     return (double)((q->row_end - q->row_begin) * (q->x_end - q->x_begin));
 }
 
-/* Whether the part of the slopes that lies beyond the span moves the optimum by at most SHIFT standard errors. */
-static int are_slopes_within(const run *r, const span *s)
+/* Whether the part of functions and slopes that lies beyond the span moves the optimum by at most SHIFT standard
+ * errors. */
+static int are_functions_within(const run *r, const span *s)
 {
     for (int64_t a = 1; a < s->now->n_times; a++)
         if (!(s->beyond[a] * sqrt(count_points(r)) <= SHIFT * s->whole[a]))
@@ -204,7 +206,8 @@ static int are_slopes_within(const run *r, const span *s)
     return 1;
 }
 
-/* Whether the part of the model that lies beyond the span is at most SHIFT of the noise of a point. */
+/* Whether the part of the model that lies beyond the span is at most SHIFT times the noise of a point: the norm over
+ * all points is compared with the root of the mean square residual. */
 static int is_model_within(const run *r, const span *s, double chisqr)
 {
     const pyspec_problem *q = r->problem;
@@ -246,7 +249,7 @@ static void sum_model(const run *r, const span *s, int64_t k, double *out)
         weigh_line(r, out, n);
 }
 
-/* The residual within the span from what is known of the data: the square of it. */
+/* Finds the residual within the span, d_j - m_j, and returns the sum of its squares. */
 static double find_residual(const run *r, const span *s)
 {
     const int64_t stride = shape_stride(r->problem), n = r->problem->x_end - r->problem->x_begin;
@@ -308,10 +311,10 @@ static int has_lost_digits(const span *s, double chisqr)
     return chisqr < LEAST_SHARE * s->now->chisqr_read;
 }
 
-/* Whether chi^2 and residual follow from what was read, at functions that are split. */
-static int is_known(const run *r, const span *s)
+/* Finds chi^2 and the residual from what was read, at functions that are split. Returns whether that is enough. */
+static int follows_from_span(const run *r, const span *s)
 {
-    if (s->now->first == 0 || !are_slopes_within(r, s))
+    if (s->now->first == 0 || !are_functions_within(r, s))
         return 0;
     s->now->chisqr = s->now->rest + find_residual(r, s);
     return !has_lost_digits(s, s->now->chisqr) && is_model_within(r, s, s->now->chisqr);
@@ -321,23 +324,24 @@ static int is_known(const run *r, const span *s)
 static int find_functions(const run *r, const span *s)
 {
     span_state *now = s->now;
+    now->n = now->n_read; /* what was asked for and never read is not known */
     for (;;) {
         load_functions(r, s);
         now->n_times = pyspec_join_equal_times(r, s->times, s->stride, s->stride);
         memcpy(s->place, r->work.time_place, (size_t)count_times(r->plan, r->slopes) * sizeof(double));
         now->first = now->n;
         now->chisqr = NAN;
-        if (!split_functions(r, s, now->n_times) || is_known(r, s))
+        if (!split_functions(r, s, now->n_times) || follows_from_span(r, s))
             return 0;
         if (extend_span(r, s, now->n_times))
             break;
-        now->n = 0; /* there is room for all functions of one theta */
+        now->n = now->n_read = 0; /* there is room for all functions of one theta */
     }
     now->has_model = now->first == 0 || now->first == now->n || has_lost_digits(s, now->rest);
     return 1;
 }
 
-/* Begins a run in which a span is asked: a status. */
+/* Begins a run in which a span is asked. Returns a status. */
 static int begin_asked(run *r, const pyspec_call *call, int64_t form, double *memory, int64_t size,
                        span *s)
 {
@@ -352,7 +356,7 @@ static int begin_asked(run *r, const pyspec_call *call, int64_t form, double *me
     return status ? status : pyspec_use_shapes(r);
 }
 
-/* The same behind what was asked. */
+/* The same of `take` and `answer`, for the theta that was asked for. */
 static int go_on(run *r, const pyspec_call *call, int64_t form, double *memory, int64_t size, span *s)
 {
     const int status = begin_asked(r, call, form, memory, size, s);
@@ -403,7 +407,7 @@ int pyspec_span_take(const pyspec_call *call, int64_t form, double *memory, int6
         return status;
     take_sums(r, &s, sums);
     const int is_due = !s.now->has_model && has_lost_digits(&s, s.now->chisqr);
-    s.now->first = s.now->n;
+    s.now->first = s.now->n_read = s.now->n;
     s.now->has_model = 1;
     describe_reading(r, &s, is_due, reading);
     return STATUS_OK;
@@ -420,7 +424,7 @@ int pyspec_span_answer(const pyspec_call *call, int64_t form, double *memory, in
     const int64_t n = triangle_size(r->slopes ? r->plan->n_theta + 1 : 1);
     fill(triangle, 0.0, n);
     if (!isfinite(s.now->chisqr))
-        s.now->n = 0;
+        s.now->n = s.now->n_read = 0;
     if (r->slopes && s.now->n)
         fill_sums(r, &s, s.now->n_times, triangle);
     triangle[n - 1] = s.now->chisqr;

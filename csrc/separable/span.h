@@ -10,6 +10,7 @@ enum { MOST_CHUNKS = 8 };
 /* Where a fit stands. */
 typedef struct span_state {
     int64_t n, first;   /* functions that the span has, orthonormal; the first that is new */
+    int64_t n_read;     /* those of which the sums with the data are known                 */
     int64_t n_times;    /* functions of the theta that is asked for                        */
     int64_t has_model;  /* whether the reading that is due finds chi^2 point by point      */
     double chisqr;      /* of that theta, where it is known; or NaN                        */

@@ -11,7 +11,7 @@ int pyspec_has_span(const pyspec_part *part, int64_t form)
 void pyspec_begin_span(const pyspec_part *part)
 {
     if (pyspec_has_span_memory(part->call, part->span, part->span_size))
-        pyspec_divide_span(part->call->plan, part->call->problem, part->span).now->n = 0;
+        *pyspec_divide_span(part->call->plan, part->call->problem, part->span).now = (span_state){0};
 }
 
 /* What the tasks of a reading share. */

@@ -1,7 +1,8 @@
 /* many.c: many fits of one plan. Each slot has the memory of one fit, and takes one case after the next. Slots of a
  * group proceed together: the questions of their solvers are evaluated side by side, a fit in each lane. The threads
- * of a team share the groups. The place and time of a fit change no bit. A case begins without any state of an earlier
- * one. A lane does not see its neighbours. Each case has its own place for results. */
+ * of a team share the groups. A result does not depend on the slot, lane or thread that computes it, nor on when. A
+ * case begins without any state of an earlier one. A lane does not see its neighbours. Each case has its own place for
+ * results. */
 #include "solver/many.h"
 #include "walk/run.h"
 #include "solver/lane_steps.h"
@@ -14,7 +15,7 @@ typedef struct many_job {
     int64_t budget;
 } many_job;
 
-/* Slots that go on together, and what they have in common; has_lanes: their lanes are fits. */
+/* Slots that advance together, and what they have in common; has_lanes: each lane evaluates a fit. */
 typedef struct group {
     pyspec_many *many;
     pyspec_slot *slots;
@@ -61,7 +62,7 @@ static void take_own(const pyspec_many *m, const pyspec_slot *slot, own_part *o)
 
 /* ---- lanes ------------------------------------------------------------------------------- */
 
-/* Whether spectra of a plan can be those of fits side by side: nothing moves but from fit to fit. */
+/* Whether fits of a plan can be evaluated side by side: it has one spectrum, and nothing moves along it. */
 static int is_for_lanes(const pyspec_plan *plan)
 {
     int found = plan->dimension == 1 && plan->trace < 0 && plan->depends >= 0 && plan->n_external == 0 &&
@@ -213,7 +214,7 @@ static double square_of(const pyspec_many *m, const pyspec_problem *q, int64_t k
                          q->keep_row, q->keep_x);
 }
 
-/* Begins with a case. Returns whether its points may determine it; else there is nothing to fit. */
+/* Begins with a case. Returns whether it has as many points as parameters; else there is nothing to fit. */
 static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspec_problem *q)
 {
     const pyspec_call *call = slot->part->call;

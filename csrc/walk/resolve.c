@@ -59,7 +59,7 @@ static void load_inputs(const run *r, const pyspec_node *node, int64_t row, int6
                (size_t)n * sizeof(double));
 }
 
-/* A sub-cycle that is not the law's own: 0. */
+/* Sets rows outside of the law's sub-cycle to 0. */
 static void apply_mask(const run *r, const pyspec_node *node, int64_t row, int64_t n, double *value)
 {
     if (node->mask < 0)
@@ -182,7 +182,7 @@ static void run_base(const run *r, const pyspec_node *node, const strip *s)
     }
 }
 
-/* d target / d theta += what the program's derivatives make of the slopes of what it reads. */
+/* d target / d theta = the sum over what the program reads: its derivative by that, times the slope of that. */
 static void chain_to_theta(const run *r, const pyspec_node *node, int64_t aux, int64_t theta,
                            const double *derivatives, int64_t begin, int64_t n)
 {
@@ -203,7 +203,7 @@ static void chain_to_theta(const run *r, const pyspec_node *node, int64_t aux, i
     }
 }
 
-/* An expression of what does not move is computed once. */
+/* Evaluates an expression; one row is enough where nothing that it reads moves. */
 static void run_expression(const run *r, const pyspec_node *node, const strip *s)
 {
     const int still = node->stage == PYSPEC_STAGE_PROBLEM && !r->beside;
@@ -231,7 +231,7 @@ static void run_expression(const run *r, const pyspec_node *node, const strip *s
 
 /* ---- convolutions ------------------------------------------------------------------------ */
 
-/* The change of what is convolved with a parameter of the kernel. */
+/* Adds to the slopes: the derivative by a parameter of the kernel, times the slope of that parameter. */
 static void add_change(const run *r, const pyspec_node *node, int64_t row, const double *by_param,
                        int64_t n)
 {
