@@ -47,7 +47,7 @@ static const double SHARE_OF_WAY = 0.75;
  *   - A step with all rows is refused.
  * Real data that no model describes were 20 sqrt(n) away. A part with little information on a parameter leads
  * elsewhere. An example is a motion that is small beside the noise. Without these limits some fits ended there
- * (tests/fit/test_part_of_the_rows.py). */
+ * (tests/fit/solve/test_part_of_the_rows.py). */
 static const double PART_FAR = 4.0, PART_DAMPING = 1e-4, PART_WORSE = 1.25;
 static const double PART_AWAY[] = {40.0, 3.0, 0.2};
 enum { MOST_OF_PART = 2, N_WATCHED = 3 };

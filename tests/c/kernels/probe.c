@@ -1,6 +1,6 @@
 /* probe.c: what the library keeps inside, made callable for tests/functions: the elementary
  * functions of vmath.h, the Faddeeva function and the masses of the convolution kernels.
- * tests/functions/probe.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
+ * tests/functions/conftest.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
 #include "kernels/conv_kernels.c"
 #include "math/exp_lanes.h"
 #include "math/voigt.h"
