@@ -42,10 +42,10 @@ def unknown(problem: FreePart, determined: Flags) -> Flags:
 
 def open_fit(
     result: Any,
-    fit: Any,
+    fit: Array,
     rows: tuple[int, int] | None = None,
     columns: tuple[int, int] | None = None,
-) -> Any:
+) -> Array:
     """A fit, NaN at energies, or times, where an amplitude has no data; `rows` and `columns` are
     the fit window within it."""
     problem = getattr(result, "problem", None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from pyspec.model.build.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, float]
-Rates = npt.NDArray[np.inexact[Any]]
+Rates = npt.NDArray[np.inexact]
 
 #: Rates that differ by less than this share of themselves coincide.
 SAME = 1e-3
