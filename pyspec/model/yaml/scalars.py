@@ -9,6 +9,8 @@ import re
 from pyspec.errors import ModelError
 from pyspec.model.yaml.reader import Node, Scalar, Sequence
 
+#: Signs of numbers in texts and in other languages: the comma, the minus of typesetting, a dash.
+_SIGNS = str.maketrans({",": ".", "\u2212": "-", "\u2013": "-"})
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BASED = {"0o": (re.compile(r"0o[0-7]+"), 8), "0x": (re.compile(r"0x[0-9a-fA-F]+"), 16)}
 _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
@@ -128,9 +130,9 @@ def _not_a_number(node: Node, what: str) -> str:
             return f"the {what} is not a number ({shown}); give a finite number"
         if not node.plain and read_number(Scalar(node.text, True, node.line)) is not None:
             return f"the {what} is text, {shown}; remove the quotes"
-        other = node.text.replace(",", ".")
+        other = node.text.translate(_SIGNS)
         if other != node.text and _DECIMAL.fullmatch(other):
-            return f"the {what} must be a number, not {shown}: the decimal sign is .; write {other}"
+            return f"the {what} must be a number, not {shown}; write {other}, with . and - of ASCII"
     return (
         f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'
