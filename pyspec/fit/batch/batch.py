@@ -175,9 +175,9 @@ class Batch(ABC, Generic[Fit]):
     def in_turn(
         self, fits: Made[Fit], check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[range]:
-        """Makes all fits, those that C can make by C, and yields the numbers of those that have
-        ended, with `each` one before the next one begins. `check` raises KeyboardInterrupt where
-        they are to end."""
+        """Makes all fits, in C where that is possible, and yields the numbers of those that have
+        ended. With `each`, a fit is told before the next one begins. `check` raises
+        KeyboardInterrupt where they are to end."""
         done = self.first
         for begin, made in self._blocks(fits, check, each, n_threads):
             for number in (self.first + begin + np.flatnonzero(~made)).tolist():

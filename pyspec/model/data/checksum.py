@@ -55,8 +55,8 @@ def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int
 
 
 def checksum_at(plain: Data, at: int, square: int = 0) -> int:
-    """The same of an array in C order, which begins at that address and is not empty; of whole
-    lines the square, too, at the address where it is wanted."""
+    """The same of an array in C order that is not empty; `at` is its address. At the address
+    `square`, if it is not 0, the sum of squares of its whole lines is written."""
     n_lines = plain.nbytes // (8 * LINE)
     if not n_lines:
         return zlib.crc32(plain.data)

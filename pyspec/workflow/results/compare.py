@@ -297,9 +297,9 @@ _DIFFERENT = {
 
 
 def _seen(fit: Fit, *, digests: bool) -> dict[str, Any]:
-    """What a fit saw: the window as ranges of rows and columns, whole axes with their lengths; of
-    data the checksum, or `digests` where an archive has no more. Masks and weights by reference are
-    not read for it."""
+    """What a fit saw: the window as ranges of rows and columns, and the checksum of the data. With
+    `digests`, which archives have, it is their digest. Masks and weights by reference are not read
+    for it."""
     measured = measured_by(fit)
     shape = measured.data.shape
     given = (measured.rows, measured.columns)[-len(shape) :]
