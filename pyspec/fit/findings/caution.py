@@ -34,23 +34,17 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     """Findings about convolutions narrower than two time steps, and about signals that an end of
     the axis cuts off below one, at these values of the parameters."""
     model, outline, parameters = problem.model, problem.outline, problem.parameters
-    time = model.time
+    time, found = model.time, list[Finding]()
     if time is None or time.size < 2:
-        return []
-    if outline.is_time_model:
-        found = _cut_off(model, model.components, values)
-        largest = _largest_step(time)
-        if not _all_wide(outline.widths[""], values, largest):
-            found += _kernels(model.components, values, time, largest)
         return found
-    found = []
-    for name in outline.sampled:
-        dynamics = parameters[name].dynamics if name in parameters else None
-        if dynamics is not None:
-            found += _cut_off(model, dynamics.components, values)
-            largest = _largest_step(time)
+    for name in ("",) if outline.is_time_model else outline.sampled:
+        par = parameters.get(name)
+        above = model if outline.is_time_model else None if par is None else par.dynamics
+        if above is not None:
+            found += _cut_off(model, above.components, values)
+            largest = float((time[1:] - time[:-1]).max())
             if not _all_wide(outline.widths[name], values, largest):
-                found += _kernels(dynamics.components, values, time, largest)
+                found += _kernels(above.components, values, time, largest)
     return found
 
 
@@ -102,10 +96,6 @@ def _all_wide(widths: Sequence[str] | None, values: Mapping[str, float], largest
         return False
     least = min(map(values.__getitem__, widths), default=math.inf)
     return least >= MIN_STEPS * largest
-
-
-def _largest_step(time: Array) -> float:
-    return float((time[1:] - time[:-1]).max())
 
 
 def _kernels(

@@ -52,7 +52,7 @@ class Finding:
             "level": self.kind.level,
             "part": self.part,
             "places": list(self.places),
-            "numbers": {name: _plain(one) for name, one in self.numbers.items()},
+            "numbers": {name: plain(one) for name, one in self.numbers.items()},
             "text": str(self),
         }
 
@@ -63,10 +63,10 @@ class Finding:
         return cls(Kind[plain["kind"]], tuple(plain["places"]), numbers, plain["part"])
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A number or text as JSON can hold it: an infinite number is None."""
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not isfinite(value) else value

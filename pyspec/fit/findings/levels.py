@@ -18,8 +18,7 @@ from pyspec.fit.findings.laws import (
 from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines, unseen_lines
 from pyspec.fit.findings.scatter import of_scatter
 from pyspec.fit.objective import Objective
-from pyspec.fit.results.ended import EndedFit
-from pyspec.fit.results.same_data import need_fitted
+from pyspec.fit.results.ended import EndedFit, need_fitted
 from pyspec.fit.solve.robust import Robust
 
 

@@ -91,14 +91,10 @@ def _may_be(measurement: Measurement) -> bool:
     if weight.shape != data.shape or source_of(data) is not None:
         return False
     row, column = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
-    least, most = np.inf, 0.0
-    for k in range(column, min(column + 3, data.shape[-1])):
-        place = (row, k)[-data.ndim :]
-        unit = float(weight.item(place)) ** 2 * float(data.item(place))
-        if not unit > 0.0:
-            return True
-        least, most = min(least, unit), max(most, unit)
-    return most - least <= ALIKE * most
+    first = (row, slice(column, column + 3))[-data.ndim :]
+    pairs = zip(weight[first].tolist(), data[first].tolist(), strict=True)
+    units = [weight**2 * value for weight, value in pairs]
+    return not all(unit > 0.0 for unit in units) or max(units) - min(units) <= ALIKE * max(units)
 
 
 def _window(measurement: Measurement) -> tuple[Array, Array, npt.NDArray[np.bool_]]:

@@ -33,8 +33,8 @@ from pyspec.fit.findings.spikes import FAR, HALF, MOST, far_points
 from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.by_reference import fit_of
-from pyspec.fit.results.ended import EndedFit
-from pyspec.fit.results.same_data import is_at_hand, need_fitted
+from pyspec.fit.results.ended import EndedFit, need_fitted
+from pyspec.fit.results.same_data import is_at_hand
 
 Array = npt.NDArray[np.float64]
 

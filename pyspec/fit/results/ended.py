@@ -3,6 +3,7 @@ user asks of it beyond that is :class:`pyspec.FitResult`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named
-from pyspec.errors import FitError
+from pyspec.errors import DataError, FitError
 from pyspec.executor import make_executor
 from pyspec.executor.protocol import Stored
 from pyspec.fit.ending import Ending, information_criteria
@@ -21,8 +22,9 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
-from pyspec.fit.results.same_data import data_of
+from pyspec.fit.results.same_data import OTHERS, data_of, need_same
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
+from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
 
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from lmfit.minimizer import MinimizerResult
 
 Array = npt.NDArray[np.float64]
+
+
+#: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
+SAME, ROUNDING = 1e-6, 1e-12
 
 
 class Statistics(Named[float]):
@@ -360,6 +366,23 @@ class EndedFit(Measured):
             executor = make_executor(problem.model, plain)
             self._raw = float(executor.normal(self.theta, problem.fixed, "value")[0])
         return self._raw, problem.measurement.survey.scatter
+
+
+def need_fitted(result: EndedFit, found: float | None = None) -> None:
+    """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
+    checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
+    unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
+    problem, chisqr = result.problem, result.chisqr
+    need_same(problem)
+    if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
+        return
+    found = problem.chisqr_at(result.theta) if found is None else found
+    if not abs(found - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
+        raise DataError(
+            f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
+            f"(χ² at its values is {found:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
+            "again, with copies where these arrays are used again"
+        )
 
 
 def criteria_of(fit: EndedFit) -> tuple[float, float]:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
+#: What the fit of one file has in common with that of all.
+OF_ALL = ("method", "backend", "settings", "seconds", "nfev", "success", "interrupted")
+
 #: So many files are named above the table of a joint fit.
 MOST_NAMES = 20
 
@@ -91,18 +94,12 @@ class JointResult(FitResult, Sequence[FitResult]):
             ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
             _params=params,
             _message=self.message,
-            method=self.method,
-            backend=self.backend,
-            settings=self.settings,
             start=Named({back[k]: value for k, value in self.start.items() if k in back}),
-            seconds=self.seconds,
-            nfev=self.nfev,
-            success=self.success,
-            interrupted=self.interrupted,
             fit_type=_fit_type(own),
             file_name=self._file_names[index],
             _findings=self._of_file(self._findings, index),
             _is_joint_member=len(problem.files) > 1,
+            **{name: getattr(self, name) for name in OF_ALL},
         )
         file._errors = local(self._errors, full)
         return self._told(file, index)
@@ -193,12 +190,12 @@ class JointResult(FitResult, Sequence[FitResult]):
     @property
     def sigma(self) -> Array | None:
         """(n,) the declared standard deviations, None where no noise was declared."""
-        found, begin = [], 0
-        for file in self.problem.files:
-            end = begin + file.n_residuals
-            fit = np.asarray(self.fit[begin:end]).reshape(file.data.shape)
-            found.append(file.measurement.sigma(fit))
-            begin = end
+        files = self.problem.files
+        fits = np.split(self.fit, np.cumsum([file.n_residuals for file in files])[:-1])
+        found = [
+            file.measurement.sigma(fit.reshape(file.data.shape))
+            for file, fit in zip(files, fits, strict=True)
+        ]
         known = [sigma for sigma in found if sigma is not None]
         return self._of_files(known) if known else None
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.objective import Objective
-from pyspec.fit.results.ended import EndedFit
-from pyspec.fit.results.same_data import need_fitted
+from pyspec.fit.results.ended import EndedFit, need_fitted
 from pyspec.fit.solve.stages import minimizer_of
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ from pyspec.fit.findings.counted import Told
 from pyspec.fit.findings.finding import Finding, ordered
 from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.results.components import every_component, spectrum_components
-from pyspec.fit.results.ended import TOGETHER, state_of, title_of
+from pyspec.fit.results.ended import TOGETHER, need_fitted, state_of, title_of
 from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import Prediction, predict
-from pyspec.fit.results.same_data import need_fitted, need_same
+from pyspec.fit.results.same_data import need_same
 from pyspec.fit.results.table import json_row, labelled, need_xarray
 from pyspec.fit.uncertainty.mcmc import sample
 from pyspec.fit.uncertainty.samples import MC, MCMCResult

@@ -3,72 +3,23 @@ whoever owns the array may write into it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
-
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.executor.protocol import Stored
-from pyspec.fit.solve.methods import SAMPLER
+from pyspec.fit.files import Files
+from pyspec.fit.part import FitPart
 from pyspec.model.data.checksum import checksum
 from pyspec.model.data.source import source_of
 
-if TYPE_CHECKING:
-    from pyspec.fit.part import FitPart
-
-Array = npt.NDArray[np.float64]
-
-#: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
-SAME, ROUNDING = 1e-6, 1e-12
-
 #: What would come of other data.
-_OTHERS = (
+OTHERS = (
     "its residual, statistics, pictures, intervals and samples would be those of other data "
     "(values and standard errors are those of the fit still)"
 )
 
 
-class Fitted(Protocol):
-    """A problem, or one file of it."""
-
-    @property
-    def files(self) -> Sequence[FitPart]:
-        """Its files."""
-
-    @property
-    def label(self) -> str:
-        """How errors call it."""
-
-    @property
-    def data_square(self) -> float:
-        """χ² of a model that is 0 everywhere."""
-
-    def chisqr_at(self, theta: Array) -> float:
-        """χ² at a point."""
-
-
-class Finished(Protocol):
-    """The fit of a problem."""
-
-    method: str
-
-    @property
-    def problem(self) -> Fitted:
-        """What was fitted."""
-
-    @property
-    def chisqr(self) -> float:
-        """The smallest χ²."""
-
-    @property
-    def theta(self) -> Array:
-        """(n,) the best values."""
-
-
-def changed(name: str, so: str = _OTHERS) -> DataError:
+def changed(name: str, so: str = OTHERS) -> DataError:
     """The error for a fit of this name after its data were changed, with the consequences."""
     return DataError(
         f"the {name}: its data were changed after it was fitted (their checksum differs), so {so}; "
@@ -76,7 +27,7 @@ def changed(name: str, so: str = _OTHERS) -> DataError:
     )
 
 
-def is_at_hand(problem: Fitted) -> bool:
+def is_at_hand(problem: Files | FitPart) -> bool:
     """Whether all data of a problem are in memory, for all files of a joint fit and with weights
     and masks. Data by reference are not read again for questions after a fit."""
     given = [one.measurement for one in problem.files]
@@ -84,29 +35,12 @@ def is_at_hand(problem: Fitted) -> bool:
     return all(source_of(part) is None for part in parts)
 
 
-def need_same(problem: Fitted) -> None:
+def need_same(problem: Files | FitPart) -> None:
     """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
     changed after they were fitted. Data by reference are not read for it."""
     shares = problem.files[0].shares  # amplitudes with other files
     for one in (shares or problem).files:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
-
-
-def need_fitted(result: Finished, found: float | None = None) -> None:
-    """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
-    checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
-    unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
-    problem, chisqr = result.problem, float(result.chisqr)
-    need_same(problem)
-    if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
-        return
-    found = problem.chisqr_at(result.theta) if found is None else found
-    if not abs(found - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
-        raise DataError(
-            f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
-            f"(χ² at its values is {found:.6g} now, and was {chisqr:.6g}), so {_OTHERS}; fit "
-            "again, with copies where these arrays are used again"
-        )
 
 
 def need_checksum(data: Stored | None, then: int, name: str) -> None:
@@ -121,7 +55,7 @@ def need_checksum(data: Stored | None, then: int, name: str) -> None:
         raise changed(name)
 
 
-def data_of(problem: Fitted) -> Stored:
+def data_of(problem: Files | FitPart) -> Stored:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
     return problem.files[0].data

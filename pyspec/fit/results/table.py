@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pyspec.calls import meant
 from pyspec.errors import FitError, NoSuchKeyError, suggest
+from pyspec.fit.findings.finding import plain
 from pyspec.model.show import html_table
 
 if TYPE_CHECKING:
@@ -264,7 +265,4 @@ def labelled(
 
 def json_row(row: Mapping[str, object]) -> dict[str, object]:
     """The values by name; JSON has no infinities: an open bound is None."""
-    return {
-        name: None if isinstance(value, float) and not np.isfinite(value) else value
-        for name, value in row.items()
-    }
+    return {name: plain(value) for name, value in row.items()}

@@ -113,7 +113,7 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
             notes = _notes(result, done, mc.steps)
             notes += _away(result, chain[mc.burn :: mc.thin].reshape(-1, len(names)), low, high)
             found = hold.mark(
-                MCMCResult(names, chain, acceptance, mc, *_followers(result, chain), notes=notes)
+                MCMCResult(names, chain, acceptance, mc, *_followers(result, chain), _notes=notes)
             )
     except MemoryError as error:
         size = 8 * mc.steps * mc.nwalkers * len(names) / 2**30

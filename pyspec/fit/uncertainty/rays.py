@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 
 from pyspec.executor.normal import unpack
 from pyspec.fit.solve.native import SOUND
@@ -256,16 +257,9 @@ class Ray:
             return None
         if wanted > top:
             return most + (wanted - top) / slope
-        low, high, d = 0.0, most, most * wanted / top
-        for _ in range(60):
-            value, slope = _value(places, terms, d)
-            low, high = (d, high) if value < wanted else (low, d)
-            step = d - (value - wanted) / slope if slope > 0.0 else low
-            step = step if low < step < high else 0.5 * (low + high)
-            if abs(step - d) <= 1e-12 * most:
-                return step
-            d = step
-        return d
+        return float(
+            brentq(lambda d: _value(places, terms, d)[0] - wanted, 0.0, most, xtol=1e-12 * most)
+        )
 
 
 def _divided(nodes: Sequence[Node]) -> tuple[list[float], list[float]]:

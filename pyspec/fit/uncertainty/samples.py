@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,6 +89,7 @@ class MC:
             raise FitError("sigma_min, sigma_ini and sigma_max are positive and in this order")
 
 
+@dataclass(eq=False, repr=False)
 class MCMCResult:
     """Samples of the posterior.
 
@@ -105,26 +106,19 @@ class MCMCResult:
     settings : the :class:`MC` that ran
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        chain: Array,
-        acceptance: Array,
-        settings: MC,
-        followers: Sequence[str] = (),
-        derived: Array | None = None,
-        *,
-        interrupted: bool = False,
-        notes: Sequence[str] = (),
-    ) -> None:
-        self.names = tuple(names)
-        self.chain = chain
-        self.acceptance_fraction = acceptance
-        self.settings = settings
-        self.followers = tuple(followers)
-        self.interrupted = interrupted
-        self._notes = tuple(notes)
-        self.derived = np.zeros((*chain.shape[:2], 0)) if derived is None else derived
+    names: Sequence[str]
+    chain: Array
+    acceptance_fraction: Array
+    settings: MC
+    followers: Sequence[str] = ()
+    derived: Array = field(default_factory=lambda: np.zeros((1, 1, 0)))
+    interrupted: bool = field(default=False, kw_only=True)
+    _notes: Sequence[str] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.names, self.followers = tuple(self.names), tuple(self.followers)
+        if not self.followers:
+            self.derived = np.zeros((*self.chain.shape[:2], 0))
 
     def renamed(self, names: Mapping[str, str]) -> MCMCResult:
         """The samples of some parameters alone, whose names here are the values of `names`, under
@@ -134,11 +128,13 @@ class MCMCResult:
             {name: one.index(full) for name, full in here.items() if full in one}
             for one in (self.names, self.followers)
         )
-        return MCMCResult(
-            [*kept], self.chain[..., [*kept.values()]], self.acceptance_fraction, self.settings,
-            [*followers], self.derived[..., [*followers.values()]],
-            interrupted=self.interrupted, notes=self._notes,
-        )  # fmt: skip
+        return replace(
+            self,
+            names=[*kept],
+            chain=self.chain[..., [*kept.values()]],
+            followers=[*followers],
+            derived=self.derived[..., [*followers.values()]],
+        )
 
     @cached_property
     def flat(self) -> Array:
@@ -157,7 +153,7 @@ class MCMCResult:
 
     @property
     def _all_names(self) -> tuple[str, ...]:
-        return self.names + self.followers
+        return (*self.names, *self.followers)
 
     def _all(self) -> Array:
         """(n_samples, n) what was sampled, then followers."""

@@ -279,5 +279,5 @@ def _samples_of(contents: Record | None) -> MCMCResult | None:
         raise ValueError(f"{len(followers)} followers for {derived.shape}")
     return MCMCResult(
         names, chain, acceptance, MC(**contents["settings"]), followers, derived,
-        interrupted=bool(contents["interrupted"]), notes=str(contents["notes"]).splitlines(),
+        interrupted=bool(contents["interrupted"]), _notes=str(contents["notes"]).splitlines(),
     )  # fmt: skip
