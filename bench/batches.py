@@ -20,12 +20,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.many import DOUBLET, Case
+from bench.many import CASES
 from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import SHARED, examples_folder, seed_task, set_task
 from pyspec import Measurement, fit_model, fit_slices, load_model
@@ -101,7 +102,7 @@ def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
         return 1.0 / STEPS
 
     yield "step of emcee", sample
-    doublet = Case(DOUBLET, 100)
+    doublet = CASES["doublet 5, 100"]
     model = doublet.model()
     one = Measurement(doublet.data(model)[0])
 
@@ -133,8 +134,10 @@ def nano(path: Path) -> float:
 def simulated(path: Path) -> Any:
     """Spectra of a doublet as numbers of two bytes, from a file that is read block by block."""
     size = "[20, True, 0, 500]", "[2000, True, 0, 50000]"
-    text = DOUBLET.replace(*size).replace("[0.1, True, -5, 5]", "[10, True, -500, 500]")
-    model = Case(text.replace("[2, True, -50, 50]", "[200, True, -5000, 5000]"), 100).model()
+    small = CASES["doublet 5, 100"]
+    text = small.text.replace(*size).replace("[0.1, True, -5, 5]", "[10, True, -500, 500]")
+    text = text.replace("[2, True, -50, 50]", "[200, True, -5000, 5000]")
+    model = replace(small, text=text).model()
     if not path.exists():
         rng, clean = np.random.default_rng(1), model.evaluate()
         with path.open("wb") as file:

@@ -1,10 +1,11 @@
 """Many small fits of one model: ``python -m bench.many --rounds 7``.
 
 Each case is a series of spectra whose parameters differ from one to the next. All are fitted from
-the same start in three ways: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq, and by
-`fit_model` one after the other. leastsq gets the residual and its exact derivatives from C and
-nothing else. All read their standard errors. In every round each of them runs on the same data. The
-table has medians of the processor time of one thread, in µs a fit.
+the same start: as a batch (`fit_slices`, `fit_many`), by SciPy's leastsq, and by `fit_model` one
+after the other. "leastsq" has the residual and its exact derivatives in NumPy, as a script would
+(`bench/problems/in_numpy.py`); "leastsq on C" gets both from the compiled executor. All read their
+standard errors. In every round each of them runs on the same data. The table has medians of the
+processor time of one thread, in µs a fit.
 
 - "nfev": the mean number of evaluations of a fit.
 - "alone": the share of evaluations in C of one fit alone, not of eight side by side.
@@ -23,6 +24,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ import numpy.typing as npt
 from scipy.optimize import leastsq
 
 from bench.measure import arguments_of, finish, print_rows
+from bench.problems.in_numpy import Doublet, GaussOffset, PeaksShirley, Script, VoigtLine
 from pyspec import fit_many, fit_model, fit_slices, load_model
 from pyspec.executor import executor_of, make_executor
 from pyspec.model import Measurement, Model
@@ -37,8 +40,8 @@ from pyspec.plan import compile_model
 
 Array = npt.NDArray[np.float64]
 
-#: How many spectra the batch has, and how many of them the others fit.
-MANY, FEW = 400, 60
+#: How many spectra the batch has, a map of 45 × 45, and how many of them the others fit.
+MANY, FEW = 2025, 60
 
 #: Of the comparison of those that end at m = 0 with the others.
 ROUNDS = 15
@@ -56,16 +59,20 @@ GAUSS = "{A: [20, True, 0, 500], x0: [85.6, True, 80, 92], SD: [1.2, True, 0.1, 
 
 @dataclass(frozen=True)
 class Case:
-    """A model, the points of a spectrum, and the standard deviation of its noise."""
+    """A model, the points of a spectrum, the script, and the standard deviation of its noise."""
 
     text: str
     points: int
+    script: Callable[[Array], Script]
     noise: float = 0.5
 
     def model(self) -> Model:
         model = load_model(self.text, "line")
-        model.set_axes(energy=np.linspace(80.0, 92.0, self.points))
+        model.set_axes(energy=self.energy())
         return model
+
+    def energy(self) -> Array:
+        return np.linspace(80.0, 92.0, self.points)
 
     def data(self, model: Model) -> Array:
         """(MANY, points), the parameters 3 % from those of the model."""
@@ -78,18 +85,22 @@ class Case:
         return np.asarray(clean + rng.normal(0.0, self.noise, clean.shape))
 
 
+GAUSS_OFFSET = f"line:\n  Offset: {{y0: [2, True]}}\n  Gauss: {GAUSS}\n"
+VOIGT_LINE = f"line:\n  LinBack: {BACK}\n  Voigt: {VOIGT}\n"
+PEAKS_SHIRLEY = (
+    f"line:\n  LinBack: {BACK}\n  Shirley: {{pShirley: [0.002, True, 0, 1]}}\n"
+    f"  GLP: {SECOND}\n  GLP: {LINE}\n"
+)
+FREE_MIXING = DOUBLET.replace("[0.3, False]", "[0.05, True, 0, 1]", 1)
+
 CASES = {
-    "doublet 5, 100": Case(DOUBLET, 100),
-    "doublet 5, 400": Case(DOUBLET, 400),
-    "Gauss + offset 4, 25": Case(f"line:\n  Offset: {{y0: [2, True]}}\n  Gauss: {GAUSS}\n", 25),
-    "Voigt 5, 100": Case(f"line:\n  LinBack: {BACK}\n  Voigt: {VOIGT}\n", 100),
-    "two GLP + Shirley 9, 100": Case(
-        f"line:\n  LinBack: {BACK}\n  Shirley: {{pShirley: [0.002, True, 0, 1]}}\n"
-        f"  GLP: {SECOND}\n  GLP: {LINE}\n",
-        100,
-    ),
+    "doublet 5, 100": Case(DOUBLET, 100, partial(Doublet, mixing=0.3)),
+    "doublet 5, 400": Case(DOUBLET, 400, partial(Doublet, mixing=0.3)),
+    "Gauss + offset 4, 25": Case(GAUSS_OFFSET, 25, GaussOffset),
+    "Voigt 5, 100": Case(VOIGT_LINE, 100, partial(VoigtLine, W=0.4)),
+    "two GLP + Shirley 9, 100": Case(PEAKS_SHIRLEY, 100, partial(PeaksShirley, mixing=0.3)),
     "doublet 6, half of m end at 0, 100": Case(
-        DOUBLET.replace("[0.3, False]", "[0.05, True, 0, 1]", 1), 100, noise=2.0
+        FREE_MIXING, 100, partial(Doublet, mixing=None), noise=2.0
     ),
 }
 
@@ -117,6 +128,7 @@ def main() -> None:
         "µs a fit",
         *Jobs.names,
         "leastsq / slices",
+        "leastsq on C / slices",
         "fit_model / slices",
         "nfev",
         "alone",
@@ -128,7 +140,7 @@ def main() -> None:
     ]
     rows = []
     for name, one in found.items():
-        ratios = (one[what] / one["fit_slices"] for what in ("leastsq", "fit_model"))
+        ratios = (one[what] / one["fit_slices"] for what in Jobs.names[2:])
         cells = [f"{one[what]:.1f}" for what in Jobs.names] + [f"{ratio:.1f}" for ratio in ratios]
         cells += [
             f"{one['nfev']:.1f}",
@@ -146,7 +158,7 @@ def main() -> None:
 class Jobs:
     """The ways to fit one case."""
 
-    names = ("fit_slices", "fit_many", "leastsq", "fit_model")
+    names = ("fit_slices", "fit_many", "leastsq", "leastsq on C", "fit_model")
 
     def __init__(self, case: Case) -> None:
         self.model = case.model()
@@ -155,6 +167,7 @@ class Jobs:
         self.measured = [Measurement(one) for one in data]
         self.start = self.model.theta()
         self.compiled = compile_model(self.model)
+        self.script = case.script(case.energy())
         self.found: dict[str, Any] = {}
 
     def run(self) -> dict[str, float]:
@@ -163,6 +176,7 @@ class Jobs:
             "fit_slices": (lambda: _read(fit_slices(self.model, self.series)), MANY),
             "fit_many": (lambda: _read(fit_many(self.model, self.measured)), MANY),
             "leastsq": (lambda: [self._leastsq(one) for one in self.measured[:FEW]], FEW),
+            "leastsq on C": (lambda: [self._on_c(one) for one in self.measured[:FEW]], FEW),
             "fit_model": (lambda: [self._alone(one) for one in self.measured[:FEW]], FEW),
         }
         seconds = {}
@@ -173,12 +187,23 @@ class Jobs:
         return seconds
 
     def _leastsq(self, measured: Measurement) -> tuple[Array, Array]:
+        script, data = self.script, measured.data
+        return self._minpack(script.residual, script.jacobian, (data,))
+
+    def _on_c(self, measured: Measurement) -> tuple[Array, Array]:
         executor = executor_of(self.compiled, measured, "compiled")
-        residual, jacobian = executor.residual, executor.jacobian
+        return self._minpack(executor.residual, executor.jacobian, ())
+
+    def _minpack(
+        self,
+        residual: Callable[..., Array],
+        jacobian: Callable[..., Array],
+        data: tuple[Array, ...],
+    ) -> tuple[Array, Array]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theta, covariance, info, *_ = leastsq(
-                residual, self.start, Dfun=jacobian, col_deriv=1, full_output=True,
+                residual, self.start, data, Dfun=jacobian, col_deriv=1, full_output=True,
                 ftol=1e-14, xtol=1e-14,
             )  # fmt: skip
         left = info["fvec"]
