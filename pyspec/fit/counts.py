@@ -123,7 +123,10 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
             mean, variance = mean + model.size, variance + 2.0 * model.size
             continue
         moments = deviance_moments(model * part.measurement.loss_scale)
-        weights = _weights(part)
+        given = part.measurement
+        weights = (
+            np.ones(1) if given.weight is None else given.kept_of(given.of_points(given.weight))
+        )
         mean += float(np.sum(weights**2 * moments[0]))
         variance += float(np.sum(weights**4 * moments[1]))
     return Expected(mean, variance, n_points) if mean > 0.0 else None
@@ -149,9 +152,8 @@ def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     for part, at in problem.files_at(theta):
         model = _model(part, at) if part.is_poisson else None
         if model is not None:
-            data = np.asarray(part.data).ravel()
-            data = data if part.measurement.keep is None else data[_kept(part).ravel()]
-            near = np.abs(model * part.measurement.loss_scale) < -BELOW
+            given, data = part.measurement, part.measurement.kept_of(np.asarray(part.data))
+            near = np.abs(model * given.loss_scale) < -BELOW
             count += int(np.count_nonzero(near & (data == 0.0)))
     if not count:
         return []
@@ -203,20 +205,4 @@ def _model(problem: FitPart, theta: Array) -> Array | None:
     given = problem.measurement
     if any(source_of(one) is not None for one in (given.data, given.weight, given.keep)):
         return None
-    model = np.asarray(problem.run(theta), dtype=np.float64)
-    return model.ravel() if given.keep is None else model[_kept(problem)]
-
-
-def _kept(problem: FitPart) -> npt.NDArray[np.bool_]:
-    keep = problem.measurement.keep
-    assert keep is not None
-    return np.asarray(problem.measurement.of_points(keep))
-
-
-def _weights(problem: FitPart) -> Array:
-    """The weights of these points."""
-    given = problem.measurement
-    if given.weight is None:
-        return np.ones(1)
-    weights = given.of_points(given.weight)
-    return np.asarray(weights.ravel() if given.keep is None else weights[_kept(problem)])
+    return np.asarray(given.kept_of(np.asarray(problem.run(theta), dtype=np.float64)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,9 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
         plan = make_plan(model, without=("drop", "share"))  # rows under the names of the model
         executor = InterpretedExecutor(plan)
         traces = executor.traces(theta)
+        outside = (_guards(plan, *one, traces) for one in _called(plan))
         return (
-            _laws(plan, traces)
-            or _components(plan, traces)
+            next(filter(None, outside), "")
             or _expressions(model, plan, traces)
             or _mixings(model, plan, traces)
             or _spectrum(plan, executor.run(theta))
@@ -67,28 +67,19 @@ def refusal(
     return FitError(f"{label}: {what} is not finite {when}: {why}. Free parameters there: {values}")
 
 
-def _laws(plan: ScheduledPlan, traces: Array) -> str:
+def _called(plan: ScheduledPlan) -> Iterator[tuple[OpDef, str, Ints]]:
+    """Each law and component with its name and the rows of its parameters. Components come in file
+    order, so that one is named before those that follow it."""
     for group, base in enumerate(plan.dyn_group_base_row):
         for sub in range(plan.dyn_group_indptr[group], plan.dyn_group_indptr[group + 1]):
             op = plan.op(int(plan.dyn_sub_func_id[sub]))
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
-            found = _guards(plan, op, f"the {op.name} of {plan.row_names[base]}", rows, traces)
-            if found:
-                return found
-    return ""
-
-
-def _components(plan: ScheduledPlan, traces: Array) -> str:
-    # In file order, so that a component is named before one that follows it.
+            yield op, f"the {op.name} of {plan.row_names[base]}", rows
     for index in reversed(range(plan.n_ops)):
         kind = plan.op_kinds[index]
         if kind != ADD_SLOT:
             begin, end = plan.op_param_indptr[index], plan.op_param_indptr[index + 1]
-            rows = plan.op_param_indices[begin:end]
-            found = _guards(plan, plan.op(int(kind)), plan.op_names[index], rows, traces)
-            if found:
-                return found
-    return ""
+            yield plan.op(int(kind)), plan.op_names[index], plan.op_param_indices[begin:end]
 
 
 def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array) -> str:

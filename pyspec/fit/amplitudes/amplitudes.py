@@ -25,7 +25,7 @@ from pyspec.fit.amplitudes.gaps import unknown
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.amplitudes.species import Associated, Kinetics
 from pyspec.fit.ending import Ending
-from pyspec.fit.results.table import need_xarray
+from pyspec.fit.results.table import dataset
 from pyspec.model.build.kinetics import scheme_name, schemes_in, state_name
 
 if TYPE_CHECKING:
@@ -162,8 +162,7 @@ class Amplitudes(Suggesting):
             "value": (dims, np.array(list(self.known.values()))),
             "stderr": (dims, np.array(list(self.stderr.values()))),
         }
-        found: xarray.Dataset = need_xarray().Dataset(variables, coords=coords)
-        return found
+        return dataset(variables, coords)
 
     def __repr__(self) -> str:
         return (

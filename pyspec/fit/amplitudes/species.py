@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError
-from pyspec.fit.results.table import need_xarray
+from pyspec.fit.results.table import dataset
 from pyspec.formula import Scheme
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ class Associated(Suggesting):
         coords: dict[str, object] = {"spectrum": list(self.names), "energy": self.along}
         if np.all(np.isfinite(self.rates)):
             coords |= {"rate": ("spectrum", self.rates)}
-        found: xarray.Dataset = need_xarray().Dataset(
-            variables, coords=coords, attrs={"kind": self.kind}
-        )
-        return found
+        return dataset(variables, coords, kind=self.kind)
 
     def __repr__(self) -> str:
         return f"<{self.kind} {', '.join(self.names)}: {self.along.size} values each>"

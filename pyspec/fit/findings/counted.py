@@ -84,23 +84,17 @@ def gathered(
     found: Iterable[tuple[float, Sequence[Finding]]], n_slices: int
 ) -> tuple[Counted, ...]:
     """The (time, findings) of each slice, each kind once, the most serious first."""
-    first: dict[Kind, tuple[float, Finding]] = {}
-    counts: dict[Kind, Counter[str]] = {}
-    n_of: Counter[Kind] = Counter()
-    for time, findings in found:
-        seen: dict[Kind, dict[str, None]] = {}
+    seen: dict[Kind, list[tuple[int, float, Finding]]] = {}
+    for k, (time, findings) in enumerate(found):
         for one in findings:
-            if one.kind not in first or one.severity < first[one.kind][1].severity:
-                first[one.kind] = time, one
-            seen.setdefault(one.kind, {}).update(dict.fromkeys(_subjects(one)))
-        for kind, subjects in seen.items():
-            counts.setdefault(kind, Counter()).update([*subjects])
-        n_of.update([*seen])
-    return tuple(
-        Counted(first[one.kind][1], first[one.kind][0], n_of[one.kind], n_slices,
-                dict(counts[one.kind].most_common()))
-        for one in ordered(one for _, one in first.values())
-    )  # fmt: skip
+            seen.setdefault(one.kind, []).append((k, time, one))
+    counted: dict[Kind, Counted] = {}
+    for kind, own in seen.items():
+        _, first, worst = min(own, key=lambda each: each[2].severity)
+        each = dict.fromkeys((k, place) for k, _, one in own for place in _subjects(one))
+        places = dict(Counter(place for _, place in each).most_common())
+        counted[kind] = Counted(worst, first, len({k for k, *_ in own}), n_slices, places)
+    return tuple(counted[one.kind] for one in ordered(one.finding for one in counted.values()))
 
 
 def _subjects(finding: Finding) -> list[str]:

@@ -100,10 +100,8 @@ def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Fin
     onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
     if not onsets:
         return []
-    seen = measurement.window(data).astype(np.float64)
-    if measurement.keep is not None:
-        kept = measurement.window(measurement.keep)
-        seen, times = seen[kept], times[kept]
+    seen = measurement.kept_of(measurement.window(data).astype(np.float64))
+    times = measurement.kept_of(times)
     if not seen.size or not times[0] < min(onsets) or not np.abs(seen).min() > np.ptp(seen):
         return []
     return [Finding(Kind.NO_CONSTANT, (), {"value": float(np.median(seen))})]

@@ -129,8 +129,7 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
     data = np.asarray(measurement.window(measurement.data))
     if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
         return 0, 0.0
-    kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
-    data = np.asarray(data[kept], dtype=np.float64).ravel()
+    data = np.asarray(measurement.kept_of(data), dtype=np.float64)
     if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():
         return 0, 0.0
     return data.size, float(data.mean())

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.protocol import Stored
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.results.by_reference import ModelRows
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceResults
@@ -109,12 +110,13 @@ def _summed(
     assert isinstance(executor, CompiledExecutor)
     first = executor.window.row_begin
     columns = slice(executor.window.x_begin, executor.window.x_end)
+    model = ModelRows(executor, theta, problem.fixed)
     grid = tuple(-(-n // step) for n, step in zip(shape, points, strict=True))
     total = np.zeros((6, *grid))
     for begin, end in pairwise(_cuts(shape, points[0])):
         cells = slice(begin // points[0], -(-end // points[0]))
-        rows = first + begin, first + end
-        total[:, cells] += _of_rows(problem, theta, rows, columns, points)
+        place = slice(first + begin, first + end), columns
+        total[:, cells] += _of_rows(problem, model.read(begin, end), place, points)
     return total
 
 
@@ -127,20 +129,12 @@ def _cuts(shape: tuple[int, int], step: int) -> list[int]:
 
 
 def _of_rows(
-    problem: FitProblem,
-    theta: Array,
-    rows: tuple[int, int],
-    columns: slice,
-    points: tuple[int, ...],
+    problem: FitProblem, fit: Array, place: tuple[slice, slice], points: tuple[int, ...]
 ) -> list[Array]:
-    """The sums of cells over some rows, as of :func:`_summed`."""
+    """The sums of cells over the rows and columns at a `place`, as of :func:`_summed`."""
     measurement, executor = problem.measurement, problem.executor
     assert isinstance(executor, CompiledExecutor)
     assert measurement.data is not None
-    window = measurement.without_data(rows, (columns.start, columns.stop))
-    model = CompiledExecutor(executor.plan, window, packed=executor.packed)
-    place = slice(*rows), columns
-    fit = model.run(theta, problem.fixed)
     data = np.asarray(measurement.data[place], np.float64)
     keep = np.ones(fit.shape, np.bool_) if executor.keep is None else executor.keep[place]
     variance = np.ones(fit.shape)

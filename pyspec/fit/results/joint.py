@@ -180,23 +180,12 @@ class JointResult(FitResult, Sequence[FitResult]):
     @property
     def keep(self) -> npt.NDArray[np.bool_]:
         """(n,) False where a point is masked."""
-        return self._of_files(
-            np.ones(problem.n_residuals, dtype=bool)
-            if problem.measurement.keep is None
-            else problem.measurement.window(problem.measurement.keep)
-            for problem in self.problem.files
-        )
+        return self._of_files(file.keep for file in self.files)
 
     @property
     def sigma(self) -> Array | None:
         """(n,) the declared standard deviations, None where no noise was declared."""
-        files = self.problem.files
-        fits = np.split(self.fit, np.cumsum([file.n_residuals for file in files])[:-1])
-        found = [
-            file.measurement.sigma(fit.reshape(file.data.shape))
-            for file, fit in zip(files, fits, strict=True)
-        ]
-        known = [sigma for sigma in found if sigma is not None]
+        known = [sigma for file in self.files if (sigma := file.sigma) is not None]
         return self._of_files(known) if known else None
 
     @property

@@ -29,7 +29,7 @@ from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import Prediction, predict
 from pyspec.fit.results.same_data import need_same
-from pyspec.fit.results.table import json_row, labelled, need_xarray
+from pyspec.fit.results.table import dataset, json_row, labelled
 from pyspec.fit.uncertainty.mcmc import sample
 from pyspec.fit.uncertainty.samples import MC, MCMCResult
 from pyspec.model import Model
@@ -303,23 +303,16 @@ class FitResult(LmfitNames, Told):
             coords["amplitude"] = list(free.names)
             for name, values in (("amplitudes", free.known), ("amplitudes_stderr", free.stderr)):
                 variables[name] = (("amplitude", free.axis), np.array(list(values.values())))
-        dataset = need_xarray().Dataset(variables, coords=coords, attrs=facts)
-        return labelled(dataset, self.labels, self.units)
+        return labelled(dataset(variables, coords, **facts), self.labels, self.units)
 
     def to_dict(self) -> dict[str, object]:
         """Everything but the arrays, as plain Python values that JSON can hold."""
         return {
             **self._facts(),
-            "success": self.success,
-            "interrupted": self.interrupted,
-            "message": self.message,
-            "nfev": self.nfev,
+            **{name: getattr(self, name) for name in ("success", "interrupted", "message", "nfev")},
             "seconds": self.seconds if isfinite(self.seconds) else None,
             "statistics": json_row(self.statistics),
-            "n_data": self.n_data,
-            "n_free": self.n_free,
-            "chisqr": self.chisqr,
-            "redchi": self.redchi,
+            **{name: getattr(self, name) for name in ("n_data", "n_free", "chisqr", "redchi")},
             "degenerate": bool(self.without_effect),
             "level": self.level,
             "findings": self._plain_findings(),

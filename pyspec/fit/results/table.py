@@ -107,8 +107,7 @@ class ParameterTable(Sequence[ParameterRow]):
 
     def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame with the rows; raises :class:`FitError` without pandas."""
-        found: pandas.DataFrame = need_pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
-        return found
+        return dataframe(self.to_dict(), COLUMNS)
 
     def _cells(self) -> list[list[str]]:
         head = ["name", "value", "stderr", "", "min", "max", "expression"]
@@ -159,10 +158,7 @@ class CorrelationTable:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame, names on both sides; raises :class:`FitError` without pandas."""
-        found: pandas.DataFrame = need_pandas().DataFrame(
-            self.matrix, index=self.names, columns=self.names
-        )
-        return found
+        return dataframe(self.matrix, self.names, self.names)
 
     def _cells(self) -> list[list[str]]:
         short = [str(k + 1) for k in range(len(self.names))]
@@ -216,24 +212,40 @@ def columns_of(fits: Any, others: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def need(library: str, why: str) -> ModuleType:
+    """A library that not everybody has. Raises :class:`FitError` without it."""
+    try:
+        return import_module(library)
+    except ImportError:
+        raise FitError(why) from None
+
+
 def need_pandas() -> ModuleType:
     """The module pandas. Raises :class:`FitError` without it."""
-    try:
-        return import_module("pandas")
-    except ImportError:
-        raise FitError(
-            "a DataFrame needs pandas: pip install 'pyspec-fit[io]', or use table['value']"
-        ) from None
+    why = "a DataFrame needs pandas: pip install 'pyspec-fit[io]', or use table['value']"
+    return need("pandas", why)
 
 
 def need_xarray() -> ModuleType:
     """The module xarray. Raises :class:`FitError` without it."""
-    try:
-        return import_module("xarray")
-    except ImportError:
-        raise FitError(
-            "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
-        ) from None
+    why = "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
+    return need("xarray", why)
+
+
+def dataframe(
+    data: object, columns: Sequence[str] | None = None, index: Sequence[str] | None = None
+) -> pandas.DataFrame:
+    """A pandas DataFrame. Raises :class:`FitError` without pandas."""
+    found: pandas.DataFrame = need_pandas().DataFrame(data, index, columns)
+    return found
+
+
+def dataset(
+    variables: Mapping[str, object], coords: Mapping[str, object], **facts: object
+) -> xarray.Dataset:
+    """A Dataset with these facts. Raises :class:`FitError` without xarray."""
+    found: xarray.Dataset = need_xarray().Dataset(variables, coords, facts)
+    return found
 
 
 #: Units by whose names many versions of xarray read numbers as timedelta64, and their symbols, by

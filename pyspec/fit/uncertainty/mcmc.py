@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ from pyspec.fit.findings.caution import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
 from pyspec.fit.results.ended import EndedFit, not_converged
+from pyspec.fit.results.table import need
 from pyspec.fit.solve.robust import refuse_robust
 from pyspec.fit.uncertainty.samples import LNSIGMA, MC, MCMCResult
 
@@ -57,7 +57,7 @@ class Posterior:
         #: What sums at several points at once, where that is done in C.
         self.sums: SumsAt | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "sums": None}
 
     def __call__(self, theta: Array) -> Array | float:
@@ -225,7 +225,7 @@ def _run(
 ) -> tuple[Array, Array, int]:
     """The chain, the share of steps that each walker took, and how many steps are done: fewer
     where a signal came. Raises KeyboardInterrupt where it came before the first step to be kept."""
-    emcee = need_emcee()
+    emcee = need("emcee", "samples need emcee: pip install 'pyspec-fit[mcmc]'")
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
     def run(pool: Any) -> Any:
@@ -263,11 +263,3 @@ def _random(seed: int | None) -> np.random.RandomState:
     if seed is None or seed < 2**32:
         return np.random.RandomState(seed)
     return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
-
-
-def need_emcee() -> Any:
-    """The module emcee. Raises :class:`FitError` without it."""
-    try:
-        return import_module("emcee")
-    except ImportError:
-        raise FitError("samples need emcee: pip install 'pyspec-fit[mcmc]'") from None

@@ -92,20 +92,21 @@ class ProfileLikelihood:
     Parameters
     ----------
     result : the fit: its problem, best point, bounds, standard errors and chi²
+
+    Attributes
+    ----------
     scaled : whether the noise is the scatter about the fit; else chi² is taken as it is
     """
 
-    def __init__(self, result: EndedFit, scaled: bool) -> None:
+    def __init__(self, result: EndedFit) -> None:
         refuse_robust(result, "confidence intervals")
-        self.result = result
+        self.result, self.scaled = result, result._scale_covar
         self.problem = problem = result.problem
         self.objective = Objective(problem, result._params.sizes_of(problem.names))
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
         self.chisqr = float(result.chisqr)
-        self.n_points, self.n_rest = result.n_data, result.n_data - result.n_free
-        self.scaled = scaled
-        self.label, self.success = result.model_name, result.success
+        self.n_rest = result.n_data - result.n_free
         #: The least chi² that was found below that of the fit, and its point.
         self.better: tuple[float, Array] | None = None
         self.lower, self.upper = bounds = problem.bounds_of(result._params)
@@ -113,12 +114,12 @@ class ProfileLikelihood:
         #: Of each value of a parameter that was tried: the parameters, and the probability that it
         #: is beyond.
         self.tried_of: list[list[tuple[Array, float]]] = [[] for _ in self.names]
-        if scaled and not (self.n_rest > 0 and self.chisqr > 0):
+        if self.scaled and not (self.n_rest > 0 and self.chisqr > 0):
             raise FitError(
-                f"{self.label}: no confidence intervals: the fit leaves no scatter to take the "
-                "noise from; declare the noise (weights or sigma)"
+                f"{result.model_name}: no confidence intervals: the fit leaves no scatter to take "
+                "the noise from; declare the noise (weights or sigma)"
             )
-        self.unit = self.chisqr / self.n_rest if scaled else 1.0
+        self.unit = self.chisqr / self.n_rest if self.scaled else 1.0
         self.held = [self.names.index(name) for name in (*result.at_bound, *result.intervals)]
         self.sizes = [self._size(result, k) for k in range(self.best.size)]
 
@@ -184,7 +185,7 @@ class ProfileLikelihood:
         """(parameter, side) → the ray that has its ends, of those whose profile is smooth. With
         `each` every end is a point that was tried."""
         problem, ending = self.problem, self.result.ending
-        if not problem.in_memory or self.result.intervals or not self.success:
+        if not problem.in_memory or self.result.intervals or not self.result.success:
             return {}
         wanted = [float(np.sqrt(self.rise(level))) for level in levels]
         variance = ending.covariance.diagonal() / ending.variance
@@ -218,7 +219,7 @@ class ProfileLikelihood:
         low, high = (bound.copy() for bound in self.frozen)
         begin = np.clip(start, low, high)
         begin[k] = low[k] = high[k] = value
-        descent = Descent(self.objective, self.n_points, TOLERANCE)
+        descent = Descent(self.objective, self.result.n_data, TOLERANCE)
         solver = descent.fit(begin, (low, high))
         if solver.end == "not_finite":
             return np.inf, begin
@@ -226,11 +227,12 @@ class ProfileLikelihood:
         rise = chisqr - self.chisqr
         least = BELOW * self.chisqr / self.n_rest if self.scaled else BELOW
         if rise < -max(least, 1e-9 * self.chisqr):
-            if not self.success:
+            if not self.result.success:
                 raise FitError(
-                    f"{self.label}: no confidence intervals: at {self.names[k]} = {value:.10g} "
-                    f"chi² is {chisqr:.10g}, below the {self.chisqr:.10g} of the fit, which is not "
-                    f"at its best optimum; fit again, from there: {self.listed(theta)}"
+                    f"{self.result.model_name}: no confidence intervals: at {self.names[k]} = "
+                    f"{value:.10g} chi² is {chisqr:.10g}, below the {self.chisqr:.10g} of the fit, "
+                    "which is not at its best optimum; fit again, from there: "
+                    f"{self.listed(theta)}"
                 )
             if self.better is None or chisqr < self.better[0]:
                 self.better = chisqr, theta
@@ -321,7 +323,7 @@ def confidence_intervals(
     traces: dict[str, dict[str, Array]] = {}
     try:
         with Hold() as hold, np.errstate(all="ignore"):
-            profile = ProfileLikelihood(result, result._scale_covar)
+            profile = ProfileLikelihood(result)
             profile.objective.evaluations.hold = hold  # Ctrl-C ends it between two evaluations
             rays = profile.rays(wanted, levels, trace, hold.check)
             for n, name in enumerate(wanted):
@@ -340,7 +342,7 @@ def _better(profile: ProfileLikelihood, chisqr: float, theta: Array) -> Finding:
     """The finding that the fit is not at its best optimum, with a warning."""
     numbers = {"chisqr": chisqr, "of_fit": profile.chisqr, "values": tuple(theta.tolist())}
     found = Finding(Kind.BETTER_OPTIMUM, profile.names, numbers)
-    warn(profile.label, [found])
+    warn(profile.result.model_name, [found])
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,13 @@ import numpy.typing as npt
 from pyspec.calls import Named, is_whole, meant
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened
-from pyspec.fit.results.table import need_pandas
+from pyspec.fit.results.table import dataframe
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
 from pyspec.model.plugins import handed
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 Array = npt.NDArray[np.float64]
 
@@ -186,16 +190,16 @@ class MCMCResult:
         return self.values[LNSIGMA] if LNSIGMA in self.names else None
 
     @property
-    def flatchain(self) -> Any:
+    def flatchain(self) -> pandas.DataFrame:
         """The samples as a pandas DataFrame, one column a parameter."""
-        return need_pandas().DataFrame(self._all(), columns=list(self._all_names))
+        return dataframe(self._all(), self._all_names)
 
     @property
-    def table(self) -> Any:
+    def table(self) -> pandas.DataFrame:
         """Medians ("best fit") and quantiles as a pandas DataFrame, one row a parameter."""
         return self.quantiles()
 
-    def quantiles(self, levels: float | Sequence[float] = LEVELS) -> Any:
+    def quantiles(self, levels: float | Sequence[float] = LEVELS) -> pandas.DataFrame:
         """Medians and quantiles as in `table`, at levels that you choose, in standard deviations.
 
         Raises :class:`CallError` for levels that are not positive.
@@ -207,10 +211,10 @@ class MCMCResult:
             )
         rising = sorted(set(given.tolist()))
         every = [*(-level for level in reversed(rising)), 0.0, *rising]
-        columns: dict[str, Any] = {"par[v]/sigma[>]": list(self._all_names)}
+        columns: dict[str, object] = {"par[v]/sigma[>]": list(self._all_names)}
         for level, values in zip(every, self._quantiles(*every), strict=True):
             columns[f"{level:+g}" if level else "best fit"] = values
-        return need_pandas().DataFrame(columns)
+        return dataframe(columns)
 
     @cached_property
     def autocorr_time(self) -> dict[str, float]:
@@ -240,10 +244,11 @@ class MCMCResult:
             ),
         )
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: object) -> Figure:
         """The distribution of every parameter and of every pair; returns the Figure. Options as of
         :func:`pyspec.plot.plot_chain`."""
-        return handed("plot_chain", "pyspec.plot")(self, **options)
+        figure: Figure = handed("plot_chain", "pyspec.plot")(self, **options)
+        return figure
 
     def __repr__(self) -> str:
         share = float(np.mean(self.acceptance_fraction))

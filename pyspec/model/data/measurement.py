@@ -328,6 +328,10 @@ class Measurement(Suggesting):
                 f"{self.data.shape}; give an array of the shape of the data"
             ) from None
 
+    def kept_of(self, values: Data) -> Data:
+        """Values of the window, flat, at its points that count."""
+        return np.ravel(values) if self.keep is None else values[self.of_points(self.keep)]
+
 
 def square_of(measurement: Measurement) -> float:
     """As of :meth:`Measurement.square`."""

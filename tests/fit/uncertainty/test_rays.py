@@ -53,7 +53,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_the_ends_of_fits_with_the_parameter_held(name: str) -> None:
     result = CASES[name]()
-    profile = ProfileLikelihood(result, result._scale_covar)
+    profile = ProfileLikelihood(result)
     rays = profile.rays(profile.names, LEVELS, each=False, check=lambda: None)
     assert rays or result.at_bound
     for own in profile.names:
@@ -65,7 +65,7 @@ def test_they_are_the_ends_of_fits_with_the_parameter_held(name: str) -> None:
 
 def test_few_points_are_looked_at() -> None:
     result = CASES["little noise"]()
-    profile = ProfileLikelihood(result, result._scale_covar)
+    profile = ProfileLikelihood(result)
     rays = profile.rays(profile.names, LEVELS, each=False, check=lambda: None)
     assert len(rays) == 2 * len(profile.names)
     assert sum(ray.n_points for ray in rays.values()) <= 2.0 * len(rays)
@@ -75,7 +75,7 @@ def test_a_side_whose_bound_comes_first_ends_there() -> None:
     own = model()
     own.parameters["GLP_01_A"].max = 9.2
     result = fit_model(own, Measurement(data(0.3)))
-    profile = ProfileLikelihood(result, result._scale_covar)
+    profile = ProfileLikelihood(result)
     assert not result.at_bound
     rays = profile.rays(["GLP_01_A"], LEVELS, each=False, check=lambda: None)
     k = profile.names.index("GLP_01_A")
