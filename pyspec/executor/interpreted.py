@@ -13,12 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyspec._library import RPN, OpDef
-from pyspec.errors import DataError
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import Definition, run_rpn
 from pyspec.functions import outside
-from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
 from pyspec.model.build.inputs import function_of
@@ -53,9 +51,6 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         cut = {name: one[first:last] for name, one in plan.inputs_along(0).items()}
         self._inputs = {**cut, **plan.inputs_along(1)}
         self._inputs |= {name: one[:, np.newaxis] for name, one in plan.inputs_along(2).items()}
-        self._data: Array | None = None
-        if self.measurement.data is not None:
-            self._data = window.crop(self.measurement.data).astype(np.float64)
         self._kept: dict[int, Array] = {}
         self._kept_fixed: bytes | None = None
         self._operators: dict[str, tuple[tuple[Any, ...], Array]] = {}
@@ -83,24 +78,6 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
 
     def _trace(self, traces: Array, row: int) -> Array:
         return np.ascontiguousarray(traces[row, self.window.row_begin : self.window.row_end])
-
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        if self._data is None:
-            raise DataError("a residual needs data; give the measurement some")
-        measurement = self.measurement
-        if measurement.loss == "poisson":
-            residual = deviance(self._data, self.run(theta, fixed), measurement.loss_scale)
-        else:
-            residual = np.subtract(self._data, self.run(theta, fixed))
-        if self.window.weight is not None:
-            residual *= self.window.crop(self.window.weight)
-        if self.measurement.keep is not None:
-            residual[~self.window.crop(self.measurement.keep).astype(bool)] = 0.0
-        flat = residual.ravel()
-        if out is None:
-            return flat
-        out[:] = flat
-        return out
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
         """Every parameter resolved over time: (n_params, n_time)."""

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PlanError
-from pyspec.executor.amplitudes.executor import AmplitudesExecutor
-from pyspec.executor.amplitudes.stacked import Stack, shares_amplitudes
+from pyspec.executor.amplitudes.executor import stack_of
+from pyspec.executor.amplitudes.stacked import Stack
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.normal import Opens, Parts, fit_parts, pack_triangle, unpack
+from pyspec.executor.nodes import Nodes, collect
+from pyspec.executor.normal import Opens, Parts, fit_parts, triangle_size
 from pyspec.executor.problem import Problem
 from pyspec.executor.protocol import (
     Array,
@@ -26,7 +27,7 @@ from pyspec.executor.protocol import (
     SumsOfFit,
     SumsOfRows,
     Values,
-    check_out,
+    in_memory_of,
 )
 from pyspec.model.theta import values_of
 
@@ -60,7 +61,7 @@ class PartsExecutor:
         for executor, gather in zip(self.executors, problem.gather, strict=True):
             if len(executor.opt_param_names) != gather.size:
                 raise PlanError("these executors do not belong to the parts of the problem")
-        self.stack = Stack.of(executors, problem) if shares_amplitudes(problem.models) else None
+        self.stack = stack_of(self.executors, problem)
         #: Who answers together, and where each of them finds its theta: the stack, or the parts.
         self._blocks: list[tuple[Executor, Ints]]
         if self.stack is None:
@@ -92,7 +93,8 @@ class PartsExecutor:
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The models of all parts over their windows, flattened, one after the other."""
-        return np.concatenate([spectrum.ravel() for spectrum in self.run_parts(theta)])
+        given = self.theta_of(theta)
+        return np.concatenate([one.run(given[gather]).ravel() for one, gather in self._blocks])
 
     def run_parts(self, theta: Values) -> list[Array]:
         """The model of each part over its window."""
@@ -104,12 +106,8 @@ class PartsExecutor:
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """The residuals of all parts, one after the other."""
         given = self.theta_of(theta)
-        found = np.concatenate([one.residual(given[gather]) for one, gather in self._blocks])
-        if out is None:
-            return found
-        check_out(out, found.size)
-        out[:] = found
-        return out
+        each = [one.residual(given[gather]) for one, gather in self._blocks]
+        return in_memory_of(out, np.concatenate(each))
 
     @property
     def capabilities(self) -> Capabilities:
@@ -166,29 +164,19 @@ class PartsExecutor:
         """The triangle of all parts, of that of each."""
         if self.stack is not None:
             return triangles[0]
-        if form == "value":
-            return np.asarray(np.sum(triangles, axis=0))
-        n_free, is_factor = len(self.problem.names), form == "factor"
-        order = n_free + 1
-        total, rows = np.zeros((order, order)), []
-        for found, gather in zip(triangles, self.problem.gather, strict=True):
-            places = np.append(gather, n_free)
-            own = unpack(found, symmetric=not is_factor)
-            if is_factor:
-                rows.append(np.zeros((len(own), order)))
-                rows[-1][:, places] = own
-            else:
-                total[np.ix_(places, places)] += own
-        if is_factor:
-            total = np.asarray(np.linalg.qr(np.vstack([*rows, total]), mode="r"))
-        return pack_triangle(total)
+        n_free = len(self.problem.names)
+        total = np.zeros(triangle_size(1 if form == "value" else n_free + 1))
+        for own, gather in zip(triangles, self.problem.gather, strict=True):
+            all_rows = Nodes(np.zeros((1, 2), np.int64), own[np.newaxis])
+            collect(all_rows, gather.size, form, total, gather)
+        return total
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """All parts as the C loop of a fit uses them."""
         opens: list[Opens] = []
         for executor, _ in self._blocks:
             one = _summing(executor)
-            assert isinstance(one, (CompiledExecutor, AmplitudesExecutor))
+            assert isinstance(one, (CompiledExecutor, Stack))
             opens.append(one)
         gathers = [gather for _, gather in self._blocks]
         return fit_parts(opens, gathers, len(self.problem.names), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import PlanError
+from pyspec.errors import DataError, PlanError
+from pyspec.functions.losses import deviance
 
 if TYPE_CHECKING:
+    from pyspec.model import Measurement
     from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
@@ -152,11 +155,44 @@ def check_out(out: Array, size: int) -> None:
         raise PlanError(f"out must be a contiguous float64 array of shape ({size},)")
 
 
+def in_memory_of(out: Array | None, values: Array) -> Array:
+    """The values; they are copied to `out` where that is given."""
+    if out is None:
+        return values
+    check_out(out, values.size)
+    out[:] = values
+    return out
+
+
 class ValuesOnly:
     """For executors that give values and residuals alone: derivatives are finite differences."""
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities] = Capabilities()
+    measurement: Measurement
+
+    @abstractmethod
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """(data - model) * weight over the window, flattened; 0 where `keep` is False.
+
+        Raises :class:`DataError` if the measurement has no data.
+        """
+        measurement = self.measurement
+        if measurement.data is None:
+            raise DataError("a residual needs data; give the measurement some")
+        data, model = measurement.window(measurement.data), self.run(theta, fixed)
+        if measurement.loss == "poisson":
+            residual = deviance(data, model, measurement.loss_scale)
+        else:
+            residual = np.subtract(data, model)
+        if measurement.weight is not None:
+            residual = residual * measurement.of_points(measurement.weight)
+        if measurement.keep is not None:
+            residual = np.where(measurement.window(measurement.keep), residual, 0.0)
+        return in_memory_of(out, residual.ravel())
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Raises :class:`PlanError`."""

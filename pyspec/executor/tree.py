@@ -14,11 +14,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pyspec._library import OpDef
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import ModelError
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import parse
 from pyspec.functions import outside, reference
-from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
 from pyspec.functions.response_rows import response, response_arguments
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
@@ -77,29 +76,6 @@ class TreeExecutor(ValuesOnly):
                 rows = [self._spectrum(values, motion, k) for k in range(self.model.time.size)]
                 full = np.array(rows)
         return np.ascontiguousarray(self.measurement.window(full))
-
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        """(data - model) * weight over the window, flattened; 0 where `keep` is False.
-
-        Raises :class:`DataError` if the measurement has no data.
-        """
-        measurement = self.measurement
-        if measurement.data is None:
-            raise DataError("a residual needs data; give the measurement some")
-        data, model = measurement.window(measurement.data), self.run(theta, fixed)
-        if measurement.loss == "poisson":
-            residual = deviance(data, model, measurement.loss_scale)
-        else:
-            residual = data - model
-        if measurement.weight is not None:
-            full = np.broadcast_to(measurement.weight, measurement.data.shape)
-            residual = residual * measurement.window(full)
-        if measurement.keep is not None:
-            residual = np.where(measurement.window(measurement.keep), residual, 0.0)
-        if out is None:
-            return residual.ravel()
-        out[:] = residual.ravel()
-        return out
 
     def _needed_axes(self) -> Array:
         """The energy axis (n_energy,), of a time model a line of length 0."""

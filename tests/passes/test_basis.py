@@ -105,7 +105,7 @@ def test_compiled_and_interpreted_plans_agree(name: str) -> None:
     model = made(name)
     theta = 1.02 * model.theta()
     exact, other = executor(model), executor(model, "interpreted")
-    first, second = exact.designer.at(theta, {}), other.designer.at(theta, {})
+    first, second = exact.at(theta, {}), other.at(theta, {})
     np.testing.assert_allclose(second.basis, first.basis, rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(second.rest, first.rest, rtol=1e-11, atol=1e-14)
     amplitudes = np.random.default_rng(5).normal(size=(exact.designer.along.size, len(first.basis)))
@@ -119,12 +119,12 @@ def test_compiled_and_interpreted_plans_agree(name: str) -> None:
 def test_a_row_of_a_turned_plan_is_the_plan_of_its_energy(name: str) -> None:
     """A model with the time zero of one energy, as a number, has the same functions there."""
     model = made(name)
-    whole = executor(model, window=False).designer.at(model.theta(), {})
+    whole = executor(model, window=False).at(model.theta(), {})
     for k in (0, 17, 36):
         zero = float(0.1 + 0.4 * (500.0 / ENERGY[k] - 1.0))
         one = load_model(MODELS[name].replace('["zero"]', f"[{zero!r}, False]"), "m")
         one.set_axes(energy=ENERGY, time=TIME)
-        still = executor(one, window=False).designer.at(one.theta(), {})
+        still = executor(one, window=False).at(one.theta(), {})
         np.testing.assert_allclose(whole.basis[:, k], still.basis[:, 0], rtol=1e-10, atol=1e-13)
 
 

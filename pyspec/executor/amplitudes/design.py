@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS
 from pyspec.errors import ModelError
-from pyspec.executor.amplitudes.basis import Basis, InC, bases_of, in_plans
+from pyspec.executor.amplitudes.basis import Basis, bases_of, in_plans
 from pyspec.model import Measurement
 from pyspec.model.build.check import free_names, resolution_order
 from pyspec.model.build.free import allowed, free_parameters
@@ -26,9 +25,6 @@ Ints = npt.NDArray[np.int64]
 
 #: A value, a number or (n_energy,), and its slopes by places in theta.
 Valued: TypeAlias = tuple[Any, dict[int, Any]]
-
-#: Basis functions that a model may have.
-MOST = int(CONSTANTS["LINEAR_MOST"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +77,14 @@ class Source(NamedTuple):
     places: Ints
     points: slice
 
+    @property
+    def n_slopes(self) -> int:
+        """Derivatives that they fill."""
+        return sum(len(one.slopes) for one in self.bases)
+
 
 class Designer:
-    """Evaluates the basis functions of a model over the window of a measurement, in one of the
-    backends."""
+    """The basis functions of a model over the window of a measurement, in one of the backends."""
 
     def __init__(self, compiled: CompiledModel, measurement: Measurement, backend: str) -> None:
         self.compiled, self.model, self.backend = compiled, compiled.model, backend
@@ -93,11 +93,6 @@ class Designer:
         self.free = free_parameters(parameters)
         #: One for all: what a model is made of are functions of energy, or of time.
         self.axis = next(par.free.axis for par in self.free.values() if par.free is not None)
-        if len(self.free) > MOST:
-            raise ModelError(
-                f"{model.name}: has {len(self.free)} free amplitudes; {MOST} at most can be solved "
-                "for at each " + self.axis
-            )
         rows = slice_of(measurement.rows)
         columns = slice_of(measurement.columns)
         if model.energy is None or model.time is None:
@@ -110,34 +105,14 @@ class Designer:
         self.along, self.x = (energy, time) if self.axis == "energy" else (time, energy)
         self.names = free_names(parameters)
         self._measurement = measurement
-        self._make_room([self.source(np.arange(len(self.names)), np.arange(len(self.free)))])
-        kept = [allowed(par.free, self.along) for par in self.free.values() if par.free]
-        #: (n_groups, n_basis) False where an amplitude is held at 0; None where none is.
-        self.allowed = np.array(kept).T if not np.all(kept) else None
-        positive = np.array(
-            [par.free is not None and par.free.positive for par in self.free.values()]
-        )
-        self.positive = positive if positive.any() else None
+        entries = [par.free for par in self.free.values() if par.free is not None]
+        #: (n_groups, n_basis) False where an amplitude is held at 0; (n_basis,) which have a bound.
+        self.allowed = np.array([allowed(one, self.along) for one in entries]).T
+        self.positive = np.array([one.positive for one in entries])
 
-    def source(self, gather: Ints, places: Ints, begin: int = 0) -> Source:
-        """Bases of this model in a design of several, from a point on."""
-        bases = bases_of(self.compiled, self._measurement, self.backend)
-        return Source(bases, gather, places, slice(begin, begin + self.x.size))
-
-    def at(self, theta: Array, fixed: Mapping[str, float]) -> Design:
-        """The design at theta. Its arrays are those of the next one too."""
-        for source in self.sources:
-            own = theta[source.gather]
-            for basis in source.bases:
-                basis.fill(own, fixed)
-        return self.design
-
-    @property
-    def in_c(self) -> list[InC] | None:
-        """The bases where all of them are filled by C; else None."""
-        bases = [one for source in self.sources for one in source.bases]
-        found = [one for one in bases if isinstance(one, InC)]
-        return found if len(found) == len(bases) else None
+    def bases(self) -> list[Basis]:
+        """What evaluates the basis functions; each call makes it anew."""
+        return bases_of(self.compiled, self._measurement, self.backend)
 
     def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
         """The components with an amplitude that is not free, one by one, (n_groups or 1, n_x). A
@@ -171,36 +146,36 @@ class Designer:
             found[name] = values[name], slopes
         return found
 
-    def _make_room(self, sources: Sequence[Source]) -> None:
-        """Memory for the basis functions, the rest, and all their derivatives; zeros where a source
-        has none."""
-        self.sources = sources
-        bases = [one for source in sources for one in source.bases]
-        n_rows, n_x = max(one.n_rows for one in bases), self.x.size
-        n_rest = max(sum(k == REST for b in source.bases for k in b.of) for source in sources)
-        slopes = np.zeros((sum(len(one.slopes) for one in bases), n_rows, n_x))
-        factors = np.empty((max(one.factor_rows for one in bases), sum(map(n_entries, bases))))
-        basis, rest = np.zeros((len(self.free), n_rows, n_x)), np.zeros((n_rest, n_rows, n_x))
-        kinds: list[int] = []
-        entries: list[tuple[int, int]] = []
-        for source in sources:
-            extra = iter(rest)
-            for one in source.bases:
-                of = [REST if k == REST else int(source.places[k]) for k in one.of]
-                values = [next(extra) if k == REST else basis[k] for k in of]
-                own = slopes[len(kinds) : len(kinds) + len(one.slopes)]
-                share = factors[:, len(entries) : len(entries) + n_entries(one)]
-                entries += [
-                    (len(kinds) + s, int(source.gather[theta]))
-                    for s, slope in enumerate(one.slopes)
-                    for _, theta in slope.parts
-                ]
-                kinds += [of[slope.result] for slope in one.slopes]
-                rooms, slopes_of = ([a[:, source.points] for a in many] for many in (values, own))
-                one.take_room(rooms, slopes_of, share)
-        pairs = np.array(entries, np.int64).reshape(-1, 2)
-        order = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-        self.design = Design(basis, slopes, np.array(kinds, np.int64), *order, factors, rest)
+
+def design_of(sources: Sequence[Source], n_basis: int, n_x: int) -> Design:
+    """The design that sources fill: memory for the basis functions, the rest, and all their
+    derivatives; zeros where a source has none."""
+    bases = [one for source in sources for one in source.bases]
+    n_rows = max(one.n_rows for one in bases)
+    n_rest = max(sum(k == REST for b in source.bases for k in b.of) for source in sources)
+    slopes = np.zeros((sum(source.n_slopes for source in sources), n_rows, n_x))
+    factors = np.empty((max(one.factor_rows for one in bases), sum(map(n_entries, bases))))
+    basis, rest = np.zeros((n_basis, n_rows, n_x)), np.zeros((n_rest, n_rows, n_x))
+    kinds: list[int] = []
+    entries: list[tuple[int, int]] = []
+    for source in sources:
+        extra = iter(rest)
+        for one in source.bases:
+            of = [REST if k == REST else int(source.places[k]) for k in one.of]
+            values = [next(extra) if k == REST else basis[k] for k in of]
+            own = slopes[len(kinds) : len(kinds) + len(one.slopes)]
+            share = factors[:, len(entries) : len(entries) + n_entries(one)]
+            entries += [
+                (len(kinds) + s, int(source.gather[theta]))
+                for s, slope in enumerate(one.slopes)
+                for _, theta in slope.parts
+            ]
+            kinds += [of[slope.result] for slope in one.slopes]
+            rooms, slopes_of = ([a[:, source.points] for a in many] for many in (values, own))
+            one.take_room(rooms, slopes_of, share)
+    pairs = np.array(entries, np.int64).reshape(-1, 2)
+    order = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    return Design(basis, slopes, np.array(kinds, np.int64), *order, factors, rest)
 
 
 def n_entries(basis: Basis) -> int:

@@ -21,10 +21,7 @@ Flags = npt.NDArray[np.bool_]
 
 def without_data(problem: FreePart) -> Flags:
     """(n,) where no point counts, along the axis of the free amplitudes."""
-    weight = problem.executor.weight
-    if weight is None:
-        return np.zeros(problem.executor.designer.along.size, np.bool_)
-    return np.asarray(~np.any(weight > 0, axis=1))
+    return ~problem.executor.has_data[:, 0]
 
 
 def unknown(problem: FreePart, determined: Flags) -> Flags:
