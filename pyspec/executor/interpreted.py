@@ -57,27 +57,24 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         plan = self.plan
-        free = plan.values(theta, "free")
-        given = plan.values(fixed, "fixed")
-        with np.errstate(all="ignore"):
-            traces = self._resolve(free, given)
-            if plan.is_trace:
-                return self._trace(traces, plan.result_row)
-            return self._cut(self._spectra(traces, given)[plan.result_slot])
+        place = plan.result_row if plan.is_trace else plan.result_slot
+        return self._results(theta, fixed, [place])[0]
 
     def results(self, theta: Values, fixed: Values = None) -> list[Array]:
         """All results of a plan with several, each as :meth:`run` gives one."""
-        plan = self.plan
+        return self._results(theta, fixed, self.plan.results.tolist())
+
+    def _results(self, theta: Values, fixed: Values, places: Sequence[int]) -> list[Array]:
+        """What is in these rows of a trace, or in these slots."""
+        plan, window = self.plan, self.window
         given = plan.values(fixed, "fixed")
         with np.errstate(all="ignore"):
             traces = self._resolve(plan.values(theta, "free"), given)
             if plan.is_trace:
-                return [self._trace(traces, row) for row in plan.results.tolist()]
+                own = traces[:, window.row_begin : window.row_end]
+                return [np.ascontiguousarray(own[row]) for row in places]
             slots = self._spectra(traces, given)
-            return [self._cut(slots[slot]) for slot in plan.results.tolist()]
-
-    def _trace(self, traces: Array, row: int) -> Array:
-        return np.ascontiguousarray(traces[row, self.window.row_begin : self.window.row_end])
+            return [self._cut(slots[slot]) for slot in places]
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
         """Every parameter resolved over time: (n_params, n_time)."""

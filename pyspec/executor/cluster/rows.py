@@ -178,15 +178,14 @@ def _where_rows_count(array: Any, counts: Mask) -> Chunked:
     import dask.array
     from dask.highlevelgraph import HighLevelGraph
 
-    ends = np.cumsum(array.chunks[0])
-    wanted = [bool(one.any()) for one in np.split(counts, ends[:-1])]
-    if all(wanted):
+    chunks = chunks_in(array)
+    if all(counts[begin:end].any() for _, begin, end in chunks):
         return cast(Chunked, array)
     name = f"counts-{uuid4().hex}"
     graph: dict[Any, object] = {}
-    for k, (key,) in enumerate(array.__dask_keys__()):
-        shape = array.chunks[0][k], array.shape[1]
-        graph[name, k, 0] = key if wanted[k] else (_zeros, shape, array.dtype)
+    for k, (key, begin, end) in enumerate(chunks):
+        zeros = _zeros, (end - begin, array.shape[1]), array.dtype
+        graph[name, k, 0] = key if counts[begin:end].any() else zeros
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[array])
     made: Any = dask.array.Array(layers, name, array.chunks, meta=array._meta)
     return cast(Chunked, made)
@@ -196,13 +195,18 @@ def _zeros(shape: tuple[int, int], dtype: np.dtype[Scalar]) -> npt.NDArray[Scala
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def _chunk_name(array: Chunked, key: object) -> str:
+def chunks_in(array: Chunked) -> list[tuple[str, int, int]]:
+    """(key, first row, end) of each chunk."""
+    ends = np.cumsum(array.chunks[0]).tolist()
     keys = [row[0] for row in array.__dask_keys__()]
-    if key not in keys:
-        return f"chunk {key}"
-    k = keys.index(key)
-    begin = sum(array.chunks[0][:k])
-    return f"chunk {k}, rows {begin} to {begin + array.chunks[0][k] - 1},"
+    return list(zip(keys, [0, *ends[:-1]], ends, strict=True))
+
+
+def _chunk_name(array: Chunked, key: object) -> str:
+    for k, (own, begin, end) in enumerate(chunks_in(array)):
+        if own == key:
+            return f"chunk {k}, rows {begin} to {end - 1},"
+    return f"chunk {key}"
 
 
 def chunks_of_dask(
@@ -217,10 +221,8 @@ def chunks_of_dask(
     assert array is not None
     by_key = {future.key: future for future in futures_of(array)}
     where = client.who_has(list(by_key.values()))
-    keys = [row[0] for row in array.__dask_keys__()]
-    ends = np.cumsum(array.chunks[0]).tolist()
     found = []
-    for key, begin, end in zip(keys, [0, *ends[:-1]], ends, strict=True):
+    for key, begin, end in chunks_in(array):
         if end > window.row_begin and begin < window.row_end:
             places = where.get(key) or where.get(str(key)) or [workers[0]]
             found.append((min(places), begin, end, by_key[key]))

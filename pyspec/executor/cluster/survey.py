@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pyspec.errors import ClusterError, PyspecError, one_line
 from pyspec.executor.cluster.client import need_client
 from pyspec.executor.cluster.engine import Client, Future
-from pyspec.executor.cluster.rows import ranges
+from pyspec.executor.cluster.rows import chunks_in, ranges
 from pyspec.executor.cluster.worker import Computed
 from pyspec.executor.protocol import Stored
 from pyspec.model import Measurement
@@ -73,14 +73,14 @@ def _of_chunks(client: Client, source: Source, rules: Rules, seen: Seen) -> Iter
 
     array = source.collection
     by_key = {future.key: future for future in futures_of(array)}
-    for k, row in enumerate(array.__dask_keys__()):
-        place = source.bounds(int(sum(array.chunks[0][:k])))
+    for key, first, _ in chunks_in(array):
+        place = source.bounds(first)
         assert place is not None
         begin, end = max(place[1], rules.begin), min(place[2], rules.end)
         if begin < end:
             own = rules.within(begin, end)
             chunk = Computed(source, place)
-            yield client.submit(_survey_chunk, chunk, by_key[row[0]], own, pure=False)
+            yield client.submit(_survey_chunk, chunk, by_key[key], own, pure=False)
 
 
 def _survey_chunk(chunk: Computed, rows: Stored, own: Rules) -> Surveyed:
