@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import LibraryError, suggest
@@ -19,7 +21,7 @@ from pyspec.functions.external import CALLABLES
 __all__ = ["holds", "outside", "reference"]
 
 
-def reference(function: str | OpDef) -> Callable[..., Any]:
+def reference(function: str | OpDef) -> Callable[..., npt.NDArray[np.float64]]:
     """The NumPy reference of a row of the op table, by name or as it is: ``f(x, *params)``, or
     ``f(x, *params, spectrum)`` for a function that reads the spectrum; of a registered function
     the function itself, of a function by formula the formula.
@@ -34,11 +36,11 @@ def reference(function: str | OpDef) -> Callable[..., Any]:
 
 
 @cache
-def _own_reference(op_name: str) -> Callable[..., Any]:
+def _own_reference(op_name: str) -> Callable[..., npt.NDArray[np.float64]]:
     op = OPS.get(op_name)
     if op is None:
         raise LibraryError(f"there is no function {op_name!r}{suggest(op_name, list(OPS))}")
-    function: Callable[..., Any] | None = getattr(
+    function: Callable[..., npt.NDArray[np.float64]] | None = getattr(
         import_module(f"pyspec.functions.{op.package}"), op_name, None
     )
     if function is None:

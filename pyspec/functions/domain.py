@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import Guard, OpDef
 
-_HOLDS: dict[str, Callable[[Any, Any], npt.NDArray[np.bool_] | bool]] = {
+#: A number, or one for each of several points.
+Value: TypeAlias = float | npt.NDArray[np.float64]
+
+_HOLDS: dict[str, Callable[[Value, Value], npt.NDArray[np.bool_] | bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,

@@ -11,7 +11,6 @@ import inspect
 import keyword
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,10 @@ from pyspec._library import OPS, OpDef, parse_params
 from pyspec.calls import answered
 from pyspec.errors import ModelError
 
+Array = npt.NDArray[np.float64]
+
 #: The callables, by name.
-CALLABLES: dict[str, Callable[..., Any]] = {}
+CALLABLES: dict[str, Callable[..., Array]] = {}
 
 #: A parameter that may be left out.
 _LEFT_OUT = re.compile(r"\w+ *= *0(\.0*)?")
@@ -32,7 +33,7 @@ _KINDS = {"energy": ("PEAK", "ENERGY"), "time": ("DYNAMICS", "TIME")}
 @answered
 def register_function(
     name: str,
-    function: Callable[..., Any],
+    function: Callable[..., npt.ArrayLike],
     params: str,
     *,
     domain: str = "energy",
@@ -99,7 +100,7 @@ def register_function(
     CALLABLES[name] = _of_numbers(name, function)
 
 
-def _of_numbers(name: str, function: Callable[..., Any]) -> Callable[..., npt.NDArray[np.float64]]:
+def _of_numbers(name: str, function: Callable[..., npt.ArrayLike]) -> Callable[..., Array]:
     """The function with its values copied to a new float64 array, as C reads it: the function may
     return the same array each time."""
 
@@ -136,7 +137,7 @@ def _check_defaults(params: str, n_required: int) -> None:
         raise ValueError
 
 
-def _check_arity(name: str, function: Callable[..., Any], names: tuple[str, ...]) -> None:
+def _check_arity(name: str, function: Callable[..., npt.ArrayLike], names: tuple[str, ...]) -> None:
     """The function takes the axis and every parameter. Raises :class:`ModelError`."""
     try:
         signature = inspect.signature(function)

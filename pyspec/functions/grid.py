@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 
 Array: TypeAlias = npt.NDArray[np.float64]
-Reference = TypeVar("Reference", bound=Callable[..., Any])
+Reference = TypeVar("Reference", bound=Callable[..., object])
 
 #: Points of an even axis lie on a straight line, but for this share of a step.
 EVEN = 1e-3
@@ -44,9 +44,9 @@ class Grid:
     def read(
         self,
         op: OpDef,
-        function: Callable[..., Any],
+        function: Callable[..., Array],
         x: Array,
-        params: Sequence[Any],
+        params: Sequence[Array | float],
         spectrum: Array,
     ) -> Array:
         """What a function makes of the spectrum over all energies `x` of the axis."""

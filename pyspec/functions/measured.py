@@ -15,7 +15,7 @@ exponential integrators (M. Hochbruck and A. Ostermann, Acta Numerica 19, 209 (2
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from pyspec.functions.kinetics import brought_in
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
+
+#: Rates, which may turn: numbers or arrays of them.
+Rate: TypeAlias = complex | npt.NDArray[np.inexact]
 
 #: |z| below which phi1 and phi2 are computed by their series, and how many terms those have.
 _SMALL, _TERMS = 1.0, 20
@@ -125,29 +128,30 @@ def ramp(u: Array, s: Array, r: Array) -> Array:
     )
 
 
-def decay(u: Array, s: Array, r: Array, k: Any) -> Any:
+def decay(u: Array, s: Array, r: Array, k: Rate) -> Rate:
     """``C(u) = integral r(s) exp(-k (u - s)) ds`` over s up to u, the real part of k >= 0: over a
     piece of length d on which r goes from a to b ``d (phi1(k d) a + phi2(k d) (b - a))`` at its
     end."""
-    return sum(
+    total: Rate = sum(
         np.exp(-k * since) * d * (phi1(k * d) * a + phi2(k * d) * (b - a))
         for d, since, a, b in _pieces(u, s, r)
     )
+    return total
 
 
-def phi1(z: Any) -> Any:
+def phi1(z: Rate) -> Rate:
     """``(1 - exp(-z)) / z``, 1 at 0."""
     large = np.where(np.abs(z) < _SMALL, 1.0, z)
     return np.where(np.abs(z) < _SMALL, _series(z, 1), -np.expm1(-large) / large)
 
 
-def phi2(z: Any) -> Any:
+def phi2(z: Rate) -> Rate:
     """``(1 - phi1(z)) / z``, 1 / 2 at 0."""
     large = np.where(np.abs(z) < _SMALL, 1.0, z)
     return np.where(np.abs(z) < _SMALL, _series(z, 2), (1 + np.expm1(-large) / large) / large)
 
 
-def _series(z: Any, order: int) -> Any:
+def _series(z: Rate, order: int) -> Rate:
     """``sum of (-z)^n / (n + order)!``."""
     z = np.where(np.abs(z) < _SMALL, z, 0.0)
     term = total = 1.0 / order + 0 * z
@@ -157,7 +161,7 @@ def _series(z: Any, order: int) -> Any:
     return total
 
 
-def _pieces(u: Array, s: Array, r: Array) -> Iterator[tuple[Any, Any, Any, Any]]:
+def _pieces(u: Array, s: Array, r: Array) -> Iterator[tuple[Array, Array, float, Array]]:
     """The pieces of the response up to u: length, how long ago the end was, and the values at both
     ends."""
     for begin, end, a, b in zip(s[:-1], s[1:], r[:-1], r[1:], strict=True):

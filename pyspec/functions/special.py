@@ -5,12 +5,16 @@ Its import takes longer than that of everything else together, and no fit in C n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., npt.NDArray[np.float64]]:
     """The function of SciPy of that name."""
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(import_module("scipy.special"), name)
+    function: Callable[..., npt.NDArray[np.float64]] = getattr(import_module("scipy.special"), name)
+    return function

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
 
 from pyspec.ir.frozen import Array, plain_numbers
 from pyspec.ir.graph import AXES, GraphIR
@@ -78,7 +77,7 @@ def _axis(axis: Array | None) -> str:
     return f"{axis.size} points {axis.flat[0]:g} .. {axis.flat[-1]:g}"
 
 
-def _by_name(graph: GraphIR) -> dict[str, dict[str, Any]]:
+def _by_name(graph: GraphIR) -> dict[str, dict[str, object]]:
     return {node.name: node.without("id", "name", "source_order", "where") for node in graph.nodes}
 
 

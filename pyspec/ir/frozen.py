@@ -8,12 +8,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+#: Numbers as JSON holds them.
+Plain: TypeAlias = "float | str | list[Plain] | None"
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
@@ -26,12 +29,12 @@ _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 class Frozen:
     """A dataclass whose arrays and mappings nobody can change; pickled and copied by its fields."""
 
-    def _freeze(self, **frozen: Any) -> None:
+    def _freeze(self, **frozen: object) -> None:
         for name, value in frozen.items():
             if value is not getattr(self, name):
                 object.__setattr__(self, name, value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         own = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
         return type(self), tuple(dict(x) if isinstance(x, Mapping) else x for x in own)
 
@@ -44,18 +47,18 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def plain_numbers(numbers: Array | float | None) -> Any:
+def plain_numbers(numbers: Array | float | None) -> Plain:
     """Numbers as strict JSON can hold them: "NaN", "Infinity" and "-Infinity" are text, which
     ``float`` reads back."""
     if numbers is None or (isinstance(numbers, float) and math.isfinite(numbers)):
         return numbers
     plain = np.asarray(numbers).tolist()
     if np.isfinite(numbers).all():
-        return plain
+        return cast(Plain, plain)
     return [*map(plain_numbers, plain)] if isinstance(plain, list) else _NOT_FINITE[repr(plain)]
 
 
-def plain_bounds(low: float, high: float) -> list[Any]:
+def plain_bounds(low: float, high: float) -> list[Plain]:
     """Both; None is an end without a bound."""
     open_ends = low == -math.inf, high == math.inf
     ends = map(plain_numbers, (float(low), float(high)))
@@ -69,7 +72,7 @@ def own_arrays(arrays: Mapping[str, Array]) -> Mapping[str, Array]:
     return MappingProxyType({name: read_only(array) for name, array in arrays.items()})
 
 
-def digest_of(data: Any) -> str:
+def digest_of(data: object) -> str:
     """SHA-256 over plain data."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pyspec.formula import Formula, parse
 from pyspec.ir.frozen import (
@@ -175,7 +175,7 @@ class GraphNode(Frozen):
         """The formula of an EXPRESSION. Raises :class:`ModelError` if its text is none."""
         return _parsed(self.expr_string or "")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All fields as plain data. An end without a bound is None."""
         return {
             "id": self.id,
@@ -197,7 +197,7 @@ class GraphNode(Frozen):
             "where": self.where,
         }
 
-    def without(self, *fields: str) -> dict[str, Any]:
+    def without(self, *fields: str) -> dict[str, object]:
         """All fields but these as plain data."""
         everything = self.as_dict()
         return {key: everything[key] for key in everything if key not in fields}
@@ -354,7 +354,7 @@ class GraphIR(Frozen):
         listed = self.inputs(self.result.id, EdgeKind.RESULT)
         return tuple([edge.source for edge in listed]) or (self.result.id,)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Everything as plain, deterministically ordered data, which strict JSON can hold."""
         return {
             "name": self.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TypeAlias
 
 from pyspec.ir.graph import PARAMETER_KINDS, SPECTRUM_KINDS, TRACE_KINDS, EdgeKind, NodeKind
 
@@ -89,13 +89,20 @@ PAYLOAD: dict[NodeKind, tuple[str, ...]] = {
 
 
 #: The fields of a node that some kinds use, and what they are where they are not used.
-_FIELDS: dict[str, Any] = {
+_FIELDS: dict[str, object] = {
     **dict.fromkeys(("value", "bounds", "function_name", "package", "expr_string"), None),
     **{"arrays": {}, "cycle": None, "axis": None, "positive": False, "zero": ()},
 }
 
 
-def _unused(kind: NodeKind) -> tuple[tuple[str, ...], attrgetter[Any], tuple[Any, ...]]:
+#: Names of fields, and what they are.
+Names: TypeAlias = tuple[str, ...]
+Values: TypeAlias = tuple[object, ...]
+
+
+def _unused(
+    kind: NodeKind,
+) -> tuple[Names, attrgetter[Values], Values]:
     """The fields that a kind does not use, what reads them all, and what it then gives."""
     own = tuple([field for field in _FIELDS if field not in PAYLOAD.get(kind, ())])
     return own, attrgetter(*own), tuple([_FIELDS[field] for field in own])

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import PlanError, shortened
 from pyspec.ir.frozen import Array, plain_numbers
@@ -168,5 +169,5 @@ def _node(
     return GraphNode(id, NodeKind[kind], name, source_order, where=where, **data)
 
 
-def _numbers(plain: Any) -> Array:
+def _numbers(plain: npt.ArrayLike) -> Array:
     return np.array(plain, dtype=np.float64)

@@ -31,7 +31,7 @@ from pyspec.plan.pack import PackedPlan, pack
 from pyspec.plan.pinned import PinnedAxes, pin_axes
 from pyspec.plan.places import Places, jump_places
 from pyspec.plan.schedule import schedule_1d, schedule_2d
-from pyspec.plan.scheduled import ScheduledPlan
+from pyspec.plan.scheduled import Array, ScheduledPlan
 from pyspec.plan.start import Start, start_parameters
 
 #: Models that are kept; those used least recently go first. Each has two places in the cache: by
@@ -71,7 +71,7 @@ class CompiledModel:
         name = self.source.name if self.source is not None else self.model.name
         return f"<CompiledModel {name!r}: {len(self.parameters)} parameters>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self.tree is None:
             return compile_graph, (self.source, self.without)
         return compile_model, (self.tree, self.without)
@@ -258,7 +258,7 @@ def forget() -> None:
     _KEPT.clear()
 
 
-def _axes(tree: Model) -> tuple[Any, ...]:
+def _axes(tree: Model) -> tuple[Array | None, ...]:
     return tree.energy, tree.time, tree.aux, tree.aux_weights, *tree.inputs.values()
 
 

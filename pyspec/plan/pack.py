@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +61,7 @@ class PackedPlan:
         """Whether sums over energies and times may be taken apart (csrc/separable/separable.c)."""
         return int(self.header["separable"]) >= 0
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"memory": self.memory, "labels": self.labels}  # another address elsewhere
 
     @property
@@ -284,7 +283,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
     words = np.array(packer.words, dtype=np.int64)
     header = np.zeros(1, DTYPES["pyspec_plan"])
     size = header.nbytes + nodes.nbytes + words.nbytes
-    contents: dict[str, Any] = {
+    contents: dict[str, int | bool] = {
         "abi": ABI,
         "size": size,
         "dimension": 2 if plan.is_trace else plan.dimension,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,7 @@ class PinnedAxes:
     """
 
     fields: Mapping[str, int]
-    arrays: tuple[npt.NDArray[Any], ...]
+    arrays: tuple[npt.NDArray[np.generic], ...]
 
 
 def shares_of(plan: ScheduledPlan, step: float | None = None) -> npt.NDArray[np.float64] | None:
@@ -39,9 +38,9 @@ def shares_of(plan: ScheduledPlan, step: float | None = None) -> npt.NDArray[np.
 def pin_axes(plan: ScheduledPlan) -> PinnedAxes:
     """The axes and inputs of a plan. Raises :class:`DataError` for an input that was not given, or
     does not match its axis."""
-    arrays: list[npt.NDArray[Any]] = []
+    arrays: list[npt.NDArray[np.generic]] = []
 
-    def pin(array: npt.NDArray[Any]) -> int:
+    def pin(array: npt.NDArray[np.generic]) -> int:
         arrays.append(np.ascontiguousarray(array))
         return address(arrays[-1]) if array.size else 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -171,7 +170,7 @@ def _of_formula(
     given = {} if edges is None else {name: rows.get(name, -1) for name in edges.reads}
     if edges is None or not all(0 <= row < n_free + n_fixed for row in given.values()):
         return _samples(samples, is_rough=True) if is_law else None
-    known: dict[str, Any] = {**plan.inputs_along(jump.along), own.axis: samples}
+    known: dict[str, Array | np.float64] = {**plan.inputs_along(jump.along), own.axis: samples}
     for name, row in given.items():
         if row >= n_free:
             k = row - n_free

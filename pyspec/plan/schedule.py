@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
 from pyspec.calls import answered
@@ -27,6 +28,7 @@ from pyspec.plan.scheduled import (
     RESOLVE_DYNAMICS,
     RESOLVE_EXPRESSION,
     RESOLVE_PROFILE,
+    Array,
     Ints,
     ScheduledPlan,
     ScheduledPlan1D,
@@ -71,7 +73,11 @@ def _lowered(graph: GraphIR, two: bool) -> GraphIR:
     return graph
 
 
-def _ints(values: Any) -> Ints:
+#: Fields of a plan by name.
+Fields: TypeAlias = dict[str, Any]
+
+
+def _ints(values: npt.ArrayLike) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
@@ -81,10 +87,12 @@ def _padded(rows: list[list[int]]) -> Ints:
     return _ints([row + [-1] * (width - len(row)) for row in rows]).reshape(len(rows), width)
 
 
-def _distinct(lines: list[Any], dtype: Any, size: int) -> tuple[Any, list[int]]:
+def _distinct(
+    lines: list[Array | None], dtype: type[np.generic], size: int
+) -> tuple[npt.NDArray[np.generic], list[int]]:
     """The different lines (n, size), and which of them each entry is; -1 for None."""
     kept: dict[bytes, int] = {}
-    found: list[Any] = []
+    found: list[Array] = []
     index: list[int] = []
     for line in lines:
         if line is None:
@@ -110,8 +118,8 @@ class _Substep(NamedTuple):
 
     op: OpDef
     rows: list[int]
-    axis: Any = None
-    mask: Any = None
+    axis: Array | None = None
+    mask: Array | None = None
     external: int = -1
 
 
@@ -155,7 +163,7 @@ class _Scheduler:
             self.external_names.append(name)
         return EXTERNAL - self.external_names.index(name)
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> Fields:
         """All fields of the plan."""
         graph = self.graph
         is_trace = graph.domain is DomainKind.TIME_1D
@@ -197,7 +205,7 @@ class _Scheduler:
             **self._dependencies(),
         }
 
-    def _dependencies(self) -> dict[str, Any]:
+    def _dependencies(self) -> Fields:
         """Of each row the free parameters that it depends on."""
         # A trace that Python fills comes from outside: its derivative is not known.
         lists = [
@@ -271,7 +279,7 @@ class _Scheduler:
         op, rows = op_of(trace.function_name), self._param_rows(trace)
         return [_Substep(op, rows, axis, mask, external)]
 
-    def _dynamics(self) -> dict[str, Any]:
+    def _dynamics(self) -> Fields:
         groups = self._groups(profiles=False)
         none = [_Substep(OPS["none"], [])]
         fields, steps = self._grouped("dyn", groups, [self._substeps(g) or none for g in groups])
@@ -287,7 +295,7 @@ class _Scheduler:
             "dyn_masks": masks,
         }
 
-    def _profiles(self) -> dict[str, Any]:
+    def _profiles(self) -> Fields:
         groups = self._groups(profiles=True)
         samples = [self.graph.into(group.id, EdgeKind.TRACE_INPUT) for group in groups]
         steps = [
@@ -298,7 +306,7 @@ class _Scheduler:
 
     def _grouped(
         self, name: str, groups: list[GraphNode], steps: list[list[_Substep]]
-    ) -> tuple[dict[str, Any], list[_Substep]]:
+    ) -> tuple[Fields, list[_Substep]]:
         """The fields of groups of functions that move a parameter each, and their functions."""
         every = [step for own in steps for step in own]
         return {
@@ -310,7 +318,7 @@ class _Scheduler:
             f"{name}_sub_n_params": _ints([len(step.rows) for step in every]),
         }, every
 
-    def _expressions(self) -> dict[str, Any]:
+    def _expressions(self) -> Fields:
         targets, indptr, code, depths = [], [0], [], []
         for node in self.order:
             if node.kind is not NodeKind.EXPRESSION:
@@ -334,7 +342,7 @@ class _Scheduler:
             "expr_depth": _ints(depths),
         }
 
-    def _resolution(self) -> dict[str, Any]:
+    def _resolution(self) -> Fields:
         kinds, indices = [], []
         seen = {RESOLVE_DYNAMICS: 0, RESOLVE_EXPRESSION: 0, RESOLVE_PROFILE: 0}
         for node in self.order:
@@ -348,7 +356,7 @@ class _Scheduler:
             seen[kind] += 1
         return {"resolution_kinds": _ints(kinds), "resolution_indices": _ints(indices)}
 
-    def _ops(self, slots: SlotPlan) -> dict[str, Any]:
+    def _ops(self, slots: SlotPlan) -> Fields:
         kinds, indptr, indices = [], [0], []
         paces, depends, sampled = [], [], []
         for op in slots.ops:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ def start_parameters(
     model: Model,
     parameters: Mapping[str, Par],
     values: Mapping[str, float] | None = None,
-    data: Callable[[], npt.NDArray[Any] | None] = lambda: None,
+    data: Callable[[], npt.NDArray[np.generic] | None] = lambda: None,
 ) -> Start:
     """The free and fixed `parameters` of a model at their start.
 
