@@ -9,16 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.agreement import BACKENDS, agreed, refuse_numbers
 from support.sums import sum_chunks
 
 from pyspec.errors import ModelError, PlanError
-from pyspec.executor import (
-    AGREEMENT,
-    CompiledExecutor,
-    make_executor,
-    make_plan,
-    worst_difference,
-)
+from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
 from pyspec.executor.store import Job
@@ -87,13 +82,7 @@ def make(laws: str | None = "stretched", time: np.ndarray | None = TIME) -> Mode
 def test_three_executors_agree(laws: str | None, time: np.ndarray | None) -> None:
     model = make(laws, time)
     for factor in (1.0, 1.07):
-        theta = model.theta() * factor
-        spectra = [
-            make_executor(model, None, backend).run(theta)
-            for backend in ("tree", "interpreted", "compiled")
-        ]
-        assert worst_difference(spectra[0], spectra[2]) <= AGREEMENT
-        assert worst_difference(spectra[1], spectra[2]) <= AGREEMENT
+        agreed(model, model.theta() * factor)
 
 
 def test_they_are_external_nodes_and_the_text_parses_back() -> None:
@@ -109,8 +98,7 @@ def test_outside_of_the_bounds_is_nan() -> None:
     model = make()
     theta = model.theta()
     theta[model.opt_param_names.index("Sech_01_w")] = -1.0
-    for backend in ("tree", "interpreted", "compiled"):
-        assert np.isnan(make_executor(model, None, backend).run(theta)).all()
+    refuse_numbers(model, theta)
 
 
 def test_sums_have_the_same_bits_in_chunks() -> None:
@@ -161,8 +149,7 @@ def test_what_is_left_out_is_zero() -> None:
     try:
         model = load_model("m: {Slope: {A: [2, True]}}\n", "m")
         model.set_axes(energy=[1.0, 2.0])
-        for backend in ("tree", "interpreted", "compiled"):
-            np.testing.assert_array_equal(make_executor(model, None, backend).run(None), [2.0, 4.0])
+        np.testing.assert_array_equal(agreed(model, tolerance=0.0), [2.0, 4.0])
     finally:
         forget_function("Slope")
 
@@ -215,8 +202,7 @@ def _all(function: Callable[..., object]) -> dict[str, np.ndarray]:
     try:
         model = load_model("m:\n  Any: {A: [2, true]}\n  Any: {A: [1, true]}\n", "m")
         model.set_axes(energy=ENERGY)
-        names = ("tree", "interpreted", "compiled")
-        return {name: make_executor(model, None, name).run(None).ravel() for name in names}
+        return {name: make_executor(model, None, name).run(None).ravel() for name in BACKENDS}
     finally:
         forget_function("Any")
 

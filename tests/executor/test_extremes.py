@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.agreement import BACKENDS
 
 from pyspec._library import OPS
 from pyspec.executor import make_executor
@@ -34,8 +35,7 @@ def test_executors_agree_at_widths_beyond_all_sense(name: str, argument: str) ->
     for extreme in EXTREME:
         theta[at] = extreme
         compiled, *others = (
-            make_executor(model, None, backend).run(theta)
-            for backend in ("compiled", "interpreted", "tree")
+            make_executor(model, None, backend).run(theta) for backend in reversed(BACKENDS)
         )
         size = np.max(np.abs(compiled), initial=0.0)
         for other in others:
@@ -62,7 +62,7 @@ def test_a_background_of_height_zero_is_zero(
     model.set_axes(**axes)
     theta = np.array([model.parameters[par].value for par in model.opt_param_names])
     shape = (rows, 31) if rows else (31,)
-    for backend in ("compiled", "interpreted", "tree"):
+    for backend in BACKENDS:
         executor = make_executor(model, Measurement(data=np.zeros(shape)), backend)
         np.testing.assert_array_equal(executor.run(theta), np.full(shape, 2.0))
         if backend == "compiled":

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.agreement import BACKENDS
 from support.edged_kernels import EDGED, exact_case, superseded
 
 from pyspec.executor import make_executor
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-
-BACKENDS = ("tree", "interpreted", "compiled")
 
 
 def load_case(case: dict[str, Any], arrays: Any) -> Model:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from support.agreement import BACKENDS, agreed, check_slopes, refuse_numbers
 
 from pyspec import load_model
-from pyspec.executor import make_executor
 from pyspec.model.build.load import load_time_model
 
 TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 80, 30)])
@@ -60,37 +60,21 @@ def _model(name: str):
     "name", [name + scheme for name in ("laws", "sharp") for scheme in ("", "_circle", "_pairs")]
 )
 def test_executors_agree_on_laws(name: str) -> None:
-    model = _model(name)
-    found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
-    size = np.max(np.abs(found["compiled"]))
-    for other in ("interpreted", "tree"):
-        np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=1e-11 * size)
+    agreed(_model(name), tolerance=1e-11)
 
 
 @pytest.mark.parametrize("scheme", ["reversible", "circle", "pairs"])
 def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
     model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
-    executor = make_executor(model, None, "compiled")
-    theta = model.theta()
-    exact = -executor.jacobian(theta).reshape(theta.size, TIME.size, 11)
-    for k in range(theta.size):
-        step = 1e-6 * max(abs(theta[k]), 0.1)
-        high, low = theta.copy(), theta.copy()
-        high[k] += step
-        low[k] -= step
-        slope = (executor.run(high) - executor.run(low)) / (2 * step)
-        np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
+    check_slopes(model, 3e-8, step=1e-6, halvings=0, least=1.0)
 
 
 def test_a_rate_below_zero_makes_the_model_nan() -> None:
     model = _model("laws")
-    for backend in ("compiled", "interpreted", "tree"):
-        executor = make_executor(model, None, backend)
-        theta = model.theta()
-        theta[model.opt_param_names.index("reversible_k2")] = -0.1
-        value = executor.run(theta)
-        assert np.all(np.isnan(value))
+    theta = model.theta()
+    theta[model.opt_param_names.index("reversible_k2")] = -0.1
+    refuse_numbers(model, theta)
 
 
 @pytest.mark.slow
@@ -105,5 +89,5 @@ law:
 """
     model = load_time_model(text, "law")
     model.set_axes(time=np.array([-1.0, 0.0, 3.0, 1e6, 1e7]))
-    for backend in ("compiled", "interpreted", "tree"):
+    for backend in BACKENDS:
         np.testing.assert_array_equal(np.isnan(model.evaluate(backend)), [0, 0, 0, 1, 1])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.agreement import check_slopes
 
 from pyspec import DataError, Measurement, Model, ModelError, PlanError, load_dynamics
 from pyspec import components as c
@@ -68,15 +69,7 @@ def test_without_data_each_amplitude_is_one(name: str, backend: str) -> None:
 def test_derivatives_are_those_of_the_residual(name: str) -> None:
     model = made(name)
     data = np.random.default_rng(3).normal(5.0, 1.0, (TIME.size, ENERGY.size))
-    executor = make_executor(model, Measurement(data, rows=(1, 15)))
-    theta = model.theta()
-    columns = executor.jacobian(theta)
-    for k, column in enumerate(columns):
-        high, low = theta.copy(), theta.copy()
-        high[k] += 1e-5
-        low[k] -= 1e-5
-        rise = np.array(executor.residual(high)) - executor.residual(low)
-        np.testing.assert_allclose(column, rise / 2e-5, atol=1e-6 * np.abs(column).max())
+    check_slopes(model, 1e-6, step=1e-5, halvings=0, data=data, rows=(1, 15))
 
 
 def test_values_by_name_by_place_and_those_of_the_model() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.agreement import agreed, check_slopes, refuse_numbers
 
-from pyspec.executor import AGREEMENT, make_executor, worst_difference
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.model.build.load import load_time_model
@@ -35,7 +35,6 @@ peak:
   Offset: {y0: [1, True]}
   Gauss: {A: [3, True], x0: [84, True], SD: [0.8, True]}
 """
-BACKENDS = ("compiled", "interpreted", "tree")
 
 
 def laws(irf: str = "") -> Model:
@@ -62,16 +61,7 @@ def peak() -> Model:
 
 @pytest.mark.parametrize("model", [laws(), peak(), states()], ids=["laws", "peak", "states"])
 def test_derivatives_are_differences(model: Model) -> None:
-    executor = make_executor(model, None, "compiled")
-    theta = model.theta()
-    exact = -executor.jacobian(theta).reshape(theta.size, -1)
-    for k in range(theta.size):
-        step = 2e-6 * min(max(abs(theta[k]), 0.1), 1)
-        high, low = theta.copy(), theta.copy()
-        high[k] += step
-        low[k] -= step
-        slope = ((executor.run(high) - executor.run(low)) / (2 * step)).ravel()
-        np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
+    check_slopes(model, 3e-8, step=2e-6, halvings=0, least=1.0)
 
 
 def test_what_stands_above_is_not_seen_through_it() -> None:
@@ -119,23 +109,18 @@ def test_sub_cycles_are_seen_by_it() -> None:
     """Executors agree; a box is what boxCONV makes of finely sampled laws."""
     time = np.linspace(-4.0, 15.75, 80)
     for instrument in ("measured", "boxed"):
-        model = turns([instrument, "neg", "pos"], time)
-        found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
-        assert worst_difference(found[0], found[1]) <= AGREEMENT
-        assert worst_difference(found[0], found[2]) <= AGREEMENT
+        found = agreed(turns([instrument, "neg", "pos"], time))
     inside = (time > -2.5) & (time < 14.0)
     fine = np.unique(np.concatenate([np.linspace(-6.0, 17.0, 6001), time[inside]]))
-    sampled = turns(["box", "neg", "pos"], fine)
-    expected = make_executor(sampled).run(sampled.theta())[np.searchsorted(fine, time[inside])]
-    assert np.abs(found[0][inside] - expected).max() < 0.03
+    expected = turns(["box", "neg", "pos"], fine).evaluate()[np.searchsorted(fine, time[inside])]
+    assert np.abs(found[inside] - expected).max() < 0.03
 
 
 def test_tau_outside_of_its_domain_makes_the_model_nan() -> None:
     model = laws()
     theta = model.theta()
     theta[model.opt_param_names.index("expFun_01_tau")] = -0.1
-    for backend in BACKENDS:
-        assert np.all(np.isnan(make_executor(model, None, backend).run(theta)))
+    refuse_numbers(model, theta)
 
 
 def drawn(rng: np.random.Generator) -> Model:
@@ -177,10 +162,7 @@ def drawn(rng: np.random.Generator) -> Model:
 @pytest.mark.parametrize("seed", range(40))
 def test_executors_agree_on_whatever_is_drawn(seed: int) -> None:
     model = drawn(np.random.default_rng(seed))
-    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
-    assert np.all(np.isfinite(found[0]))
-    assert worst_difference(found[0], found[1]) <= AGREEMENT
-    assert worst_difference(found[0], found[2]) <= AGREEMENT
+    assert np.all(np.isfinite(agreed(model)))
     graph = build_graph(model)
     assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
     assert load_time_model(model.to_yaml(), "drawn").to_yaml() == model.to_yaml()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import integrate
+from support.agreement import BACKENDS, agreed, check_slopes
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError, ModelWarning
@@ -18,7 +19,6 @@ from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
 
 TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
-BACKENDS = ("tree", "interpreted", "compiled")
 
 #: Kernels of the op table without an edge as formulas of a width w.
 KERNELS = {
@@ -101,9 +101,8 @@ def test_two_widths_against_a_direct_sum() -> None:
         right = integrate.quad(lambda d: np.exp(-d / b), TIME[-1] - t, np.inf, epsabs=1e-14)[0]
         total = g @ signal + left * signal[0] + right * signal[-1]
         expected[i] = total / (g.sum() + left + right)
-    for backend in BACKENDS:
-        found = value_and_slopes(model, backend)[0]
-        assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max(), backend
+    found = agreed(model, tolerance=1e-12)
+    assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 #: Kernels of any shape, with parameters and values: heavy tails, kinks, shifted, of several scales.
@@ -132,19 +131,11 @@ OTHERS = {
 def test_executors_agree_and_slopes_are_those_of_differences(kind: str) -> None:
     head, use = OTHERS[kind]
     model = convolved(use, head)
-    value, slopes = value_and_slopes(model)
-    for backend in BACKENDS[:2]:
-        other = value_and_slopes(model, backend)[0]
-        assert np.abs(other - value).max() <= 1e-12 * np.abs(value).max(), backend
-    executor = make_executor(model, Measurement(np.zeros(TIME.size)))
-    theta = model.theta()
-    for k, column in enumerate(-slopes):
-        step = np.zeros_like(theta)
-        step[k] = 3e-5
-        if model.opt_param_names[k].endswith("t0"):
-            continue  # a jump over the samples
-        change = (executor.run(theta + step) - executor.run(theta - step)).ravel() / 6e-5
-        assert np.abs(column - change).max() <= 1e-7 * max(np.abs(change).max(), 0.1), k
+    agreed(model, tolerance=1e-12)
+    for name in model.opt_param_names:
+        if name.endswith("t0"):  # a jump over the samples
+            model.set(name, vary=False)
+    check_slopes(model, 1e-7, step=3e-5, halvings=0, least=0.1)
 
 
 @pytest.mark.parametrize("w", [*np.linspace(3.2, 3.9, 23), 3.5524962653628105])
@@ -160,9 +151,7 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
     exact = w - part - s * (w**3 - part**3) / (3 * w**2)
     for side in (0, 1):
         np.testing.assert_allclose(own.mass(side, away, w, s), exact, rtol=0, atol=1e-12 * w)
-    model = convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head)
-    value, tree = (value_and_slopes(model, backend)[0] for backend in ("compiled", "tree"))
-    assert np.abs(value - tree).max() <= 1e-12 * np.abs(tree).max()
+    agreed(convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head), tolerance=1e-12)
 
 
 def test_a_box_by_formula_jumps() -> None:

@@ -1,24 +1,37 @@
-"""Formulas that sum over the energies: NumPy runs them, in all executors alike."""
+"""Formulas that sum over the energies: NumPy runs them, in all executors alike. Their derivatives
+are exact wherever the sums stand in a model."""
 
 from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
+from support.agreement import BACKENDS, agreed, check_slopes
 
 import pyspec
-from pyspec.errors import ModelError
-from pyspec.executor import make_executor, make_plan
-from pyspec.formula import define
+from pyspec.errors import ModelError, PlanError
+from pyspec.executor import CompiledExecutor, make_executor, make_joint_executor, make_plan
+from pyspec.formula import Definition, define
 from pyspec.functions.external import forget_function
 from pyspec.ir import build_graph, parse_graph, print_graph
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
+from pyspec.model import (
+    Measurement,
+    Model,
+    load_dynamics,
+    load_model,
+    load_profile,
+    load_time_model,
+)
+from pyspec.passes import classify_columns
 
-ENERGY = np.linspace(80.0, 88.0, 81)
+ENERGY = np.linspace(80.0, 88.0, 61)
 TIME = np.linspace(-1.0, 5.0, 13)
-BACKENDS = ("tree", "interpreted", "compiled")
+AUX = np.linspace(0.0, 1.0, 4)
 
 FILE = """\
 functions:
@@ -30,47 +43,256 @@ functions:
 m:
   Offset: {y0: [1, True, 0, 10]}
   Step: {B: [5, True, 0, 50], x0: [84, True, 82, 86], w: [0.5, True, 0.1, 3]}
-  Gauss: {A: [3, True, 0, 50], x0: [84, True, 82, 86], SD: [0.5, True, 0.1, 3]}
+  Gauss: {A: [3, True, 0, 50], x0: [84.5, True, 82, 86], SD: [0.5, True, 0.1, 3]}
 law:
-  expFun: {A: [1, True], tau: [2, True, 0.1, 30], t0: [0, False], y0: [0, False]}
+  expFun: {A: [1, True], tau: [2, True, 0.1, 30], t0: [0, False], y0: [0.1, True]}
+along:
+  pLinear: {m: [0.7, True], b: [0.1, False]}
 """
+SHIRLEY = "  Shirley: {pShirley: [0.02, True]}\n"
 
 
-def step(x: np.ndarray, B: float, x0: float, w: float) -> np.ndarray:
-    g = np.exp(-(((x - x0) / w) ** 2) / 2)
-    return B * (1 - np.cumsum(g) / g.sum())
+# ---- of the formula alone -----------------------------------------------------------------------
 
 
-def spectrum() -> Model:
-    model = load_model(FILE, "m")
+def own_of(text: str) -> Definition:
+    own = define(text).own
+    assert isinstance(own, Definition)
+    return own
+
+
+#: Formulas, and the same in NumPy, for complex numbers.
+TEXTS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "a step": (
+        "energy F(B, x0, w): g = exp(-((x - x0) / w) ** 2 / 2); B * (1 - cumsum(g) / sum(g))",
+        lambda x, B, x0, w: (
+            B
+            * (
+                1
+                - np.cumsum(np.exp(-(((x - x0) / w) ** 2) / 2))
+                / np.sum(np.exp(-(((x - x0) / w) ** 2) / 2))
+            )
+        ),
+    ),
+    "sums of sums": (
+        "energy F(a, b, c): u = cumsum(x * a + b); cumsum(sqrt(u * u + c)) / sum(u + x) + a",
+        lambda x, a, b, c: (
+            np.cumsum(np.sqrt(np.cumsum(x * a + b) ** 2 + c)) / np.sum(np.cumsum(x * a + b) + x) + a
+        ),
+    ),
+    "what is summed has a slope that is a number": (
+        "energy F(a, b): cumsum(x + a) * b + sum(b * x)",
+        lambda x, a, b: np.cumsum(x + a) * b + np.sum(b * x),
+    ),
+    "a power of a sum": (
+        "energy F(a, b): (sum(x ** 2) / 4) ** b * a ** 2",
+        lambda x, a, b: (np.sum(x**2) / 4) ** b * a**2 + 0 * x,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_slopes_are_those_of_complex_steps(kind: str) -> None:
+    text, function = TEXTS[kind]
+    own = own_of(text)
+    x = np.linspace(0.2, 3.0, 23)
+    params = [1.3, 0.7, 0.9][: len(own.params)]
+    np.testing.assert_allclose(own(x, *params), function(x, *params), rtol=1e-13)
+    for k, slope in enumerate(own.slopes(x, *params)):
+        moved = [value + 1e-200j * (j == k) for j, value in enumerate(params)]
+        exact = function(x, *moved).imag * 1e200
+        assert slope.shape == x.shape
+        np.testing.assert_allclose(slope, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
+
+
+def test_slopes_are_those_of_arithmetic_of_40_digits() -> None:
+    own = own_of("energy F(a, w): g = where(x > 1, erfc(a * x / w), w); cumsum(g) * max(a, 3) + w")
+    x, params = np.linspace(0.2, 3.0, 9), (0.8, 1.7)
+
+    def exact(a: Any, w: Any) -> list[Any]:
+        found, total = [], mpmath.mpf(0)
+        for one in x.tolist():
+            total += mpmath.erfc(a * one / w) if one > 1 else w
+            found.append(total * max(a, 3) + w)
+        return found
+
+    with mpmath.workdps(40):
+        for k, slope in enumerate(own.slopes(x, *params)):
+            for at, value in enumerate(slope):
+
+                def along(one: Any, k: int = k, at: int = at) -> Any:
+                    given = [mpmath.mpf(p) for p in params]
+                    given[k] = one
+                    return exact(*given)[at]
+
+                wanted = mpmath.diff(along, params[k])
+                assert abs(value - wanted) <= 1e-13 * max(1, abs(wanted))
+
+
+def test_slopes_of_many_rows_are_those_of_each() -> None:
+    own = own_of(TEXTS["a step"][0])
+    x0 = np.array([[83.0], [84.1], [85.5]])
+    together = own.slopes(ENERGY, 2.0, x0, 0.5)
+    for row, one in enumerate(x0[:, 0]):
+        for slope, alone in zip(together, own.slopes(ENERGY, 2.0, one, 0.5), strict=True):
+            np.testing.assert_array_equal(slope[row], alone)
+
+
+# ---- in a model ---------------------------------------------------------------------------------
+
+
+def still(text: str = FILE) -> Model:
+    model = load_model(text, "m")
     model.set_axes(energy=ENERGY)
     return model
 
 
-def moving() -> Model:
-    """The place of the step and of the peak follow a law."""
-    model = load_model(FILE, "m")
+def moving(text: str = FILE) -> Model:
+    model = load_model(text, "m")
     model.set_axes(energy=ENERGY, time=TIME)
     for name in ("Step_01_x0", "Gauss_01_x0"):
-        model.add_dynamics(name, load_dynamics(FILE, "law", name))
+        model.add_dynamics(name, load_dynamics(text, "law", name))
     return model
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_sums_are_those_of_numpy_at_each_time(backend: str) -> None:
-    found = make_executor(moving(), None, backend).run(None)
+def along_aux() -> Model:
+    model = load_model(FILE, "m")
+    model.set_axes(energy=ENERGY, time=TIME)
+    model.set_axes(aux=AUX)
+    model.add_profile("Step_01_x0", load_profile(FILE, "along", "Step_01_x0"))
+    model.add_dynamics("Step_01_B", load_dynamics(FILE, "law", "Step_01_B"))
+    return model
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "one spectrum": still,
+    "one spectrum below Shirley": lambda: still(FILE.replace("  Step: {B", SHIRLEY + "  Step: {B")),
+    "moving": moving,
+    "moving, below Shirley": lambda: moving(FILE.replace("  Step: {B", SHIRLEY + "  Step: {B")),
+    "moving, below Tougaard": lambda: moving(
+        FILE.replace("  Step: {B", "  Tougaard: {B: [30, True], C: [160, True]}\n  Step: {B")
+    ),
+    "moving, above Shirley": lambda: moving(FILE.replace("  Gauss", SHIRLEY + "  Gauss")),
+    "expressions": lambda: moving(
+        FILE.replace("w: [0.5, True, 0.1, 3]", 'w: ["Gauss_01_SD * 1.1 + 0.01 * Gauss_01_x0"]')
+    ),
+    "two of them": lambda: moving(
+        FILE.replace(
+            "  Gauss", '  Step: {B: [2, True], x0: ["Step_01_x0 + 1"], w: [1, True]}\n  Gauss'
+        )
+    ),
+    "profile": along_aux,
+}
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_column_is_known(kind: str, windowed: bool) -> None:
+    """They used to be finite differences."""
+    model = MODELS[kind]()
+    shape = np.shape(model.evaluate())
+    draw = np.random.default_rng(2)
+    window: dict[str, Any] = {}
+    if windowed:
+        window = {
+            "columns": (11, 47),
+            "weight": draw.uniform(0.5, 2.0, shape),
+            "mask": draw.random(shape) < 0.1,
+        }
+    executor = make_executor(model, Measurement(draw.normal(size=shape), **window))
+    assert isinstance(executor, CompiledExecutor)
+    assert executor.capabilities.unknown_columns == ()
+    check_slopes(model, 1e-9, data=executor.measurement.data, least=1.0, **window)
+    assert {column.kind for column in classify_columns(build_graph(model))} <= {
+        "constant",
+        "structured",
+    }
+
+
+def test_counts_and_several_files() -> None:
+    model = moving()
+    clean = model.evaluate()
+    # far from the model, where differences of the deviance are exact enough
+    check_slopes(model, 1e-9, data=1.7 * clean + 1, loss="poisson", loss_scale=0.05, least=1.0)
+    other = still()
+    pairs = [(model, Measurement(clean)), (other, Measurement(other.evaluate()))]
+    joint = make_joint_executor(pairs)
+    assert joint.capabilities.unknown_columns == ()
+    together = joint.jacobian(None)
+    begin = 0
+    for pair, gather in zip(pairs, joint.problem.gather, strict=True):
+        own = make_executor(*pair).jacobian(None)
+        np.testing.assert_array_equal(together[gather, begin : begin + own.shape[1]], own)
+        begin += own.shape[1]
+    assert begin == together.shape[1]
+
+
+def test_a_background_that_is_not_linear_leaves_differences() -> None:
+    text = FILE.replace(
+        "  Step: {B", "  StaticShirley: {left: [2, True], right: [1, True]}\n  Step: {B"
+    )
+    model = still(text)
+    executor = make_executor(model, Measurement(np.zeros(61)))
+    names = [model.opt_param_names[k] for k in executor.capabilities.unknown_columns]
+    assert names == ["Step_01_B", "Step_01_x0", "Step_01_w"]
+    kinds = {column.name: column.kind for column in classify_columns(build_graph(model))}
+    assert [name for name, kind in kinds.items() if kind == "fallback"] == names
+    with pytest.raises(PlanError, match="has no known derivative"):
+        executor.jacobian(model.theta())
+
+
+def test_beside_a_registered_function_the_sums_are_known() -> None:
+    pyspec.register_function("Flat", lambda x, A: A * np.ones(x.size), "A")
+    try:
+        model = still(FILE.replace("  Offset", "  Flat: {A: [1, True]}\n  Offset"))
+        executor = make_executor(model, Measurement(np.zeros(61)))
+        unknown = executor.capabilities.unknown_columns
+        assert [model.opt_param_names[k] for k in unknown] == ["Flat_01_A"]
+        with pytest.raises(PlanError, match="registered function 'Flat' has no known derivative"):
+            executor.jacobian(model.theta())
+        columns = executor.jacobian(model.theta(), known_only=True)
+        known = make_executor(still(), Measurement(np.zeros(61))).jacobian(None)
+        np.testing.assert_allclose(columns[1:], known, rtol=1e-13, atol=1e-13)
+    finally:
+        forget_function("Flat")
+
+
+def test_outside_of_the_bounds_nothing_is_known() -> None:
+    model = moving()
+    executor = make_executor(model, Measurement(np.zeros((13, 61))))
+    theta = model.theta()
+    theta[model.opt_param_names.index("Step_01_w")] = -1.0
+    assert np.isnan(executor.run(theta)).all()
+    assert np.isnan(executor.jacobian(theta)[model.opt_param_names.index("Step_01_B")]).all()
+
+
+def test_fixed_values_count() -> None:
+    model = moving()
+    model.parameters["Step_01_w"].vary = False
+    executor = make_executor(model, Measurement(np.zeros((13, 61))))
+    changed = executor.jacobian(model.theta(), {"Step_01_w": 0.9})
+    model.set_values({"Step_01_w": 0.9})
+    again = make_executor(model, Measurement(np.zeros((13, 61)))).jacobian(model.theta())
+    np.testing.assert_array_equal(changed, again)
+
+
+# ---- as any other component ---------------------------------------------------------------------
+
+
+def test_the_sums_are_those_of_numpy_at_each_time() -> None:
+    found = agreed(moving())
     for row, t in enumerate(TIME):
-        x0 = 84.0 + (np.exp(-t / 2) if t >= 0 else 0.0)
-        peak = 3 * np.exp(-(((ENERGY - x0) / 0.5) ** 2) / 2)
-        expected = 1 + step(ENERGY, 5.0, x0, 0.5) + peak
+        moved = 0.1 + np.exp(-t / 2) if t >= 0 else 0.0
+        step, peak = (np.exp(-(((ENERGY - x0 - moved) / 0.5) ** 2) / 2) for x0 in (84.0, 84.5))
+        expected = 1 + 5 * (1 - np.cumsum(step) / step.sum()) + 3 * peak
         assert np.abs(found[row] - expected).max() <= 1e-13 * expected.max()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("columns", [(30, 50), (0, 20), (60, 81)])
+@pytest.mark.parametrize("columns", [(30, 50), (0, 20), (40, 61)])
 def test_a_window_is_cut_from_the_whole_sum(backend: str, columns: tuple[int, int]) -> None:
     model = moving()
-    measurement = Measurement(np.zeros((13, 81)), columns=columns, rows=(2, 9))
+    measurement = Measurement(np.zeros((13, 61)), columns=columns, rows=(2, 9))
     whole = make_executor(model, None, backend).run(None)
     found = make_executor(model, measurement, backend).run(None)
     np.testing.assert_allclose(found, whole[2:9, slice(*columns)], rtol=1e-14)
@@ -82,7 +304,7 @@ def test_a_registered_function_sees_the_whole_axis_behind_a_window() -> None:
     try:
         model = load_model("m: {Rise: {A: [2, True]}}\n", "m")
         model.set_axes(energy=ENERGY)
-        window = Measurement(np.zeros(81), columns=(30, 50))
+        window = Measurement(np.zeros(61), columns=(30, 50))
         for backend in BACKENDS:
             found = make_executor(model, window, backend).run(None)
             np.testing.assert_array_equal(found, 2.0 * np.arange(31, 51))
@@ -106,7 +328,7 @@ def test_it_lives_in_the_graph_the_plan_and_the_text() -> None:
 
 def test_other_energies_are_computed_on_the_axis_of_the_model() -> None:
     """A sum over other samples would be another one."""
-    model = spectrum()
+    model = still()
     finer = np.linspace(81.0, 87.0, 301)
     found = model.predict(energy=finer)
     at_samples = np.isclose(finer[:, None], ENERGY).any(axis=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 import mpmath as mp
 import numpy as np
 import pytest
+from support.agreement import BACKENDS
 from support.zoo import make_model
 
 from pyspec import components
@@ -81,10 +82,7 @@ def test_three_executors_agree(dtype: type) -> None:
     theta = model.theta()
     theta[model.opt_param_names.index("Offset_y0")] = -3.0  # the model turns negative
     measurement = Measurement(data=counts, rows=(1, 40), loss="poisson", loss_scale=2.0)
-    residuals = [
-        make_executor(model, measurement, backend).residual(theta)
-        for backend in ("tree", "interpreted", "compiled")
-    ]
+    residuals = [make_executor(model, measurement, backend).residual(theta) for backend in BACKENDS]
     scale = np.abs(residuals[0]).max()
     for residual in residuals[1:]:
         np.testing.assert_allclose(residual, residuals[0], rtol=0, atol=1e-10 * scale)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.agreement import agreed, check_slopes
 
-import pyspec.executor
 import pyspec.plot
 from pyspec import fit_model
 from pyspec.errors import DataError, ModelError
@@ -32,7 +32,6 @@ METAL = """  DS: {A: [3, true], x0: [84, true], F: [0.3, true], alpha: [0.12, tr
     beta: [1.3, true]
     w: [2.5, true]
 """
-BACKENDS = ("tree", "interpreted", "compiled")
 
 
 def made(*parts: str, name: str = "m") -> pyspec.model.Model:
@@ -52,10 +51,7 @@ def made(*parts: str, name: str = "m") -> pyspec.model.Model:
     ],
 )
 def test_all_executors_agree(parts: tuple[str, ...]) -> None:
-    model = made(*parts)
-    found = {backend: model.evaluate(backend) for backend in BACKENDS}
-    for value in found.values():
-        assert np.abs(value - found["tree"]).max() <= 1e-10 * np.abs(found["tree"]).max()
+    agreed(made(*parts))
 
 
 @pytest.mark.parametrize("parts", [(LINES,), (METAL,), (STEP, LINES), (SHIRLEY, LINES)])
@@ -77,15 +73,7 @@ def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]
 @pytest.mark.parametrize("lines", [LINES, pytest.param(METAL, marks=pytest.mark.slow)])
 def test_derivatives_by_all_parameters(lines: str) -> None:
     model = made(RESOLUTION, SHIRLEY, OFFSET, lines)
-    executor = pyspec.executor.make_executor(model, Measurement(), "compiled")
-    theta = np.array(model.theta())
-    columns = np.asarray(executor.jacobian(theta)).reshape(theta.size, ENERGY.size)
-    for k in range(theta.size):
-        step = 1e-5 * max(abs(theta[k]), 0.1)
-        moved = [theta + sign * step * np.eye(theta.size)[k] for sign in (-1, 1)]
-        low, high = (model.evaluate("tree", at) for at in moved)
-        slope = (high - low) / (2 * step)
-        assert np.abs(np.abs(columns[k]) - np.abs(slope)).max() <= 1e-5 * np.abs(slope).max()
+    check_slopes(model, 1e-5, step=1e-5, halvings=0, backend="tree")
 
 
 def test_a_resolution_above_only_some_blurs_those() -> None:

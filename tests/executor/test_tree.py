@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.errors import DataError, ModelError, PlanError
+from pyspec.errors import DataError, ModelError
 from pyspec.executor.tree import TreeExecutor
 from pyspec.functions import reference
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -133,60 +133,10 @@ def test_the_model_may_change_afterwards() -> None:
     np.testing.assert_array_equal(executor.run(None), before)
 
 
-def test_row_outside_a_domain_is_nan_as_a_whole() -> None:
-    text = TEXT.replace("F: [0.9, True]", "F: [0.5, True]")
-    moved = load_model(text)
-    moved.add_dynamics("GLP_01_F", load_dynamics(LAWS, "shift", "GLP_01_F"))
-    moved.set_axes(energy=X, time=T)
-    value = TreeExecutor(moved).run({"GLP_01_F_expFun_01_A": -1.0})
-    width = 0.5 + Decay(T, -1.0, 2.0, 0.0) + Wave(T, -0.1, 0.2, 0.0, -1.0, 0.05)
-    wrong = width <= 0
-    assert wrong.any()
-    assert not wrong.all()
-    assert np.isnan(value[wrong]).all()
-    expected = np.array([spectrum(X, 20.0, 84.0, F) for F in width[~wrong]])
-    np.testing.assert_allclose(value[~wrong], expected, rtol=1e-12)
-
-
-def test_law_outside_its_domain_makes_every_row_nan() -> None:
-    moved = model(T, GLP_01_x0="shift")
-    assert np.isnan(TreeExecutor(moved).run({"GLP_01_x0_expFun_01_tau": 0.0})).all()
-
-
 def test_relative_guard() -> None:
     executor = TreeExecutor(model())
     assert np.isnan(executor.run(None, {"LinBack_xStart": 88.0})).all()
     assert np.isfinite(executor.run(None, {"LinBack_xStart": 87.9})).all()
-
-
-def test_window_is_cropped() -> None:
-    moved = model(T, GLP_01_x0="shift")
-    full = TreeExecutor(moved).run(moved.theta())
-    window = Measurement(rows=(1, 4), columns=(10, 30))
-    value = TreeExecutor(moved, window).run(moved.theta())
-    np.testing.assert_array_equal(value, full[1:4, 10:30])
-    assert value.flags.c_contiguous
-    line = TreeExecutor(model(), Measurement(columns=(3, 7))).run(None)
-    np.testing.assert_allclose(line, spectrum(X, 20.0, 84.0)[3:7], rtol=1e-15)
-
-
-def test_residual_is_weighted_masked_and_flat() -> None:
-    moved = model(T, GLP_01_x0="shift")
-    full = TreeExecutor(moved).run(None)
-    keep = np.ones(full.shape, bool)
-    keep[2, 12] = keep[0, 0] = False
-    data = full + 1.0
-    data[2, 12] = np.nan
-    weight = np.linspace(1.0, 2.0, X.size)
-    measurement = Measurement(data, (1, 4), (10, 30), weight, keep)
-    residual = TreeExecutor(moved, measurement).residual(None)
-    expected = np.tile(weight[10:30], (3, 1))
-    expected[1, 2] = 0.0
-    assert residual.shape == (60,)
-    np.testing.assert_allclose(residual, expected.ravel(), rtol=1e-12)
-    out = np.empty(60)
-    assert TreeExecutor(moved, measurement).residual(None, out=out) is out
-    np.testing.assert_array_equal(out, residual)
 
 
 def test_what_is_refused() -> None:
@@ -195,20 +145,8 @@ def test_what_is_refused() -> None:
         TreeExecutor(bare)
     with pytest.raises(ModelError, match="GLP_01_x0 moves in time, but the model has no time axis"):
         TreeExecutor(model(None, GLP_01_x0="shift"))
-    executor = TreeExecutor(model())
-    with pytest.raises(DataError, match="needs data"):
-        executor.residual(None)
-    with pytest.raises(PlanError, match=r"free values have shape \(2,\), expected \(9,\)"):
-        executor.run([1.0, 2.0])
-    with pytest.raises(PlanError, match="'GLP_1_A' is not a free parameter; did you mean"):
-        executor.run({"GLP_1_A": 2.0})
-    with pytest.raises(PlanError, match="'GLP_01_A' is not a fixed parameter"):
-        executor.run(None, {"GLP_01_A": 2.0})
     for measurement, message in (
-        (Measurement(np.zeros(3)), r"data has shape \(3,\)"),
         (Measurement(keep=np.ones(3, bool)), "keep has shape"),
-        (Measurement(weight=np.ones(3)), "weight has shape"),
-        (Measurement(columns=(0, 99)), "the window's columns"),
         (Measurement(rows=(0, 2)), "of data with one axis; give points of a spectrum"),
     ):
         with pytest.raises(DataError, match=message):
