@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from support.guarded import drawn
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside, reference
@@ -33,18 +34,8 @@ KELVIN = 11604.5
 
 
 def draw(op: OpDef, rng: np.random.Generator, n_rows: int = N_ROWS) -> np.ndarray:
-    """(n_params, n_rows) parameters inside the domain of `op`, away from its edges.
-
-    Linear parameters have any sign. Others without a guard lie between 0 and 1, where a
-    mixing or an asymmetry is at home; the axes reach far beyond on both sides.
-    """
-    params = rng.uniform(0.05, 0.95, (len(op.params), n_rows))
-    for name in op.linear:
-        params[op.params.index(name)] = rng.normal(0.0, 1.0, n_rows)
-    for guard in op.guards:
-        other = params[int(guard.other)] if guard.relative else guard.other
-        sign = 1.0 if guard.comparison.startswith(">") else -1.0
-        params[guard.param] = other + sign * rng.uniform(0.5, 2.0, n_rows)
+    """(n_params, n_rows) parameters inside the domain of `op`, away from its edges."""
+    params = drawn(op, rng, n_rows, lambda _: rng.uniform(0.5, 2.0, n_rows))
     if "T" in op.params:
         params[op.params.index("T")] *= KELVIN
     assert not np.any(outside(op, list(params))), f"{op.name}: cannot draw inside of its guards"

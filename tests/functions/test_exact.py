@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from support.exact import exact_functions
+from support.guarded import drawn, inside
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside
@@ -44,13 +45,7 @@ def exact() -> Iterator[Callable[..., Any]]:
 
 def draw(op: OpDef, rng: np.random.Generator, n_rows: int) -> np.ndarray:
     """(n_params, n_rows) inside the domain; what is bounded by a number spans four decades."""
-    params = rng.uniform(0.05, 0.95, (len(op.params), n_rows))
-    for name in op.linear:
-        params[op.params.index(name)] = rng.normal(0.0, 1.0, n_rows)
-    for guard in op.guards:
-        other = params[int(guard.other)] if guard.relative else guard.other
-        sign = 1.0 if guard.comparison.startswith(">") else -1.0
-        params[guard.param] = other + sign * 10.0 ** rng.uniform(-2.0, 2.0, n_rows)
+    params = drawn(op, rng, n_rows, lambda _: 10.0 ** rng.uniform(-2.0, 2.0, n_rows))
     assert not np.any(outside(op, list(params)))
     return params
 
@@ -139,14 +134,9 @@ def test_extremes_are_no_nan(name: str, isa: str) -> None:
     op = OPS[name]
     sizes = np.array([1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160])
     rng = np.random.default_rng(31)
-    params = draw(op, rng, 400)
-    for guard in op.guards:
-        other = params[int(guard.other)] if guard.relative else guard.other
-        sign = 1.0 if guard.comparison.startswith(">") else -1.0
-        params[guard.param] = other + sign * rng.choice(sizes, 400)
+    params = inside(op, draw(op, rng, 400), lambda _: rng.choice(sizes, 400))
     x = np.concatenate([-sizes[::-1], [0.0], sizes, params[:, 0], params[:, 1]])
-    inside = ~np.asarray(outside(op, list(params))) & np.ones(400, bool)
-    params = params[:, inside]
+    params = params[:, ~np.asarray(outside(op, list(params))) & np.ones(400, bool)]
     params[:, : params.shape[1] // 2] = np.round(params[:, : params.shape[1] // 2])
     params = params[:, ~(np.asarray(outside(op, list(params))) & np.ones(params.shape[1], bool))]
     spectrum = np.ones((params.shape[1], x.size)) if op.spectrum_fed else None

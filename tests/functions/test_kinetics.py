@@ -94,12 +94,25 @@ def _exact(op, params, time, digits=16):
     return values["A"] * mpmath.re(total)
 
 
-def _exact_slope(op, params, index, time):
+def _exact_slope(op, params, index, time, step="1e-12", digits=16):
     """By a difference of exact values, over a step whose square is below rounding."""
-    step = mpmath.mpf(10) ** -12
     high, low = list(params), list(params)
-    high[index], low[index] = high[index] + step, low[index] - step
-    return (_exact(op, high, time) - _exact(op, low, time)) / (2 * step)
+    high[index], low[index] = high[index] + mpmath.mpf(step), low[index] - mpmath.mpf(step)
+    change = _exact(op, high, time, digits) - _exact(op, low, time, digits)
+    return float(change / (2 * mpmath.mpf(step)))
+
+
+def _check_rates(op, params, times, value, slopes, allowed, *, step, digits=16, size=None):
+    """The value, and the slopes by all rates at late times, are those of exact arithmetic; `step`
+    is relative, `size` that of the value."""
+    given = [mpmath.mpf(p) for p in params]
+    exact = np.array([float(_exact(op, given, t, digits)) for t in times.tolist()])
+    size = np.max(np.abs(exact)) if size is None else size
+    np.testing.assert_allclose(value, exact, rtol=0, atol=allowed[0] * size)
+    for k in (k for k, name in enumerate(op.params) if name.startswith("k")):
+        for t, found in zip(times.tolist()[2:], slopes[k, 2:].tolist(), strict=True):
+            slope = _exact_slope(op, given, k, t, mpmath.mpf(step) * given[k], digits)
+            assert abs(found - slope) <= allowed[1] * max(abs(slope), size / params[k])
 
 
 @pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
@@ -125,7 +138,7 @@ def test_derivatives_equal_exact_arithmetic(scheme: str, rates: str, under: bool
         given = [mpmath.mpf(p) for p in params]
         for k, slope in enumerate(slopes):
             for t, found in list(zip(TIMES.tolist(), slope.tolist(), strict=True))[1::2]:
-                exact = float(_exact_slope(op, given, k, t))
+                exact = _exact_slope(op, given, k, t)
                 assert abs(found - exact) <= 1e-9 * max(abs(exact), size / abs(params[k]))
 
 
@@ -139,23 +152,9 @@ def test_circles_keep_slow_rates_beside_fast_ones(scheme: str, apart: float) -> 
         params[k] *= apart ** -((k - 1) % 3 / 2) if name.startswith("k") else 1.0
     params[names.index("t0")] = 0.0
     times = np.array([0.3, 4.0, 50.0, 1e3 * apart**0.5, apart])
-    value, slopes = np.empty((1, times.size)), [np.empty((1, times.size)) for _ in names]
-    KernelCall(op, times, np.ascontiguousarray(params[:, None]), value, slopes).run()
+    value, slopes = _run(op, params, time=times)
     with mpmath.workdps(60):
-        given = [mpmath.mpf(p) for p in params]
-        exact = np.array([float(_exact(op, given, t)) for t in times.tolist()])
-        size = np.max(np.abs(exact))
-        np.testing.assert_allclose(value[0], exact, rtol=0, atol=1e-14 * size)
-        for k, name in enumerate(names):
-            if name.startswith("k"):
-                step = mpmath.mpf(10) ** -25 * given[k]
-                for t, found in zip(times.tolist()[2:], slopes[k][0, 2:].tolist(), strict=True):
-                    sides = [
-                        _exact(op, [p + (j == k) * d for j, p in enumerate(given)], t)
-                        for d in (step, -step)
-                    ]
-                    slope = float((sides[0] - sides[1]) / (2 * step))
-                    assert abs(found - slope) <= 1e-12 * max(abs(slope), size / params[k])
+        _check_rates(op, params, times, value, slopes, (1e-14, 1e-12), step="1e-25")
 
 
 #: Three and more states that exchange, several ways to one state, several starts, two pairs.
@@ -207,23 +206,11 @@ def test_mixed_schemes_keep_slow_rates_beside_fast_ones(
     values |= {"A": HEIGHT, "t0": 0.0, "SD": 0.3}
     params = np.array([values[name] for name in op.params])
     times = np.array([0.3, 4.0, apart**0.5, apart, 10 * apart])
-    value, slopes = np.empty((1, times.size)), [np.empty((1, times.size)) for _ in params]
-    KernelCall(op, times, np.ascontiguousarray(params[:, None]), value, slopes).run()
-    np.testing.assert_allclose(op.own(times, *params), value[0], rtol=0, atol=1e-12)
+    value, slopes = _run(op, params, time=times)
+    np.testing.assert_allclose(op.own(times, *params), value, rtol=0, atol=1e-12)
     with mpmath.workdps(110):
-        given = [mpmath.mpf(p) for p in params]
-        exact = np.array([float(_exact(op, given, t, 50)) for t in times.tolist()])
-        np.testing.assert_allclose(value[0], exact, rtol=0, atol=1e-13 * HEIGHT)
-        for k, name in enumerate(op.params):
-            if name.startswith("k"):
-                step = mpmath.mpf(10) ** -15 * given[k]
-                for t, found in zip(times.tolist()[2:], slopes[k][0, 2:].tolist(), strict=True):
-                    sides = [
-                        _exact(op, [p + (j == k) * d for j, p in enumerate(given)], t, 50)
-                        for d in (step, -step)
-                    ]
-                    slope = float((sides[0] - sides[1]) / (2 * step))
-                    assert abs(found - slope) <= allowed * max(abs(slope), HEIGHT / params[k])
+        exactly = {"step": "1e-15", "digits": 50, "size": HEIGHT}
+        _check_rates(op, params, times, value, slopes, (1e-13, allowed), **exactly)
 
 
 @pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
@@ -232,9 +219,8 @@ def test_the_reference_keeps_its_digits_for_long_times(scheme: str, under: bool)
     """Squaring doubles what rounding adds: 1e-9 at 1e6 times that of the fastest state."""
     op, params = _case(scheme, "far", under)
     times = np.geomspace(1e-3, 1e6, 30)
-    value = np.empty((1, times.size))
-    KernelCall(op, times, np.ascontiguousarray(params[:, None]), value, None).run()
-    np.testing.assert_allclose(op.own(times, *params), value[0], rtol=0, atol=3e-12 * HEIGHT)
+    value, _ = _run(op, params, slopes=False, time=times)
+    np.testing.assert_allclose(op.own(times, *params), value, rtol=0, atol=3e-12 * HEIGHT)
 
 
 @pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])

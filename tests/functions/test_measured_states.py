@@ -95,6 +95,19 @@ def _kernel(row: OpDef, values: dict[str, float]) -> tuple[np.ndarray, np.ndarra
     return value[0], slopes[:, 0]
 
 
+def _check_slopes(law: OpDef, row: OpDef, values: dict[str, Any], state: str, step: str) -> None:
+    """All slopes are differences of solutions over a step, relative to each parameter."""
+    _, slopes = _kernel(row, values)
+    given = {key: mpmath.mpf(one) for key, one in values.items()}
+    for k, param in enumerate(row.params):
+        h = mpmath.mpf(step) * max(given[param], mpmath.mpf("1e-3"))
+        high = _exact(law, "uneven", given | {param: given[param] + h}, state)
+        low = _exact(law, "uneven", given | {param: given[param] - h}, state)
+        exact = np.array([float((a - b) / (2 * h)) for a, b in zip(high, low, strict=True)])
+        size = np.max(np.abs(exact))
+        np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * size)
+
+
 @pytest.mark.parametrize("name", RESPONSES)
 @pytest.mark.parametrize("rates", RATES)
 @pytest.mark.parametrize(("body", "state"), CASES)
@@ -131,17 +144,8 @@ def test_values_solve_the_equations(body: str, state: str, rates: str, name: str
 )  # fmt: skip
 def test_slopes_are_those_of_the_solution(body: str, state: str, rates: str) -> None:
     law, row = _op(body, state, "uneven")
-    values = _values(rates)
-    _, slopes = _kernel(row, values)
     with mpmath.workdps(60):
-        given = {key: mpmath.mpf(one) for key, one in values.items()}
-        for k, param in enumerate(row.params):
-            step = mpmath.mpf(10) ** -22 * max(given[param], mpmath.mpf("1e-3"))
-            high = _exact(law, "uneven", given | {param: given[param] + step}, state)
-            low = _exact(law, "uneven", given | {param: given[param] - step}, state)
-            exact = np.array([float((a - b) / (2 * step)) for a, b in zip(high, low, strict=True)])
-            size = np.max(np.abs(exact))
-            np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * size)
+        _check_slopes(law, row, _values(rates), state, "1e-22")
 
 
 #: Rates a million times apart, in schemes whose interpolation at eigenvalues has terms that cancel.
@@ -165,17 +169,12 @@ def test_slopes_keep_their_digits_at_rates_far_apart(
     state = FAR[name][1]
     law, row = _op(name, state, "uneven")
     values = _values("far")
-    value, slopes = _kernel(row, values)
+    value, _ = _kernel(row, values)
     with mpmath.workdps(45):
         given = {key: mpmath.mpf(one) for key, one in values.items()}
         exact = np.array([float(one) for one in _exact(law, "uneven", given, state)])
         np.testing.assert_allclose(value, exact, rtol=0, atol=1e-13 * np.max(np.abs(exact)))
-        for k, param in enumerate(row.params):
-            step = mpmath.mpf(10) ** -16 * max(given[param], mpmath.mpf("1e-3"))
-            high = _exact(law, "uneven", given | {param: given[param] + step}, state)
-            low = _exact(law, "uneven", given | {param: given[param] - step}, state)
-            exact = np.array([float((a - b) / (2 * step)) for a, b in zip(high, low, strict=True)])
-            np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * np.max(np.abs(exact)))
+        _check_slopes(law, row, values, state, "1e-16")
 
 
 @pytest.mark.parametrize("n_rows", [1, 11])

@@ -61,20 +61,14 @@ ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("name", ONSETS)
 def test_jumps(name: str) -> None:
+    """Between 1e-9 before and behind a sample, or the distance of two, the model changes by much
+    more than that where, and only where, a parameter is said to jump."""
     law, expected = ONSETS[name]
     made = energy_model(PEAK, moves={"GLP_01_A": law})
     graph = build_graph(made)
     assert jump_parameters(graph) == tuple(f"GLP_01_A_{end}" for end in expected)
     fallback = {c.name for c in classify_columns(graph) if c.kind == "fallback"}
     assert fallback == set(jump_parameters(graph))
-
-
-@pytest.mark.parametrize("name", ONSETS)
-def test_they_do_jump(name: str) -> None:
-    """Between 1e-9 before and behind a sample, or the distance of two, the model changes by much
-    more than that where, and only where, a parameter is said to jump."""
-    law, expected = ONSETS[name]
-    made = energy_model(PEAK, moves={"GLP_01_A": law})
     executor, names = make_executor(made), made.opt_param_names
     for end in ("t0", "width"):
         theta = made.theta()
