@@ -145,10 +145,10 @@ class Stack:
         self._projection: Projection | None = None
         known = [(data, weight) for data, weight in pairs if data is not None]
         if len(known) == len(files):
-            weight, data = None, np.concatenate([one for one, _ in known], axis=1)
+            weight, data = None, _beside([one for one, _ in known])
             if any(one is not None for _, one in known):
                 filled = [np.ones(own.shape) if one is None else one for own, one in known]
-                weight = np.concatenate(filled, axis=1)
+                weight = _beside(filled)
             scale = measured.loss_scale if measured.loss == "poisson" else 0.0
             self._projection = Projection(
                 data if weight is None or scale else data * weight,
@@ -382,6 +382,11 @@ class Stack:
         names = self.fixed_names
         given = values_of(fixed, names, self._held, "fixed", self.model.name)
         return dict(zip(names, given.tolist(), strict=True))
+
+
+def _beside(arrays: Sequence[Array]) -> Array:
+    """(n_groups, n_x) of all files; that of one is no copy."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
 
 def _joint_names(index: int, designer: Designer) -> dict[str, Par]:
