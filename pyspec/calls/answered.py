@@ -10,16 +10,17 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from pyspec.errors import CallError, NoSuchNameError, suggest
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def answered(function: Function) -> Function:
+def answered(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """Lets a function raise :class:`CallError` for arguments that it does not take.
 
     A function that :func:`pyspec.fit.interrupts.held` marks is surrounded by what that asks for.
@@ -27,7 +28,7 @@ def answered(function: Function) -> Function:
     depth = 1 + (inspect.unwrap(function) is not function)
 
     @wraps(function)
-    def call(*args: Any, **kwargs: object) -> Any:
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
@@ -40,10 +41,10 @@ def answered(function: Function) -> Function:
 
     surround = getattr(function, "surrounded_by", None)
     if surround is None:
-        return call  # type: ignore[return-value]
+        return call
 
     @wraps(function)
-    def held(*args: Any, **kwargs: object) -> Any:
+    def held(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         # No `with`: Python calls __exit__ from C and looks for signals once it has returned.
         around = surround()
         around.begin()
@@ -55,7 +56,7 @@ def answered(function: Function) -> Function:
         around.end(None)
         return result
 
-    return held  # type: ignore[return-value]
+    return held
 
 
 def explain(
@@ -107,7 +108,7 @@ class Suggesting:
 
     if not TYPE_CHECKING:  # it would make every name one of the class
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             kind = type(self)
             if name.startswith("_") or hasattr(kind, name):
                 return object.__getattribute__(

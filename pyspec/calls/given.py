@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, PyspecError, shortened, suggest
 
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
 #: No number that is counted with is as large.
 LARGEST = 2**63
 
 Array = npt.NDArray[np.float64]
+Stored = npt.NDArray[np.generic]
+
+Frozen = TypeVar("Frozen", bound=Stored)
 
 
 def real(what: str, given: object) -> Array:
@@ -22,9 +28,8 @@ def real(what: str, given: object) -> Array:
     return np.asarray(real_array(what, given), dtype=np.float64)
 
 
-def real_array(what: str, given: object) -> npt.NDArray[Any]:
+def real_array(what: str, given: object) -> Stored:
     """The same in their own type; masked ones, if there are any, as float64."""
-    array: Any = given
     try:
         array = given if isinstance(given, np.ma.MaskedArray) else np.asarray(given)
     except ValueError:  # lists of different lengths
@@ -34,34 +39,32 @@ def real_array(what: str, given: object) -> npt.NDArray[Any]:
             f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"
         )
     if np.ma.is_masked(array):
-        return np.asarray(array.astype(np.float64).filled(np.nan))
+        return np.ma.filled(array.astype(np.float64), np.nan)
     return np.asarray(array)
 
 
-def is_whole(given: Any, least: int) -> bool:
+def is_whole(given: object, least: int) -> TypeGuard[float]:
     """Whether this is a whole number from `least` on that something can be counted with."""
     if isinstance(given, (bool, np.bool_)):
         return False
-    whole = isinstance(given, (int, np.integer)) or (
-        isinstance(given, (float, np.floating)) and float(given).is_integer()
-    )
-    return whole and least <= given < LARGEST
+    if isinstance(given, (float, np.floating)):
+        return float(given).is_integer() and least <= float(given) < LARGEST
+    return isinstance(given, (int, np.integer)) and least <= int(given) < LARGEST
 
 
-def whole(what: str, given: Any, least: int, error: type[PyspecError]) -> int:
+def whole(what: str, given: object, least: int, error: type[PyspecError]) -> int:
     """The number: 3 of 3.0, too. Raises `error` unless this is a whole number from `least` on."""
     if not is_whole(given, least):
         raise error(f"{what} must be a whole number from {least} on, not {shortened(given)}")
     return int(given)
 
 
-def row_of(what: str, given: Any, n: int, of: str = "a row") -> int:
+def row_of(what: str, given: object, n: int, of: str = "a row") -> int:
     """The place of a row, 0 to n - 1; a number from -n on counts from the end. Raises
     :class:`DataError` for any other."""
-    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
-    if not whole or not -n <= given < n:
-        raise DataError(f"{what} {shortened(given)} is not {of}; there are 0 to {n - 1}")
-    return int(given) % n
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and -n <= given < n:
+        return int(given) % n
+    raise DataError(f"{what} {shortened(given)} is not {of}; there are 0 to {n - 1}")
 
 
 def one_of(what: str, given: object, known: Sequence[str], error: type[PyspecError]) -> None:
@@ -71,7 +74,7 @@ def one_of(what: str, given: object, known: Sequence[str], error: type[PyspecErr
         raise error(f"{what} must be one of {', '.join(known)}, not {shortened(given)}{hint}")
 
 
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: Frozen) -> Frozen:
     """A read-only view: the owner's array stays as it is."""
     view = array.view()
     view.flags.writeable = False

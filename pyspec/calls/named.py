@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -44,7 +44,13 @@ class Listed(list[Held]):
         super().__init__()
         self.what = what
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Held: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Held]: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Held | list[Held]:
         try:
             return super().__getitem__(key)
         except (IndexError, TypeError):

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
 from pyspec.cli.json_output import Facts, hush, lacks_letters, reader_left
@@ -108,6 +107,6 @@ def join_values(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Warnings as a line for people, without file and source."""
     print(f"pyspec: warning: {message}", file=sys.stderr)

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a help text needs neither
     from pyspec.io import Dataset
     from pyspec.model import Model
 
 
-class Facts(dict[str, Any]):
+class Facts(dict[str, object]):
     """What a command found, by name. Commands fill it always; ``--json`` prints it."""
 
     def show(self, command: str | None, exit_code: int) -> None:
@@ -59,7 +59,7 @@ def hush() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """A value as JSON can hold it; NaN and infinities are null."""
     if isinstance(value, Mapping):
         return {str(name): plain(one) for name, one in value.items()}
@@ -74,7 +74,7 @@ def plain(value: object) -> Any:
     return value
 
 
-def data_facts(dataset: Dataset, spoken: Callable[[str], str]) -> dict[str, Any]:
+def data_facts(dataset: Dataset, spoken: Callable[[str], str]) -> dict[str, object]:
     """A data set without its numbers; its notes in the syntax of `spoken`."""
     return {
         "name": dataset.name,
@@ -93,7 +93,7 @@ def data_facts(dataset: Dataset, spoken: Callable[[str], str]) -> dict[str, Any]
     }
 
 
-def model_facts(model: Model) -> dict[str, Any]:
+def model_facts(model: Model) -> dict[str, object]:
     """A model: components, parameters, what moves."""
     return {
         "model": model.name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +25,7 @@ class Drawn:
     kind: str
     sigma: float | None
     scale: float | None
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     values: dict[str, float]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from pyspec.plot.figures.maps import draw_map
 from pyspec.plot.style import DATA, FIT
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ def plot_comparison(
     model: Model,
     heading: str,
     **options: Unpack[PlotOptions],
-) -> Any:
+) -> Figure:
     """Draws clean and noisy data, (n_energy,), (n_time, n_energy), or (n_time,) of a trace without
     energies; returns the Figure.
 

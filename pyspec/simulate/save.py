@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,22 +66,25 @@ def save_data(
         write(part, arrays, settings, values)
 
 
-def csv_text(data: Array, energy: Any, time: Any) -> str:
+def csv_text(data: Array, energy: Array | None, time: Array | None) -> str:
     """A matrix with times in the first column and energies in the first row; one spectrum, or a
     trace without energies, as two columns."""
     stream = io.StringIO()
     if data.ndim == 1:
         name, axis = ("time", time) if energy is None else ("energy", energy)
+        assert axis is not None
         stream.write(f"{name},intensity\n")
         np.savetxt(stream, np.column_stack([axis, data]), fmt="%.10g", delimiter=",")
         return stream.getvalue()
+    assert energy is not None
+    assert time is not None
     stream.write("time," + ",".join(f"{value:.10g}" for value in energy) + "\n")
     np.savetxt(stream, np.column_stack([time, data]), fmt="%.10g", delimiter=",")
     return stream.getvalue()
 
 
 def _write_npz(
-    part: Path, arrays: dict[str, Any], settings: Mapping[str, object], values: dict[str, float]
+    part: Path, arrays: dict[str, Array], settings: Mapping[str, object], values: dict[str, float]
 ) -> None:
     plain = {"data": arrays["noisy"][0], **_for_read(arrays)}
     facts = {**settings, "values": values}
@@ -90,7 +92,7 @@ def _write_npz(
         np.savez_compressed(stream, **plain, settings=np.array(json.dumps(facts)))
 
 
-def _for_read(arrays: dict[str, Any]) -> dict[str, Any]:
+def _for_read(arrays: dict[str, Array]) -> dict[str, Array]:
     """Only one noisy array has the name and the shape that `read` looks for."""
     if len(arrays["noisy"]) > 1:
         return arrays
@@ -98,7 +100,7 @@ def _for_read(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_hdf5(
-    part: Path, arrays: dict[str, Any], settings: Mapping[str, object], values: dict[str, float]
+    part: Path, arrays: dict[str, Array], settings: Mapping[str, object], values: dict[str, float]
 ) -> None:
     h5py = need("h5py", "simulated data in HDF5")
     with h5py.File(part, "w") as file:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from pyspec.fit.results.prediction import model_slopes
 from pyspec.fit.results.table import need_pandas
 from pyspec.model import Measurement, Model
 from pyspec.simulate.drawn import positive
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Array = npt.NDArray[np.float64]
 
@@ -144,7 +147,7 @@ def sensitivity_report(
     par_names: Sequence[str] | None = None,
     *,
     fixed: Sequence[str] = (),
-) -> Any:
+) -> DataFrame:
     """A pandas DataFrame with a row for each free parameter: name, value, sigma (the bound of
     :func:`crb`), sigma_uncorrelated (with all others known), correlation_penalty (their ratio; far
     above 1, more counts help little, and other axes more), rel_precision (sigma / abs(value)).

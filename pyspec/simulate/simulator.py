@@ -20,6 +20,7 @@ from pyspec.simulate.sweep import ParameterSweep
 from pyspec.simulate.sweep_file import run_sweep
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
     from pyspec.plot.config import PlotOptions
@@ -144,7 +145,7 @@ class Simulator(Suggesting):
         if self.seed is not None:
             self._generator = np.random.default_rng([self.seed, index])
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """How the data are made, as the attributes of a file."""
         found = {
             "pyspec": VERSION,
@@ -327,7 +328,7 @@ class Simulator(Suggesting):
         *,
         save_img: int = 0,
         **options: Unpack[PlotOptions],
-    ) -> Any:
+    ) -> Figure:
         """Draws clean and noisy data, the last simulated ones of that dimension or new ones;
         returns the Figure. A `save_img` other than 0 needs `save_path`. Options as of
         :func:`pyspec.plot.plot_data`."""
@@ -393,8 +394,7 @@ class Simulator(Suggesting):
 
         ``parameters/<name>`` (n,), ``clean`` (n, …), ``noisy`` (n, n_realizations, …), and the
         axes; :class:`SweepDataset` reads it. The file appears when it is complete. Starting the
-        same sweep again continues a run that was stopped. The model keeps its
-        values.
+        same sweep again continues a run that was stopped. The model keeps its values.
         """
         dim = self.model.dimension if dim is None else dim
         return run_sweep(self, parameter_sweep, n_realizations, dim, filepath, show_progress)

@@ -136,10 +136,8 @@ class ParameterSweep(Suggesting):
 
     def __iter__(self) -> Iterator[dict[str, float]]:
         columns = self.columns
-        rows: Any = zip(*columns.values(), strict=True)
-        if self.is_grid:
-            rows = itertools.product(*columns.values())
-        for row in rows:
+        every = columns.values()
+        for row in itertools.product(*every) if self.is_grid else zip(*every, strict=True):
             yield {name: float(value) for name, value in zip(self.names, row, strict=True)}
 
     def check(self, model: Model) -> None:

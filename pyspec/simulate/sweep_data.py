@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from pyspec.fit.results.table import need_pandas
 from pyspec.io.optional import need
 from pyspec.simulate.drawn import made_by
 from pyspec.simulate.sweep_file import NOISE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Array = npt.NDArray[np.float64]
 
@@ -102,7 +105,7 @@ class SweepDataset(Suggesting):
             found["noisy"] = list(np.asarray(self._file["noisy"][k]))
         return found
 
-    def get_parameter_summary(self) -> Any:
+    def get_parameter_summary(self) -> DataFrame:
         """The swept values as a pandas DataFrame: one row a combination, one column a parameter."""
         columns = {name: np.asarray(self._file[f"parameters/{name}"]) for name in self.names}
         frame = need_pandas().DataFrame(columns)

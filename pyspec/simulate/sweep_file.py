@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from pyspec.io.optional import need
 from pyspec.model import Model
 from pyspec.model.data.digest import digest
 from pyspec.simulate.sweep import ParameterSweep
+
+if TYPE_CHECKING:
+    import h5py
 
 Array = npt.NDArray[np.float64]
 
@@ -36,7 +39,7 @@ class RepeatedData(Protocol):
     @property
     def noise_model(self) -> dict[str, Any]: ...
 
-    def settings(self) -> dict[str, Any]: ...
+    def settings(self) -> dict[str, object]: ...
 
     def start_stream(self, index: int) -> None: ...
 
@@ -92,7 +95,7 @@ def run_sweep(
 
 def _facts(
     simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a reader wants to know of a sweep before it reads data."""
     n = sweep.get_n_configs()
     return {
@@ -108,7 +111,7 @@ def _facts(
     }
 
 
-def _write_axes(file: Any, model: Model, dim: int) -> None:
+def _write_axes(file: h5py.File, model: Model, dim: int) -> None:
     for name in ("energy", "time"):
         axis = getattr(model, name)
         is_used = name == "energy" or dim == 2 or model.is_time_model
@@ -140,14 +143,14 @@ def _finished(h5py: ModuleType, part: Path, key: str) -> int:
         return 0  # killed while it wrote: begin again
 
 
-def _opened(h5py: ModuleType, part: Path, key: str, done: int) -> Any:
+def _opened(h5py: ModuleType, part: Path, key: str, done: int) -> h5py.File:
     file = h5py.File(part, "r+" if done else "w")
     file.attrs["key"], file.attrs["pyspec"], file.attrs["closed"] = key, VERSION, False
     return file
 
 
 def _write_one(
-    file: Any,
+    file: h5py.File,
     simulator: RepeatedData,
     values: dict[str, float],
     index: int,

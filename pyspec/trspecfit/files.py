@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import BackendError, DataError, suggest
 from pyspec.executor import backend_name
-from pyspec.fit import FitResult, SliceResults
+from pyspec.fit import SliceResults
+from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Model
+from pyspec.model.data.checksum import Data
+from pyspec.plot.protocols import Fit
 from pyspec.workflow import File as _File
 from pyspec.workflow import Project as _Project
 from pyspec.workflow.workspace import Workspace
@@ -91,7 +93,7 @@ class File(_File):
 
     def set_sigma(
         self,
-        sigma: Any,
+        sigma: npt.ArrayLike | None,
         *,
         noise_type: str | None = None,
         sigma_source: str = "user_supplied",
@@ -113,7 +115,7 @@ class File(_File):
         return 0 if self.data is None else self.data.ndim
 
     @property
-    def data_raw(self) -> npt.NDArray[Any] | None:
+    def data_raw(self) -> Data | None:
         """The data as they came, before subtract_dark and calibrate_data."""
         return self._raw
 
@@ -204,21 +206,21 @@ class File(_File):
         """The model of the last 2D fit."""
         return self._model_of("2d")
 
-    def _last(self, fit_type: str) -> Iterator[Any]:
+    def _last(self, fit_type: str) -> Iterator[Fit]:
         return (result for result in reversed(self.results) if result.fit_type == fit_type)
 
     def _model_of(self, fit_type: str) -> Model | None:
         """The loaded model of the last fit of a type, with what the fit found; the copy that was
         fitted where the model is loaded no more."""
-        result: FitResult | SliceResults | None = next(self._last(fit_type), None)
+        result = next(self._last(fit_type), None)
         if result is None:
             return None
         return self.models.get(result.model_name, result.model)
 
     @property
-    def data_spec(self) -> npt.NDArray[Any] | None:
+    def data_spec(self) -> Data | None:
         """(n_energy,) the spectrum of the last fit of one spectrum."""
-        result: FitResult | None = next(self._last("spectrum"), None)
+        result = next(self._last("spectrum"), None)
         return None if result is None else result.measurement.data
 
     @property
@@ -238,6 +240,7 @@ class File(_File):
         return str(getattr(self.project, "sigma_source", "user_supplied"))
 
     @property
-    def results_sbs(self) -> list[Any]:
+    def results_sbs(self) -> list[SliceFit]:
         """The slices of the last slice-by-slice fit."""
-        return list(next(self._last("sbs"), ()))
+        found = next(self._last("sbs"), None)
+        return [*found] if isinstance(found, SliceResults) else []

@@ -5,9 +5,9 @@ No object of these classes is made: :mod:`pyspec.trspecfit` gives their names to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,11 @@ from pyspec.ir import build_graph
 from pyspec.ir.dot import to_dot
 from pyspec.model import Component, Model
 from pyspec.plot import PlotConfig, plot_model_1d, plot_model_2d
+from pyspec.plot.config import PlotOptions
 from pyspec.plot.figures.model import plot_component_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = npt.NDArray[np.float64]
 
@@ -106,7 +110,7 @@ class ModelNames(Model):
         save_path: str | Path = "",
         config: PlotConfig | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Figure:
         """Draws the spectrum of the row `t_ind`, or without `plot_sum` its components; returns the
         Figure.
 
@@ -128,7 +132,7 @@ class ModelNames(Model):
         z_lim: tuple[float, float] | None = None,
         config: PlotConfig | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Figure:
         """Draws the spectra as a map over energy and time; returns the Figure. `y_lim` are times,
         `z_lim` intensities; see :meth:`plot_1d`."""
         limits = {"x_lim": x_lim, "y_lim": y_lim, "z_lim": z_lim}
@@ -227,10 +231,10 @@ class ComponentNames(Component):
         save_img: int | None = None,
         save_path: str | Path = "",
         config: PlotConfig | None = None,
-        plot_kwargs: Mapping[str, Any] | None = None,
+        plot_kwargs: PlotOptions | None = None,
         spectrum: npt.ArrayLike | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Figure:
         """Draws the component alone at the row `t_ind`, with the values of its model; returns the
         Figure.
 
@@ -249,5 +253,5 @@ class ComponentNames(Component):
             raise DataError("plot_every and plot_max are whole numbers from 1 on")
         path = image_path(save_img, save_path, self.name)
         chosen = (plot_every, plot_max) if plot_traces else None
-        look = {"config": config, "save_path": path, **dict(plot_kwargs or {}), **options}
+        look = {"config": config, "save_path": path, **(plot_kwargs or {}), **options}
         return plot_component_of(owner, self.name, t_ind, chosen, spectrum, **look)

@@ -7,17 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.data.checksum import Data
+
+Array = npt.NDArray[np.float64]
+
 
 class ResultNames:
     """Names that a FitResult and SliceResults get."""
 
     @property
-    def observed(self: Any) -> npt.NDArray[Any]:
+    def observed(self: Any) -> Data:
         """The data of the fit window: `data`."""
         return np.asarray(self.data)
 
     @property
-    def metrics(self: Any) -> dict[str, Any]:
+    def metrics(self: Any) -> dict[str, float | Array]:
         """How good the fit is: `statistics`; of slices name → (n,), NaN for slices without one."""
         if self.fit_type != "sbs":
             return dict(self.statistics)

@@ -80,7 +80,7 @@ def _at(place: str) -> Iterator[None]:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _check_noise(settings: dict[str, object], places: dict[str, str]) -> None:
+def _check_noise(settings: dict[str, Any], places: dict[str, str]) -> None:
     """Raises :class:`DataError` for settings of the noise that do not go together."""
     kind = str(settings.get("noise_type") or "unknown").lower()
     sigma, scale = (number(settings.get(key)) for key in ("sigma_data", "noise_scale"))
@@ -127,7 +127,7 @@ def _entries(path: Path) -> Iterator[tuple[str, str, Any]]:
         yield source.at(key.line), key.text, _plain(node)
 
 
-def _plain(node: Node) -> Any:
+def _plain(node: Node) -> object:
     """Lists, texts, and plain words as the numbers and truth values that they spell."""
     if isinstance(node, Sequence):
         return [_plain(item) for item in node.items]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from pyspec._library.threads import refuse_many
 from pyspec.cli.jobs.fields import FlagError
@@ -16,7 +15,7 @@ PATIENCE = 60
 
 
 @contextmanager
-def client_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+def client_of(scheduler: str | None, workers: int | None) -> Iterator[object]:
     """A client of the scheduler at this address, with that many workers at least; or of so many
     processes of this machine; None where neither is given.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from argparse import Namespace
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 
@@ -265,12 +264,12 @@ def _called(op: int) -> str:
     return list(OPS)[op] if op >= 0 else ""
 
 
-def _flags(node: Any) -> str:
+def _flags(node: np.void) -> str:
     return " once" if int(node["flags"]) & CONSTANTS["FLAG_STATIC"] else ""
 
 
 def _flow(
-    node: Any, spectrum: bool, called: list[int], names: tuple[str, ...], model: Model
+    node: np.void, spectrum: bool, called: list[int], names: tuple[str, ...], model: Model
 ) -> list[str]:
     """What a node writes and reads."""
     target, source = int(node["target"]), int(node["source"])

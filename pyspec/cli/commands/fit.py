@@ -48,7 +48,7 @@ def run(given: Namespace) -> int:
     return run_many(given, jobs, partial(_fit_job, given))
 
 
-def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Any]:
+def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Fit]:
     """One job of several and its fit, which is not written."""
     job = read_job(path)
     _override(job, given)
@@ -243,10 +243,10 @@ def _when(job: Job) -> When:
     return (None, point) if isinstance(point, tuple) else (point, None)
 
 
-def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object) -> list[Any]:
+def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object) -> list[Fit]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
     marks them where a signal comes, `client` shares those of all times."""
-    found = []
+    found: list[Fit] = []
     options = {"progress": job.fit.progress, **job.fit.options}
     if job.baseline is not None and kind in WITH_BASELINE:
         found.append(hold.mark(file.fit_baseline(name, **options)))
@@ -262,8 +262,8 @@ def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object
 
 
 def _fit_main(
-    job: Job, file: File, name: str, kind: str, options: dict[str, Any], client: Any
-) -> Any:
+    job: Job, file: File, name: str, kind: str, options: dict[str, Any], client: object
+) -> Fit:
     if kind == "trace":
         return file.fit_trace(file.models[name], **options)
     if kind == "spectrum":
@@ -271,7 +271,7 @@ def _fit_main(
         return file.fit_spectrum(name, time_point=point, time_range=span, **options)
     if kind == "slices":
         return file.fit_slice_by_slice(name, n_workers=job.fit.workers, **options)
-    return file.fit_2d(name, **options, **({} if client is None else {"client": client}))
+    return file.fit_2d(name, client=client, **options)
 
 
 def _exit_code(results: Sequence[Fit], say: Callable[[str], None]) -> int:

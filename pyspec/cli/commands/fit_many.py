@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyspec.cli.commands.advice import after_fit
 from pyspec.cli.dispatch import FAILED, INTERRUPTED, NOT_CONVERGED, OK
@@ -21,6 +20,7 @@ from pyspec.fit.findings.verdict import GOOD, missed, verdict_of
 from pyspec.fit.interrupts import Hold
 from pyspec.io import save_fit, write_text
 from pyspec.io.parameters import plain_result
+from pyspec.plot.protocols import Fit
 from pyspec.plot.reports.thumbnails import Small, small_page
 
 
@@ -29,7 +29,7 @@ class _Done:
     """One job of several: its result, or why there is none."""
 
     name: str
-    result: Any = None
+    result: Fit | None = None
     error: str = ""
     advice: Sequence[str] = ()
 
@@ -64,7 +64,7 @@ def jobs_of(paths: Sequence[Path]) -> list[Path]:
 
 
 def run_many(
-    given: Namespace, jobs: Sequence[Path], fit_job: Callable[[Path, Hold], tuple[Job, Any]]
+    given: Namespace, jobs: Sequence[Path], fit_job: Callable[[Path, Hold], tuple[Job, Fit]]
 ) -> int:
     """Fits all jobs, one after the other, with `fit_job`, and writes what came out; returns the
     exit code."""
@@ -105,7 +105,7 @@ def run_many(
         return INTERRUPTED
     if bad:
         return FAILED
-    return OK if all(one.result.success for one in done) else NOT_CONVERGED
+    return OK if all(one.result and one.result.success for one in done) else NOT_CONVERGED
 
 
 def _row(one: _Done) -> tuple[str, ...]:

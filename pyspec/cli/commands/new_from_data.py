@@ -300,7 +300,7 @@ def _data_lines(given: Namespace, options: Mapping[str, object], dataset: Datase
 
 def data_fields(
     given: Namespace, path: Path, options: Mapping[str, Any], dataset: Dataset
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The fields below ``data:``, with which a job reads what these options read; files are
     paths."""
     fields = {"path": path, **options}

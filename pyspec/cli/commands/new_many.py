@@ -6,7 +6,6 @@ import copy
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pyspec.cli.commands.new_files import command_of, write_folder
 from pyspec.cli.commands.new_from_data import Begun, begin
@@ -45,7 +44,7 @@ def names_of(files: Sequence[Path]) -> list[str]:
 def run_many(given: Namespace, files: Sequence[Path]) -> int:
     """A job for each file, in a folder of its name, and one table of what was seen."""
     rows: list[Sequence[str]] = []
-    found = []
+    found: list[dict[str, object]] = []
     model = ""
     for path, name in zip(files, names_of(files), strict=True):
         own = copy.copy(given)
@@ -77,7 +76,7 @@ def run_survey(given: Namespace) -> int:
     if not whole.first.windows:
         raise FlagError(f"{given.data_path}: is no survey ({whole.first.kind}); leave --survey out")
     rows: list[Sequence[str]] = []
-    found = []
+    found: list[dict[str, object]] = []
     for window in whole.first.windows:
         own = copy.copy(given)
         own.folder = given.folder / f"at_{window.lines[0]:.0f}"
@@ -91,7 +90,7 @@ def run_survey(given: Namespace) -> int:
     return _finish(given, rows, found)
 
 
-def _finish(given: Namespace, rows: Sequence[Sequence[str]], found: list[dict[str, Any]]) -> int:
+def _finish(given: Namespace, rows: Sequence[Sequence[str]], found: list[dict[str, object]]) -> int:
     """Prints the table and what to do next."""
     failed = sum(row[1] == "failed" for row in rows)
     given.facts.update(folder=given.folder, files=found, failed=failed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ def seen_text(begun: Begun) -> str:
     return "\n".join(lines)
 
 
-def seen_facts(begun: Begun) -> dict[str, Any]:
+def seen_facts(begun: Begun) -> dict[str, object]:
     """The same for programs."""
     first = begun.first
     return {

@@ -6,7 +6,6 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import Any
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
@@ -41,7 +40,7 @@ def run(given: Namespace) -> int:
     return 0
 
 
-def _facts(op: OpDef) -> dict[str, Any]:
+def _facts(op: OpDef) -> dict[str, object]:
     """One row for programs."""
     return {
         "name": op.name,

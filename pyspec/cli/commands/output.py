@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pyspec.cli.commands.advice import after_fit
 from pyspec.cli.folder import leaves
@@ -16,7 +15,7 @@ from pyspec.cli.jobs.job import Job
 from pyspec.cli.json_output import said
 from pyspec.cli.syntax_hints import for_fields
 from pyspec.errors import cut
-from pyspec.fit import SliceResults
+from pyspec.fit import FitResult, SliceResults
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.optional import available
 from pyspec.io.parameters import columns_csv, result_json, slices_csv
@@ -60,7 +59,7 @@ class Output:
         self.unwritten[name] = why
         _tell(f"{name} is not written: {why}")
 
-    def save(self, job: Job, results: Sequence[Any], told: Sequence[Any]) -> bool:
+    def save(self, job: Job, results: Sequence[Fit], told: Sequence[Fit]) -> bool:
         """Archive, parameters and tables; whether all of them are written. `told` are the fits with
         cautions as a job says them; archives keep the others. Where there is neither an archive nor
         parameters, these are printed with all their digits."""
@@ -69,10 +68,11 @@ class Output:
             self.write("fits.h5", lambda path: save_fit(path, results, mode="replace"))
         self.write("parameters.json", lambda path: write_text(path, result_json(last)))
         self.write("parameters.csv", lambda path: _write_table(last, path))
-        if getattr(last, "amplitudes", None) is not None:
+        free = last.amplitudes if isinstance(last, FitResult) else None
+        if free is not None:
             tables = {}
             with self._named("amplitudes.csv"):
-                tables = amplitude_tables(last.amplitudes)
+                tables = amplitude_tables(free)
             for name, columns in tables.items():
                 text = columns_csv(columns, columns.values())
                 self.write(name, partial(write_text, text=text))

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspec.cli.jobs.fields import FlagError
 from pyspec.cli.jobs.fields import given as given_options
+from pyspec.cli.jobs.job import Place
 from pyspec.cli.jobs.loader import select
 from pyspec.cli.json_output import data_facts
 from pyspec.cli.syntax_hints import READING, for_flags
@@ -77,7 +78,7 @@ def part_of(dataset: Dataset, given: Namespace) -> Dataset:
     return dataset.rename(**{old: new for old, _, new in pairs}) if pairs else dataset
 
 
-def place_of(text: str, value: str) -> Any:
+def place_of(text: str, value: str) -> Place:
     """The value of --select, "10", "0.09" or "281:292"; `text` is all of it."""
     try:
         if ":" in value:

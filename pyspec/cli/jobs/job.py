@@ -178,7 +178,7 @@ def _reading(own: Fields, home: Path, path: Path) -> dict[str, Any]:
 _NO_FIELDS = ("path", "format", "energy", "time", "name", "lazy")
 
 
-def _axis(own: Fields, key: str, home: Path, path: Path) -> Any:
+def _axis(own: Fields, key: str, home: Path, path: Path) -> object:
     """An axis: the path of a file beside the job or the data, or the value as it stands."""
     value = own.value(key, object)
     if not isinstance(value, str) or value == "index":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,8 +103,10 @@ def file_of(job: Job, dataset: Dataset) -> File:
         with job.fields.blame("noise"):
             file.set_noise(**{**job.noise, "sigma": _sigma(job, dataset)})
     with job.fields.blame("limits"):
-        out: dict[str, Any] = {"exclude": job.exclude, "exclude_times": job.exclude_times}
-        file.set_fit_limits(job.energy_limits, time_limits=job.time_limits, **out)
+        file.set_fit_limits(
+            job.energy_limits, time_limits=job.time_limits, exclude=job.exclude,
+            exclude_times=job.exclude_times,
+        )  # fmt: skip
     if job.baseline is not None:
         with job.fields.blame("baseline"):
             file.define_baseline(*job.baseline)
@@ -203,7 +204,7 @@ def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, D
             )
 
 
-def _sigma(job: Job, dataset: Dataset) -> Any:
+def _sigma(job: Job, dataset: Dataset) -> object:
     """The standard deviations of the noise, read where they are a file."""
     assert job.noise is not None
     sigma = job.noise["sigma"]

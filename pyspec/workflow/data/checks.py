@@ -13,6 +13,7 @@ from pyspec.calls import frozen, one_of
 from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
 from pyspec.io.sources.arrays import beside_source
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.lazy_weights import Kept, check_mask
 from pyspec.model.data.source import KEPT_TYPES, Source
 from pyspec.workflow.workspace import Workspace
@@ -48,7 +49,7 @@ def _meant(given: object) -> str:
     return ""
 
 
-def _numbers(given: object, what: str) -> npt.NDArray[Any]:
+def _numbers(given: object, what: str) -> Data:
     """Any array-like of real numbers as an array; other content is refused."""
     if isinstance(given, np.ma.MaskedArray):
         raise DataError(
@@ -91,7 +92,7 @@ def check_data(
     time: npt.NDArray[np.float64] | None,
     mask: npt.ArrayLike | None = None,
     nan_policy: str = "raise",
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+) -> tuple[Data, npt.NDArray[np.bool_] | None]:
     """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
     frozen. The second is False where a point is masked, or None without a mask."""
     one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
@@ -183,7 +184,7 @@ def expected_shape(
     return (n_energy,) if dimension == 1 else (n_time, n_energy)
 
 
-def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
+def refuse_nonfinite(data: Data) -> None:
     """Raises :class:`DataError` with the count and the first place of NaN and inf."""
     if data.dtype.kind != "f":
         return
@@ -204,7 +205,7 @@ def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
     )
 
 
-def refuse_spectra(files: Mapping[str, npt.NDArray[Any] | None]) -> None:
+def refuse_spectra(files: Mapping[str, Data | None]) -> None:
     """Raises :class:`DataError` if a file (name → data) of a project holds one spectrum or trace,
     which a project does not fit together."""
     single = [name for name, data in files.items() if data is not None and data.ndim == 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from pyspec.io.sources.arrays import as_source
 from pyspec.model import Measurement
 from pyspec.model.build.inputs import file_inputs
 from pyspec.model.data.axes import check_axis, check_weights, taken_axis
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.lazy_weights import check_mask
 from pyspec.model.data.source import Source, source_of
 from pyspec.workflow.data.checks import (
@@ -30,9 +31,6 @@ from pyspec.workflow.data.labelled import refuse_beside, refuse_other_order
 from pyspec.workflow.data.noise import Noise, make_noise, taken_sigma
 from pyspec.workflow.workspace import Workspace
 
-if TYPE_CHECKING:
-    pass
-
 Array = npt.NDArray[np.float64]
 
 
@@ -44,17 +42,17 @@ class FileData:
         project: Workspace,
         path: str | Path,
         name: str | None,
-        data: Any,
-        energy: Any,
-        time: Any,
-        aux_axis: Any,
+        data: npt.ArrayLike | None,
+        energy: npt.ArrayLike | None,
+        time: npt.ArrayLike | None,
+        aux_axis: npt.ArrayLike | None,
         *,
-        aux_weights: Any,
-        mask: Any,
+        aux_weights: npt.ArrayLike | None,
+        mask: npt.ArrayLike | None,
         nan_policy: str,
         labels: Mapping[str, str] | None,
         units: Mapping[str, str] | None,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         self.project = project
         #: Where the data come from.
@@ -83,22 +81,22 @@ class FileData:
         #: The ranges (low, high) of the last axis that are left out, and of the times of a series.
         self._excluded_ranges: tuple[tuple[float, float], ...] = ()
         self._excluded_times: tuple[tuple[float, float], ...] = ()
-        self._raw: npt.NDArray[Any] | None = None
+        self._raw: Data | None = None
         self._dark: Array | None = None
         self._calibration: Array | None = None
-        self._data: npt.NDArray[Any] | None = None
+        self._data: Data | None = None
         if data is not None:
             self._take_data(data, mask, nan_policy)
         elif mask is not None:
             raise DataError("a mask needs data: File(data=..., mask=...)")
-        self._noise = project.default_noise(np.shape(data))
+        self._noise = project.default_noise(() if self._data is None else self._data.shape)
         if self.noise.kind == "poisson" and data is not None:
             self._check_counts()
         self._rows: tuple[int, int] | None = None
         self._columns: tuple[int, int] | None = None
         self._baseline_rows: tuple[int, int] | None = None
 
-    def _take_data(self, data: Any, mask: Any, nan_policy: str) -> None:
+    def _take_data(self, data: npt.ArrayLike, mask: npt.ArrayLike | None, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
             raise no_axes(data)
         refuse_other_order(data, self.time, self.energy)
@@ -107,13 +105,12 @@ class FileData:
         if source is not None:
             self._refer_to(source, mask, nan_policy)
             return
-        masked = isinstance(data, np.ma.MaskedArray)
-        if masked:
+        if isinstance(data, np.ma.MaskedArray):
             hidden = np.ma.getmaskarray(data)
             mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
-        plain = np.ma.getdata(data) if masked else data
+            data = np.ma.getdata(data)
         first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
-        given, self._keep = check_data(plain, last, first, mask, nan_policy)
+        given, self._keep = check_data(data, last, first, mask, nan_policy)
         self._raw = self._data = given
         if given.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
@@ -139,7 +136,7 @@ class FileData:
     # what a file says of itself: read-only, so that it always matches the data
 
     @property
-    def data(self) -> npt.NDArray[Any] | None:
+    def data(self) -> Data | None:
         """(n_energy,), (n_time, n_energy) or (n_time,), corrected, read-only."""
         return self._data
 
@@ -344,7 +341,7 @@ class FileData:
             raise DataError(f"file {self.name!r} has no {name} axis{say}")
         return axis
 
-    def _need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:
+    def _need_data(self, dimension: int | None = None) -> Data:
         """The data. Raises :class:`DataError` without any, or of another dimension."""
         if self.data is None:
             raise DataError(f"file {self.name!r} has no data: File(..., data=...)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from pyspec.errors import DataError
 Axis = npt.NDArray[np.float64] | None
 
 
-def refuse_other_order(data: npt.NDArray[Any], time: Axis, energy: Axis) -> None:
+def refuse_other_order(data: object, time: Axis, energy: Axis) -> None:
     """Raises :class:`DataError` if the labels of a DataFrame, Series or DataArray are the values of
     the axes in another order: transposed or reversed. Other labels say nothing: an axis may have
     been converted or calibrated."""
@@ -25,7 +24,7 @@ def refuse_other_order(data: npt.NDArray[Any], time: Axis, energy: Axis) -> None
         _refuse_reversed("data", found, {name: energy if name == "energy" else time}, said)
 
 
-def refuse_beside(what: str, given: Any, time: Axis, energy: Axis = None) -> None:
+def refuse_beside(what: str, given: object, time: Axis, energy: Axis = None) -> None:
     """The same for arrays given beside the data, such as a mask or sigma; in one dimension they lie
     along either axis."""
     labels = _labels(what, given)
@@ -62,7 +61,7 @@ def _refuse_reversed(what: str, labels: Axis, along: Mapping[str, Axis], said: s
             )
 
 
-def _labels(what: str, data: npt.ArrayLike) -> list[tuple[str, Axis]]:
+def _labels(what: str, data: object) -> list[tuple[str, Axis]]:
     """For each dimension where its labels are, and these, None where there are none of numbers."""
     if hasattr(data, "dims") and hasattr(data, "coords"):
         names = [dim for dim in data.dims if isinstance(dim, str)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,36 @@ import numpy.typing as npt
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.io.sources.arrays import beside_source
 from pyspec.model import Measurement
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.lazy_weights import Weights
 from pyspec.model.data.measurement_checks import check_sigma
 from pyspec.model.data.source import source_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Array = npt.NDArray[np.float64]
 
 NOISE_TYPES = ("unknown", "gaussian", "poisson")
+
+
+Setting = TypeVar("Setting")
+
+
+class NoiseArguments(TypedDict, total=False):
+    """What a Measurement takes of the noise, and of masked points."""
+
+    weight: npt.ArrayLike
+    mask: npt.ArrayLike
+    loss: str
+    loss_scale: float
+
+
+class Names(TypedDict):
+    """Labels and units of axes and data, as a Measurement takes them."""
+
+    labels: dict[str, str]
+    units: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +85,11 @@ class Noise:
             found = found.given
         return found  # type: ignore[no-any-return]
 
-    def of_series(self) -> dict[str, Any]:
+    def of_series(self) -> NoiseArguments:
         """What a Measurement of the data as they are takes."""
         return self._arguments(self.sigma, self.scale)
 
-    def of_row(self, row: int, shape: tuple[int, ...]) -> dict[str, Any]:
+    def of_row(self, row: int, shape: tuple[int, ...]) -> NoiseArguments:
         """What a Measurement of one spectrum takes."""
         sigma = self.sigma
         if isinstance(sigma, Weights):
@@ -77,7 +100,7 @@ class Noise:
 
     def of_mean(
         self, rows: tuple[int, int], shape: tuple[int, ...], kept: npt.NDArray[np.bool_] | None
-    ) -> dict[str, Any]:
+    ) -> NoiseArguments:
         """What a Measurement of the mean over `rows` takes, (n_energy,). `kept` is where a point of
         these rows counts, (n_rows, n_energy); None: all do.
 
@@ -101,7 +124,7 @@ class Noise:
         sigma = np.sqrt(np.where(counts > 0, total, 1.0)) / np.maximum(counts, 1)
         return self._arguments(sigma, self.scale)
 
-    def _arguments(self, sigma: float | Array | Weights | None, scale: float) -> dict[str, Any]:
+    def _arguments(self, sigma: float | Array | Weights | None, scale: float) -> NoiseArguments:
         if self.kind == "poisson":
             return {"loss": "poisson", "loss_scale": float(scale)}
         if isinstance(sigma, Weights):
@@ -112,13 +135,13 @@ class Noise:
 
 
 def mean_of(
-    data: npt.NDArray[Any],
+    data: Data,
     rows: tuple[int, int],
     keep: npt.NDArray[np.bool_] | None,
     out: npt.NDArray[np.bool_] | None,
     noise: Noise,
     columns: tuple[int, int] | None,
-    **names: Any,
+    **names: Unpack[Names],
 ) -> Measurement:
     """The mean of the spectra `rows` of data (n_time, n_energy), with its noise; NaN at energies
     without a point that counts.
@@ -134,7 +157,7 @@ def mean_of(
     total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
     mean = np.where(n_points > 0, total / np.maximum(n_points, 1), np.nan)
     kept = kept if out is None else kept & ~out
-    counts: Any = kept.any(axis=0)
+    counts = np.asarray(kept.any(axis=0))
     if noise.kind == "poisson" and kept.any():
         # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
         counts = kept.sum(axis=0) == np.count_nonzero(kept.any(axis=1))
@@ -148,7 +171,7 @@ def mean_of(
     return Measurement(mean, None, columns, keep=whole, **names, **arguments)
 
 
-def taken_sigma(sigma: npt.ArrayLike | None, data: npt.NDArray[Any]) -> Any:
+def taken_sigma(sigma: npt.ArrayLike | None, data: Data) -> npt.ArrayLike | None:
     """σ as it is; by reference, a source of weights made of it."""
     if sigma is None or source_of(data) is None:
         return sigma
@@ -200,6 +223,6 @@ def make_noise(
     return Noise()
 
 
-def number(given: object) -> Any:
+def number(given: Setting) -> Setting | None:
     """A setting that may be left open: None for None and NaN, else what was given."""
     return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

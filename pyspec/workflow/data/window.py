@@ -4,7 +4,7 @@ sees."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from pyspec.plot import plot_data
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.elements.labels import labels_with
 from pyspec.workflow.data.data import FileData
-from pyspec.workflow.data.noise import mean_of
+from pyspec.workflow.data.noise import Names, mean_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,11 +96,11 @@ class FileWindow(FileData):
         data = self._need_data()
         if self.keep is not None:
             data = np.where(self.keep, data, np.nan)
-        marks: dict[str, Any] = {
-            "rows": self.rows, "columns": self.columns, "baseline": self.baseline_rows,
-        }  # fmt: skip
-        given: dict[str, Any] = {"config": self.project.plot_config, **options}
-        return plot_data(data, self.energy, self.time, source=self, **marks, **given)
+        given: PlotOptions = {"config": self.project.plot_config, **options}
+        return plot_data(
+            data, self.energy, self.time, source=self, rows=self.rows, columns=self.columns,
+            baseline=self.baseline_rows, **given,
+        )  # fmt: skip
 
     # what is fitted
 
@@ -139,7 +139,7 @@ class FileWindow(FileData):
         return Measurement(data, rows, columns, keep=self.keep, **self._names, **noise)
 
     @property
-    def _names(self) -> dict[str, Any]:
+    def _names(self) -> Names:
         """Labels and units of axes and data; a label that the project gives goes first, as it does
         in pictures."""
         return {"labels": labels_with(self, self.project.plot_config), "units": self.units}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspec.fit.backend import make_problem
 from pyspec.fit.solve.stages import enough_points
-from pyspec.model import Model
+from pyspec.model import Measurement, Model
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import spectrum_rows
 from pyspec.plan import compile_model
@@ -45,7 +43,7 @@ def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> 
     return model
 
 
-def _parts(file: File, name: str, kind: str, when: When) -> tuple[Model, Any]:
+def _parts(file: File, name: str, kind: str, when: When) -> tuple[Model, Measurement]:
     """The model and the Measurement of a fit."""
     if kind == "2d":
         return file._prepared_2d(name, None)[:2]

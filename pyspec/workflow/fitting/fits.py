@@ -26,6 +26,7 @@ from pyspec.model.build.inputs import own_inputs, refuse_misspelt
 from pyspec.model.data.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
 from pyspec.plot.figure import as_remark
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.data.checks import refuse_spectra
 from pyspec.workflow.fitting.samples import refuse_samples, sampled, settings_of
 from pyspec.workflow.fitting.seeds import (
@@ -50,7 +51,7 @@ class FileFits(FileModels):
     def __init__(self, *given: Any, **options: object) -> None:
         super().__init__(*given, **options)
         #: The fits, in the order they were made.
-        self.results: list[Any] = Listed("fit")
+        self.results: list[Fit] = Listed("fit")
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
         self._spectrum_rows: tuple[int, int] | None = None
 
@@ -185,8 +186,10 @@ class FileFits(FileModels):
         return model, measurement, self._origin(model.name)
 
     def _last_baseline(self) -> FitResult | None:
-        found = [result for result in self.results if result.fit_type == "baseline"]
-        return found[-1] if found else None
+        for result in reversed(self.results):
+            if isinstance(result, FitResult) and result.fit_type == "baseline":
+                return result
+        return None
 
     @answered
     @held

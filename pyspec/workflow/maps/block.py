@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_slices
+from pyspec.fit.options import MethodOptions
 from pyspec.model import Measurement, Model
+from pyspec.model.data.checksum import Data
+from pyspec.workflow.data.noise import NoiseArguments
 from pyspec.workflow.fitting.seeds import shift_seeds
 from pyspec.workflow.maps.store import MapStore, Place, checksum_of
 
-Array = npt.NDArray[Any]
+
+class MapOptions(MethodOptions, total=False):
+    """The options of :func:`pyspec.fit_slices` that are the same for all spectra of a map."""
+
+    backend: str | None
+    method: str | None
+    max_nfev: int | None
+    stages: int
+    fit_alg_1: str | None
+    fit_alg_2: str | None
+    scale_covar: bool | None
+    max_seconds: float | None
+    n_starts: int
+    seed: int | Sequence[int]
+
 
 #: Variables of the results beside the values of parameters and their standard errors.
 NUMBERS = ("chisqr", "redchi", "nfev")
@@ -35,9 +51,9 @@ class MapJob:
 
     model: Model
     columns: tuple[int, int]
-    noise: Mapping[str, Any]
+    noise: NoiseArguments
     seed_adapt: str | None
-    options: Mapping[str, Any]
+    options: MapOptions
     store: MapStore
     shape: tuple[int, ...] = ()
 
@@ -49,42 +65,42 @@ class MapJob:
 
 
 def fit_block(
-    job: MapJob, number: tuple[int, ...], place: Place, given: Mapping[str, Any]
+    job: MapJob, number: tuple[int, ...], place: Place, given: Mapping[str, npt.ArrayLike]
 ) -> Counter[str]:
     """Fits the spectra of a block and writes them; how many ended in which status.
 
     `given` holds the data of the block, leading axes first and energies last, and what else differs
     from spectrum to spectrum: "sigma", "mask", and the start values "seed NAME".
     """
-    given = {name: np.asarray(array) for name, array in given.items()}
-    shape = given["data"].shape[:-1]
-    rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in given.items()}
+    arrays = {name: np.asarray(array) for name, array in given.items()}
+    shape = arrays["data"].shape[:-1]
+    rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in arrays.items()}
     if int(job.options.get("n_starts", 1)) > 1:
         rows["seed"] = start_seeds(job, place)
     found = fit_rows(job, rows)
     table = {name: array.reshape(shape) for name, array in found.items()}
-    job.store.write(number, place, table, inputs_checksum(given))
+    job.store.write(number, place, table, inputs_checksum(arrays))
     return Counter(found["status"].tolist())
 
 
-def start_seeds(job: MapJob, place: Place) -> Array:
+def start_seeds(job: MapJob, place: Place) -> Data:
     """(n,) seeds of the random starts of the spectra of a block, by their numbers in the map: the
     same ones in blocks of any size."""
     along = [np.arange(one.start, one.stop) for one in place]
     numbers = np.ravel_multi_index(np.ix_(*along), job.shape)
-    return np.asarray(numbers.ravel() + int(job.options.get("seed", 0)))
+    return np.asarray(numbers.ravel() + job.options.get("seed", 0))
 
 
-def inputs_checksum(given: Mapping[str, Any]) -> int:
+def inputs_checksum(given: Mapping[str, npt.ArrayLike]) -> int:
     """The checksum of all that a block is fitted to."""
     return checksum_of(given[name] for name in sorted(given))
 
 
-def fit_rows(job: MapJob, rows: Mapping[str, Array]) -> dict[str, Array]:
+def fit_rows(job: MapJob, rows: Mapping[str, Data]) -> dict[str, Data]:
     """The results of spectra (n, n_energy) by name, (n,) each; a spectrum that cannot be fitted
     has its message."""
     n = len(rows["data"])
-    found: dict[str, Array] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
+    found: dict[str, Data] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
     found["status"] = np.full(n, "failed", dtype=f"<U{STATUS}")
     found["message"] = np.full(n, "", dtype=f"<U{MESSAGE}")
     _fit_or_halve(job, rows, np.arange(n), found)
@@ -92,7 +108,7 @@ def fit_rows(job: MapJob, rows: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _fit_or_halve(
-    job: MapJob, rows: Mapping[str, Array], which: Array, found: dict[str, Array]
+    job: MapJob, rows: Mapping[str, Data], which: Data, found: dict[str, Data]
 ) -> None:
     """Fits these spectra; where some are refused, the others are fitted without them."""
     try:
@@ -108,8 +124,8 @@ def _fit_or_halve(
             _fit_or_halve(job, rows, part, found)
 
 
-def _measured(job: MapJob, part: Mapping[str, Array]) -> Measurement:
-    noise = dict(job.noise)
+def _measured(job: MapJob, part: Mapping[str, Data]) -> Measurement:
+    noise = job.noise.copy()
     if "sigma" in part:
         with np.errstate(divide="ignore", invalid="ignore"):
             noise["weight"] = 1.0 / part["sigma"]
@@ -118,7 +134,7 @@ def _measured(job: MapJob, part: Mapping[str, Array]) -> Measurement:
     return Measurement(part["data"], columns=job.columns, **noise)
 
 
-def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: dict[str, Array]) -> None:
+def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, found: dict[str, Data]) -> None:
     part = {name: array[which] for name, array in rows.items()}
     series = _measured(job, part)
     seeds: list[dict[str, float]] = [{} for _ in which]
@@ -128,7 +144,7 @@ def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: dict[str, 
                 seed[name[5:]] = float(value)
     if job.seed_adapt == "argmax_shift":
         shift_seeds(job.model, series, seeds)  # never by a mean, which is that of a block
-    options: Any = dict(job.options)
+    options = job.options.copy()
     if "seed" in part:
         options["seed"] = part["seed"].tolist()
     slices = fit_slices(job.model, series, seeds=seeds, progress=False, **options)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.parameters import near_bound
 from pyspec.io.optional import need
 from pyspec.workflow.maps.store import IDENTITY, MapStore
+
+if TYPE_CHECKING:
+    import dask.array
+    import xarray
 
 #: A parameter at its bounds in more than this share of the spectra is a warning.
 MANY = 0.1
@@ -17,7 +21,7 @@ MANY = 0.1
 ALL, ONE = "findings", "finding"
 
 
-def kept_with_findings(store: MapStore) -> Any:
+def kept_with_findings(store: MapStore) -> xarray.Dataset:
     """The Dataset of a complete store, as :func:`with_findings` gives it. The findings are written
     to the store."""
     found = with_findings(store.dataset())
@@ -26,7 +30,7 @@ def kept_with_findings(store: MapStore) -> Any:
     return found
 
 
-def with_findings(found: Any) -> Any:
+def with_findings(found: xarray.Dataset) -> xarray.Dataset:
     """The Dataset of a map with its findings. Each parameter has its sentence of :func:`at_bounds`
     as the attribute `finding`; the whole has all of them as `findings`, "" for none. Warns of
     parameters at their bounds in many spectra."""
@@ -41,7 +45,7 @@ def with_findings(found: Any) -> Any:
     return found.assign_attrs({ALL: "\n".join(sentences.values())})
 
 
-def at_bounds(found: Any) -> dict[str, tuple[str, float]]:
+def at_bounds(found: xarray.Dataset) -> dict[str, tuple[str, float]]:
     """A sentence for each free parameter that lies at a bound in some spectra, and their share; the
     largest share first.
 
@@ -71,7 +75,9 @@ def at_bounds(found: Any) -> dict[str, tuple[str, float]]:
     return dict(sorted(said.items(), key=lambda one: -one[1][1]))
 
 
-def _counts(found: Any, name: str, low: float, high: float, start: float) -> tuple[Any, Any, Any]:
+def _counts(
+    found: xarray.Dataset, name: str, low: float, high: float, start: float
+) -> tuple[dask.array.Array, dask.array.Array, dask.array.Array]:
     """How many spectra have a value, and how many lie at the lower and at the upper bound; all are
     computed later, in chunks."""
     values, no_error = found[name].data, found[f"{name}_stderr"].isnull().data

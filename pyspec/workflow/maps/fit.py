@@ -7,9 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered, whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
@@ -25,7 +26,8 @@ from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import index_range
 from pyspec.workflow.data.labelled import refuse_beside
-from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
+from pyspec.workflow.data.noise import NoiseArguments
+from pyspec.workflow.maps.block import MapJob, MapOptions, fit_block, inputs_checksum
 from pyspec.workflow.maps.findings import kept_with_findings
 from pyspec.workflow.maps.given import (
     SPECTRA,
@@ -41,6 +43,12 @@ from pyspec.workflow.maps.run import Cluster, Here, map_pool
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
 
+if TYPE_CHECKING:
+    import xarray
+    from typing_extensions import Unpack
+
+    from pyspec.workflow.maps.given import SeedValues
+
 #: How often a block is tried: a worker that was lost makes a task fail once.
 TRIES = 2
 
@@ -54,22 +62,22 @@ _OWN = (
 @answered
 def fit_map(
     model: Model,
-    data: Any,
+    data: xarray.DataArray | str | Path,
     store: str | Path,
     *,
     energy: str | None = None,
     energy_limits: Sequence[float | None] | None = None,
-    sigma: Any = None,
+    sigma: npt.ArrayLike | xarray.DataArray | None = None,
     counts: bool | float = False,
-    mask: Any = None,
-    seed_values: Any = None,
+    mask: npt.ArrayLike | xarray.DataArray | None = None,
+    seed_values: SeedValues = None,
     seed_adapt: str | None = "argmax_shift",
-    client: Any = None,
+    client: object = None,
     n_workers: int | None = None,
     block_size: int | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
-    **options: Any,
-) -> Any:
+    **options: Unpack[MapOptions],
+) -> xarray.Dataset:
     """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
 
     The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
@@ -154,16 +162,18 @@ def fit_map(
 
 def _described(
     model: Model,
-    data: Any,
-    energy_limits: Any,
-    sigma: Any,
+    data: xarray.DataArray,
+    energy_limits: Sequence[float | None] | None,
+    sigma: npt.ArrayLike | xarray.DataArray | None,
     counts: bool | float,
-    mask: Any,
-    seed_values: Any,
+    mask: npt.ArrayLike | xarray.DataArray | None,
+    seed_values: SeedValues,
     seed_adapt: str | None,
-    options: Any,
+    options: MapOptions,
 ) -> tuple[MapJob, MapData]:
     """The job without its store, and what differs from spectrum to spectrum."""
+    import xarray
+
     if seed_adapt not in (None, "argmax_shift"):
         hint = suggest(str(seed_adapt), ["argmax_shift"])
         raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {seed_adapt!r}{hint}")
@@ -172,20 +182,20 @@ def _described(
     model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
     columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
     for what, beside_it in (("sigma", sigma), ("mask", mask)):
-        if not hasattr(beside_it, "dims"):  # those are aligned by their names
+        if not isinstance(beside_it, xarray.DataArray):  # those are aligned by their names
             refuse_beside(what, beside_it, None, model.energy)
     noise, beside = _noise(sigma, counts, data)
     if noise or beside:
         options = {"scale_covar": False, **options}
     parts = {"data": data, **beside}
     if mask is not None:
-        given = mask if hasattr(mask, "dims") else np.asarray(mask)
+        given = mask if isinstance(mask, xarray.DataArray) else np.asarray(mask)
         if given.dtype.kind != "b":
             raise DataError(
                 f"mask has type {given.dtype}; give booleans, True where a point is left out"
             )
-        if hasattr(mask, "dims"):
-            parts["mask"] = alike(mask, data, "mask", data.dims)
+        if isinstance(given, xarray.DataArray):
+            parts["mask"] = alike(given, data, "mask", data.dims)
         else:
             noise["mask"] = given
     parts |= seed_parts(seed_values, data)
@@ -194,9 +204,13 @@ def _described(
     return job, MapData(parts)
 
 
-def _noise(sigma: Any, counts: bool | float, data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _noise(
+    sigma: npt.ArrayLike | xarray.DataArray | None, counts: bool | float, data: xarray.DataArray
+) -> tuple[NoiseArguments, dict[str, xarray.DataArray]]:
     """The noise: arguments of a Measurement that are the same for all spectra, and the part of the
     map with those that differ."""
+    import xarray
+
     if sigma is not None and counts is not False:
         raise DataError("the noise of counts is known; give sigma= or counts=, not both")
     if counts is not False:
@@ -207,7 +221,7 @@ def _noise(sigma: Any, counts: bool | float, data: Any) -> tuple[dict[str, Any],
         return {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}, {}
     if sigma is None:
         return {}, {}
-    if hasattr(sigma, "dims"):
+    if isinstance(sigma, xarray.DataArray):
         return {}, {"sigma": alike(sigma, data, "sigma", data.dims)}
     try:
         values = np.asarray(sigma, dtype=np.float64)
@@ -229,7 +243,7 @@ def _rehearse(job: MapJob, given: MapData) -> None:
     known = {name: model.parameters[name].value for name in seeds if name in model.parameters}
     noise = {"weight": 1.0} if "sigma" in given.parts else job.noise
     one = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **noise)
-    few: Any = {**job.options, "max_nfev": 1, "n_starts": 1}
+    few: MapOptions = {**job.options, "max_nfev": 1, "n_starts": 1}
     values = [{name: known.get(name, 0.0) for name in seeds}]
     fit_slices(model, one, seeds=values, progress=False, **few)
 

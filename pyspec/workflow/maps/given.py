@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,14 @@ from pyspec.errors import DataError, FitError, one_line
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.io.sources.arrays import is_held
+from pyspec.model.data.checksum import Data
 from pyspec.workflow.maps.store import Place
-from pyspec.workflow.maps.unread import unread
+from pyspec.workflow.maps.unread import Lazy, Unread, unread
+
+if TYPE_CHECKING:
+    import xarray
+
+    SeedValues: TypeAlias = Mapping[str, float | xarray.DataArray] | xarray.Dataset | None
 
 #: Spectra of a block: two seconds of the quickest fits (0.35 ms each), beside which a task costs
 #: little (reading, writing and sending take some 60 ms together).
@@ -35,17 +41,17 @@ class MapData:
     leading axes first.
     """
 
-    parts: Mapping[str, Any]
+    parts: Mapping[str, xarray.DataArray]
 
     @property
-    def data(self) -> Any:
+    def data(self) -> xarray.DataArray:
         """The map itself."""
         return self.parts["data"]
 
     @property
     def dims(self) -> tuple[str, ...]:
         """The leading axes."""
-        return tuple(self.data.dims[:-1])
+        return tuple(map(str, self.data.dims[:-1]))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -57,7 +63,7 @@ class MapData:
         """How many there are."""
         return math.prod(self.shape)
 
-    def part(self, place: Place) -> dict[str, Any]:
+    def part(self, place: Place) -> dict[str, Data | Lazy | Unread]:
         """The data of one block: arrays of NumPy, references that its task reads, or arrays of dask
         that workers hold or compute."""
         where = dict(zip(self.dims, place, strict=True))
@@ -101,11 +107,12 @@ class MapData:
         return ", ".join(f"{dim} {one.start}:{one.stop}" for dim, one in pairs)
 
 
-def map_array(data: Any, energy: str | None) -> Any:
+def map_array(data: xarray.DataArray | str | Path, energy: str | None) -> xarray.DataArray:
     """The map as a DataArray with its energies last, from a DataArray or a path."""
-    xarray = need("xarray", "a map", "zarr")
+    import xarray
+
     if isinstance(data, (str, Path)):
-        data = _opened(plain_path(data), xarray)
+        data = _opened(plain_path(data))
     if not isinstance(data, xarray.DataArray):
         raise DataError(
             f"a map is an xarray.DataArray or the path of one, not {type(data).__name__}; write "
@@ -134,8 +141,10 @@ def map_array(data: Any, energy: str | None) -> Any:
     return data.transpose(..., axis)
 
 
-def _opened(path: Path, xarray: Any) -> Any:
+def _opened(path: Path) -> xarray.DataArray:
     """The one variable of a file or store, read when a block needs it."""
+    import xarray
+
     engine = None
     if path.is_dir():
         need("zarr", "a map in a zarr store", "zarr")
@@ -153,7 +162,7 @@ def _opened(path: Path, xarray: Any) -> Any:
     return found[names[0]]
 
 
-def check_size(given: Any, energy: str | None, data: Any, store: Path) -> None:
+def check_size(given: object, energy: str | None, data: xarray.DataArray, store: Path) -> None:
     """Raises :class:`DataError` where the file of a map has another size than when it was opened:
     something writes to it."""
     if not isinstance(given, (str, Path)):
@@ -168,7 +177,7 @@ def check_size(given: Any, energy: str | None, data: Any, store: Path) -> None:
         )
 
 
-def check_chunks(data: Any, on_cluster: bool) -> None:
+def check_chunks(data: xarray.DataArray, on_cluster: bool) -> None:
     """Raises :class:`DataError` where spectra lie on several workers in pieces."""
     if on_cluster and data.chunks is not None and len(data.chunks[-1]) > 1:
         axis = data.dims[-1]
@@ -179,15 +188,18 @@ def check_chunks(data: Any, on_cluster: bool) -> None:
         )
 
 
-def alike(given: Any, data: Any, what: str, along: tuple[str, ...]) -> Any:
+def alike(
+    given: xarray.DataArray, data: xarray.DataArray, what: str, along: tuple[Hashable, ...]
+) -> xarray.DataArray:
     """A DataArray with the axes `along` of the map, repeated where it lacks one."""
-    xarray = need("xarray", "a map", "zarr")
+    import xarray
+
     like = data if data.dims == along else data.isel({data.dims[-1]: 0}, drop=True)
     unknown = [str(dim) for dim in given.dims if dim not in along]
     if unknown:
         raise DataError(
             f"{what} has the axis {unknown[0]!r}, which the map lacks or {what} cannot have; it "
-            f"may have {', '.join(along)}"
+            f"may have {', '.join(map(str, along))}"
         )
     try:
         xarray.align(given, like, join="exact", copy=False)
@@ -199,11 +211,12 @@ def alike(given: Any, data: Any, what: str, along: tuple[str, ...]) -> Any:
     return whole.chunk(dict(zip(along, like.chunks, strict=True))) if like.chunks else whole
 
 
-def seed_parts(values: Any, data: Any) -> dict[str, Any]:
+def seed_parts(values: SeedValues, data: xarray.DataArray) -> dict[str, xarray.DataArray]:
     """Start values for each spectrum by the name of their part."""
     if values is None:
         return {}
-    xarray = need("xarray", "a map", "zarr")
+    import xarray
+
     if not hasattr(values, "keys"):
         raise FitError(
             "seed_values are values by name, numbers or DataArrays along the leading axes: "
@@ -211,13 +224,13 @@ def seed_parts(values: Any, data: Any) -> dict[str, Any]:
         )
     leading = tuple(data.dims[:-1])
     found = {}
-    for name in values.keys():  # noqa: SIM118  (a Dataset too)
+    for name in map(str, values.keys()):  # a Dataset too
         one = values[name]
         if not isinstance(one, xarray.DataArray):
             if np.ndim(one) != 0:
                 raise FitError(
                     f"seed_values of {name} have no axes; give a number, or an xarray.DataArray "
-                    f"along {', '.join(leading)}"
+                    f"along {', '.join(map(str, leading))}"
                 )
             one = xarray.DataArray(float(one))
         found[f"seed {name}"] = alike(one, data, f"seed_values of {name}", leading)

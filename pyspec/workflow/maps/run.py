@@ -5,11 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Protocol, TypeVar
 
 from pyspec.errors import DataError, one_line
+from pyspec.executor.cluster.engine import Future as Sent
 from pyspec.fit.batch.pools import AHEAD, ClusterPool, LocalPool, Pool, as_agreed
 from pyspec.io.optional import need
+
+Ended = TypeVar("Ended")
+
+
+class Task(Protocol):
+    """A call that dask makes later."""
+
+    def compute(self, *, scheduler: str) -> object: ...
 
 
 class Here:
@@ -17,16 +26,16 @@ class Here:
 
     width = room = 1
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    def start(self, function: Callable[..., object], *args: object) -> Future[object]:
         """Runs the task."""
-        found: Future[Any] = Future()
+        found: Future[object] = Future()
         try:
             found.set_result(_delayed(function, args).compute(scheduler="synchronous"))
         except Exception as error:
             found.set_exception(error)
         return found
 
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+    def wait(self, futures: Sequence[Ended]) -> Sequence[Ended]:
         """All."""
         return futures
 
@@ -45,7 +54,7 @@ class Processes(LocalPool):
         self._pickle = need("cloudpickle", "a map with workers", "zarr")
         super().__init__(n_workers)
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    def start(self, function: Callable[..., object], *args: object) -> Future[object]:
         """Sends the task, the data with it or their address."""
         try:
             sent = self._pickle.dumps(_delayed(function, args))
@@ -61,36 +70,38 @@ class Cluster(ClusterPool):
     """The workers of a client, which read what tasks are made of. Once in a second they are
     counted: a map may outlast those that were there first."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: object) -> None:
         super().__init__(client)
         self._counted = time.monotonic()
 
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+    def wait(self, futures: Sequence[Ended]) -> Sequence[Ended]:
         """Those that have ended."""
         if time.monotonic() > self._counted + 1.0:
             self.width, self._counted = self.count(), time.monotonic()
             self.room = AHEAD * self.width
         return super().wait(futures)
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+    def start(self, function: Callable[..., object], *args: object) -> Sent:
         """Sends the task, data in memory with it: a worker that dies takes none along."""
         agreed = _delayed(as_agreed, (self._terms, function, *args))
-        return self.sent(self._client.compute, agreed)
+        future: Sent = self.sent(self._client.compute, agreed)
+        return future
 
 
-def map_pool(client: Any, n_workers: int | None) -> Pool:
+def map_pool(client: object, n_workers: int | None) -> Pool:
     """Where the tasks of a map run."""
     if client is not None:
         return Cluster(client)
     return Here() if n_workers in (None, 1) else Processes(int(n_workers))
 
 
-def _delayed(function: Callable[..., Any], args: Sequence[Any]) -> Any:
+def _delayed(function: Callable[..., object], args: Sequence[object]) -> Task:
     """The call as dask takes it."""
-    return need("dask", "a map", "zarr").delayed(function, pure=False)(*args)
+    task: Task = need("dask", "a map", "zarr").delayed(function, pure=False)(*args)
+    return task
 
 
-def _compute(task: bytes) -> Any:
+def _compute(task: bytes) -> object:
     """Runs in a worker."""
     import pickle
 

@@ -10,13 +10,18 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.atomic import write_text
 from pyspec.io.optional import need
+from pyspec.model.data.checksum import Data
+
+if TYPE_CHECKING:
+    import xarray
 
 #: The group beside the results: one marker for each block.
 BLOCKS = "blocks"
@@ -31,6 +36,23 @@ IDENTITY = "pyspec_map"
 Place = tuple[slice, ...]
 
 
+class Stored(Protocol):
+    """An array of zarr: its chunks, and values at a place."""
+
+    @property
+    def chunks(self) -> tuple[int, ...]: ...
+    def __getitem__(self, place: tuple[slice | int, ...]) -> Data: ...
+    def __setitem__(self, place: tuple[slice | int, ...], values: Data | int) -> None: ...
+
+
+class Group(Protocol):
+    """A group of zarr: its attributes, and arrays by their paths."""
+
+    @property
+    def attrs(self) -> Mapping[str, str]: ...
+    def __getitem__(self, path: str) -> Stored: ...
+
+
 class MapStore:
     """Results on disk, a chunk of every variable for each block.
 
@@ -43,7 +65,7 @@ class MapStore:
         self.path, self.names = path, tuple(names)
 
     def write(
-        self, number: tuple[int, ...], place: Place, found: Mapping[str, Any], inputs: int
+        self, number: tuple[int, ...], place: Place, found: Mapping[str, Data], inputs: int
     ) -> None:
         """Writes the values of one block, then its marker."""
         root = self._open("r+")
@@ -65,9 +87,10 @@ class MapStore:
         except (OSError, ValueError, RuntimeError, KeyError):  # a torn write
             return None
 
-    def dataset(self) -> Any:
+    def dataset(self) -> xarray.Dataset:
         """The results as an ``xarray.Dataset``, in chunks that are read when they are asked for."""
-        return need("xarray", "a map", "zarr").open_zarr(self.path)
+        found: xarray.Dataset = need("xarray", "a map", "zarr").open_zarr(self.path)
+        return found
 
     def tell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Writes attributes of variables, and of the store itself (""); None removes an attribute.
@@ -87,7 +110,9 @@ class MapStore:
             if is_new:
                 write_text(every, json.dumps(together, indent=2))
 
-    def create(self, template: Any, block: tuple[int, ...], grid: tuple[int, ...]) -> None:
+    def create(
+        self, template: xarray.Dataset, block: tuple[int, ...], grid: tuple[int, ...]
+    ) -> None:
         """Makes the store of a Dataset of fill values; it gets its name when it is whole."""
         xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
         try:
@@ -103,7 +128,7 @@ class MapStore:
         one = {"chunks": (1,) * len(grid), "_FillValue": NOT_WRITTEN}
         # Format 2 is read and written by zarr 2 and by zarr 3.
         given: dict[str, Any] = {"compute": False, "mode": "a", "zarr_format": 2}
-        coding: dict[str, dict[str, Any]] = {name: {"chunks": block} for name in self.names}
+        coding: dict[str, dict[str, object]] = {name: {"chunks": block} for name in self.names}
         for name in self.names:
             if template[name].dtype.kind == "f":
                 coding[name]["_FillValue"] = np.nan
@@ -116,7 +141,7 @@ class MapStore:
             shutil.rmtree(made, ignore_errors=True)
             raise
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """What the store holds the results of.
 
         Raises :class:`DataError` for a path that is no store of a map.
@@ -133,11 +158,12 @@ class MapStore:
         """The shape of a block."""
         return tuple(int(size) for size in self._open("r")[self.names[0]].chunks)
 
-    def _open(self, mode: str) -> Any:
-        return need("zarr", "a map", "zarr").open_group(os.fspath(self.path), mode=mode)
+    def _open(self, mode: str) -> Group:
+        group: Group = need("zarr", "a map", "zarr").open_group(os.fspath(self.path), mode=mode)
+        return group
 
 
-def checksum_of(arrays: Iterable[Any]) -> int:
+def checksum_of(arrays: Iterable[npt.ArrayLike]) -> int:
     """CRC-32 of the bytes of arrays, one after the other."""
     found = 0
     for array in arrays:

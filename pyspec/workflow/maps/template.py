@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from pyspec.workflow.maps.block import MESSAGE, STATUS, MapJob
 from pyspec.workflow.maps.given import MapData
 from pyspec.workflow.maps.store import IDENTITY
 
+if TYPE_CHECKING:
+    import xarray
+
 #: What a difference of identities is called.
 _WORDS = {
     "version": "another version of pyspec",
@@ -26,7 +30,7 @@ _WORDS = {
 }
 
 
-def identity(job: MapJob, given: MapData) -> dict[str, Any]:
+def identity(job: MapJob, given: MapData) -> dict[str, object]:
     """What decides the results, as JSON holds it. The values of the data are told apart block by
     block, see :class:`MapStore`."""
     model, data = job.model, given.data
@@ -48,7 +52,7 @@ def identity(job: MapJob, given: MapData) -> dict[str, Any]:
     return dict(json.loads(json.dumps(found)))
 
 
-def check_identity(kept: Mapping[str, Any], now: Mapping[str, Any], path: Any) -> None:
+def check_identity(kept: Mapping[str, object], now: Mapping[str, object], path: Path) -> None:
     """Raises :class:`DataError` where a store holds the results of something else."""
     for key, words in _WORDS.items():
         if kept.get(key) != now[key]:
@@ -58,13 +62,17 @@ def check_identity(kept: Mapping[str, Any], now: Mapping[str, Any], path: Any) -
             )
 
 
-def make_template(job: MapJob, given: MapData, block: tuple[int, ...], what: Any) -> Any:
+def make_template(
+    job: MapJob, given: MapData, block: tuple[int, ...], what: Mapping[str, object]
+) -> xarray.Dataset:
     """A Dataset of fill values over the leading axes, with coordinates and units."""
-    xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
+    import xarray
+
+    dask = need("dask.array", "a map", "zarr")
     data, energy = given.data, str(given.data.dims[-1])
     units = {"energy": data[energy].attrs.get("units", ""), "data": data.attrs.get("units", "")}
     own = parameter_units(job.model, units)
-    arrays: dict[str, Any] = {}
+    arrays = {}
     for name in job.names():
         kind = {"status": f"<U{STATUS}", "message": f"<U{MESSAGE}"}.get(name, "float64")
         fill = "" if kind != "float64" else np.nan
@@ -80,17 +88,17 @@ def make_template(job: MapJob, given: MapData, block: tuple[int, ...], what: Any
     return xarray.Dataset(arrays, coords=coords, attrs={**facts, IDENTITY: json.dumps(what)})
 
 
-def _axis(data: Any, dim: Any) -> str | None:
+def _axis(data: xarray.DataArray, dim: Hashable) -> str | None:
     return digest(np.asarray(data[dim].values))[:16] if dim in data.coords else None
 
 
-def _settled(value: Any) -> Any:
+def _settled(value: object) -> object:
     if isinstance(value, np.ndarray):
         return f"array {value.shape} {digest(value)[:16]}"
     return value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)
 
 
-def _difference(kept: Any, now: Any) -> str:
+def _difference(kept: object, now: object) -> str:
     """The first difference of two identities, shortened."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in {**kept, **now}:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.io.optional import need
+from pyspec.model.data.checksum import Data
 
 #: Tasks of dask for each chunk, up to which a block is read within its own task. Where there are
 #: more, values are made of other blocks, too, and the engine makes those once for all.
 EACH = 4
+
+
+class Lazy(Protocol):
+    """An array of dask."""
+
+    def compute(self, *, scheduler: str, optimize_graph: bool) -> Data: ...
 
 
 class Unread:
@@ -21,15 +28,15 @@ class Unread:
     may read it.
     """
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Lazy) -> None:
         self._array = array
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Data:
         found = self._array.compute(scheduler="synchronous", optimize_graph=False)
         return np.asarray(found, dtype)
 
 
-def unread(array: Any) -> Any:
+def unread(array: Data | Lazy) -> Data | Lazy | Unread:
     """The values of a block for its task. Arrays of dask stay unread, unless many others go into
     them."""
     dask = need("dask", "a map", "zarr")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, FitError, shortened, suggest
-from pyspec.fit import MCMCResult, SliceResults
-from pyspec.fit.results.table import need_pandas
+from pyspec.fit import FitResult, MCMCResult, SliceResults
+from pyspec.fit.results.table import CorrelationTable, ParameterTable, need_pandas
 from pyspec.plot import plot_chain, plot_evolution, plot_fit
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figures.stack import plot_stack
@@ -38,11 +40,20 @@ OneFile: TypeAlias = FileFits | str
 COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")
 
 
+class IntervalOptions(TypedDict, total=False):
+    """What :meth:`pyspec.FitResult.conf_interval` takes."""
+
+    p_names: str | Sequence[str] | None
+    sigmas: npt.ArrayLike
+    trace: bool
+    progress: bool | Callable[[int, int], object] | None
+
+
 class Answers:
     """Answers from fits, the last of which is meant unless `model`, `fit_type`, `file` or `handle`
     say otherwise. `handle` is a label, or the beginning of the handle of a fit."""
 
-    def _made(self) -> Sequence[Any]:
+    def _made(self) -> Sequence[Fit]:
         """The fits, in the order they were made."""
         raise NotImplementedError
 
@@ -58,7 +69,7 @@ class Answers:
         fit_type: str | None = None,
         handle: str | None = None,
         file: OneFile | None = None,
-    ) -> Any:
+    ) -> Fit:
         """The last fit, of that model and type if given: a FitResult, or SliceResults for "sbs".
 
         `fit_type` is "baseline", "spectrum", "2d", "trace" or "sbs" (slice by slice), as in all
@@ -95,7 +106,7 @@ class Answers:
         handle: str | None = None,
         file: OneFile | None = None,
         table: bool = False,
-    ) -> Any:
+    ) -> DataFrame | ParameterTable:
         """All parameters of the last fit (of that model and type) as a DataFrame. Its columns are
         name, value, stderr, init_value, min, max, vary, expr. Slices have one row a slice and one
         column a parameter.
@@ -104,11 +115,11 @@ class Answers:
         DataFrame of :meth:`pyspec.SliceResults.to_dataframe`, with standard errors and status.
         """
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        slices = isinstance(fit, SliceResults)
-        if table or not _has_pandas():
-            return fit.to_dataframe() if slices else fit.table
-        if slices:
-            return need_pandas().DataFrame(dict(fit.values))
+        is_plain = table or not _has_pandas()
+        if isinstance(fit, SliceResults):
+            return fit.to_dataframe() if is_plain else need_pandas().DataFrame(dict(fit.values))
+        if is_plain:
+            return fit.table
         rows = parameter_rows(fit)
         frame = need_pandas().DataFrame(rows, columns=list(COLUMNS)).astype({"vary": bool})
         return frame.astype(dict.fromkeys(("value", "stderr", "init_value", "min", "max"), float))
@@ -122,7 +133,7 @@ class Answers:
         handle: str | None = None,
         file: OneFile | None = None,
         table: bool = False,
-    ) -> Any:
+    ) -> DataFrame | CorrelationTable:
         """Correlations of the free parameters of the last fit (of that model and type). The result
         is a DataFrame with their names on both sides. With ``table=True``, or without pandas, it is
         a table of its own: ``table["a", "b"]``."""
@@ -138,7 +149,7 @@ class Answers:
         fit_type: str | None = None,
         handle: str | None = None,
         file: OneFile | None = None,
-        **options: object,
+        **options: Unpack[IntervalOptions],
     ) -> DataFrame:
         """Computes intervals by profile likelihood for the last fit (of that model and type): a
         DataFrame with a row for each parameter and a column for each probability. `p_names`,
@@ -173,10 +184,11 @@ class Answers:
 
     # pictures
 
-    def _drawn(self, options: Mapping[str, object], show: bool) -> dict[str, Any]:
+    def _drawn(self, options: PlotOptions, show: bool) -> PlotOptions:
         """The options of a picture that are not None; `show` opens a window, as the option does."""
-        given = {key: value for key, value in options.items() if value is not None}
-        return {"config": self._look(), **given, "show": show or bool(given.get("show"))}
+        given: Any = {key: value for key, value in options.items() if value is not None}
+        drawn: PlotOptions = given
+        return {"config": self._look(), **drawn, "show": show or drawn.get("show", False)}
 
     @answered
     def plot_fit(
@@ -220,15 +232,17 @@ class Answers:
         """Parameters of the last slice-by-slice fit against time, the free ones without `params`;
         returns the Figure. Options as of :func:`pyspec.plot.plot_evolution`."""
         slices = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        if slices.fit_type != "sbs":
+        if not isinstance(slices, SliceResults):
             raise FitError(
                 f"the {slices.fit_type} fit of {slices.model_name} has one value for each "
                 "parameter; values over time are those of slices, fit_type='sbs', of "
                 "fit_slice_by_slice"
             )
         chosen = list(slices.free_names if params is None else params)
-        given = {"params": chosen, "source": slices, **self._drawn(options, show_plot)}
-        return plot_evolution(slices.time, slices.values, slices.stderr, **given)
+        return plot_evolution(
+            slices.time, slices.values, slices.stderr, params=chosen, source=slices,
+            **self._drawn(options, show_plot),
+        )  # fmt: skip
 
     @answered
     def plot_sbs_slices(
@@ -247,7 +261,7 @@ class Answers:
         their fits, above each other; returns the Figure. `data_slice` cuts energies, and times
         where `slices` does not name them. Options as of :func:`pyspec.plot.plot_waterfall`."""
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        return plot_stack(fit, **self._drawn({"rows": slices, **options}, show_plot))
+        return plot_stack(fit, rows=slices, **self._drawn(options, show_plot))
 
     @answered
     def plot_mcmc(
@@ -266,12 +280,12 @@ class Answers:
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
         return self._plot_samples(fit, options, show_plot)
 
-    def _plot_samples(self, fit: Fit, options: Mapping[str, object], show: bool) -> Figure:
-        given = {"best": fit.values, "source": fit, **self._drawn(options, show)}
-        return plot_chain(samples_of(fit), **given)
+    def _plot_samples(self, fit: Fit, options: PlotOptions, show: bool) -> Figure:
+        samples, best = samples_of(fit), one_fit(fit, "samples").values
+        return plot_chain(samples, best=best, source=fit, **self._drawn(options, show))
 
 
-def parameter_rows(fit: Any) -> list[tuple[object, ...]]:
+def parameter_rows(fit: FitResult) -> list[tuple[object, ...]]:
     """The parameters of a fit, a row of :data:`COLUMNS` each."""
     return [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
 

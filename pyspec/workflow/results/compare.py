@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
-from pyspec.fit import SliceResults
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.findings.caution import warn
 from pyspec.fit.results.table import need_pandas
 from pyspec.model.data.source import source_of
@@ -28,6 +28,9 @@ from pyspec.workflow.results.identity import (
     sigma_of,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Array = npt.NDArray[np.float64]
 
 METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
@@ -42,7 +45,7 @@ HEAD = ("file", "model", "fit_type", "handle", "selection_json")
 #: converged.
 READ_WITH = ("n_free", "success")
 
-AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
+AGGREGATIONS: dict[str, Callable[[Array], float] | None] = {
     "median": np.nanmedian,
     "mean": np.nanmean,
     "sum": np.nansum,
@@ -66,7 +69,7 @@ def _default_metrics(fits: Sequence[Fit]) -> list[str]:
     return list(WEIGHTED if known else PLAIN)
 
 
-def best_of(fits: Sequence[Fit], by: str) -> Any:
+def best_of(fits: Sequence[Fit], by: str) -> Fit:
     """The fit with the lowest metric, or the highest r2. Slices are compared by sums over slices
     that all candidates have; candidates are the fits with results of most slices, since a sum over
     fewer is lower.
@@ -94,12 +97,12 @@ def best_of(fits: Sequence[Fit], by: str) -> Any:
     return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
 
 
-def _slices_of(fit: Any) -> dict[int, Any]:
+def _slices_of(fit: SliceResults) -> dict[int, FitResult]:
     """The slices of a fit that gave a result, by their numbers."""
     return {one.index: one.result for one in fit if one.result is not None}
 
 
-def _parts(fit: object) -> list[Any]:
+def _parts(fit: Fit) -> list[FitResult]:
     """The fits of which a fit consists: itself, or its slices that gave a result."""
     return list(_slices_of(fit).values()) if isinstance(fit, SliceResults) else [fit]
 
@@ -109,7 +112,7 @@ def _metrics(fit: Fit) -> dict[str, float]:
     return found
 
 
-def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: str) -> Any:
+def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: str) -> DataFrame:
     """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
     by slice. Without `metrics` those that are known.
 
@@ -155,7 +158,7 @@ def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: 
     return frame.astype({"slice_index": "Int64"})
 
 
-def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _long(fit: Fit, metrics: Sequence[str]) -> list[dict[str, float | None]]:
     sigma = sigma_of(fit)
     if not isinstance(fit, SliceResults):
         return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
@@ -165,7 +168,7 @@ def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _read_with(fit: Fit) -> dict[str, Any]:
+def _read_with(fit: Fit) -> dict[str, int]:
     """Of slices the parameters of one, and whether all of them converged."""
     n_free = [one.n_free for one in _parts(fit)]
     return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
@@ -183,7 +186,7 @@ def _in_all(fits: Sequence[Fit]) -> dict[str, set[int]]:
 
 
 def _row(
-    fit: Any, metrics: Sequence[str], aggregation: str, counted: set[int] | None
+    fit: Fit, metrics: Sequence[str], aggregation: str, counted: set[int] | None
 ) -> dict[str, float]:
     """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
     if not isinstance(fit, SliceResults):
@@ -240,7 +243,7 @@ def _noise_of(fit: Fit) -> str:
     return f"{kind} (scale_covar=True)" if is_scaled else kind
 
 
-def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[Any]) -> None:
+def refuse_missing(names: Sequence[str], chosen: Sequence[Fit], made: Sequence[Fit]) -> None:
     """Raises :class:`FitError` if no fit was `chosen` among those `made`, or none of a model in
     `names`."""
     missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
@@ -257,7 +260,7 @@ def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: st
     """Raises :class:`FitError` where fits of one type and file saw different data, or are judged by
     different sums. Their metrics cannot tell which model is better. `remedy` says what to do, in
     place of what suits a comparison of models."""
-    seen: dict[tuple[str, str], Any] = {}
+    seen: dict[tuple[str, str], Fit] = {}
     told = {name.lower() for name in metrics} - {*_OF_SQUARES}
     for fit in fits:
         first = seen.setdefault((fit.file_name, fit.fit_type), fit)
@@ -296,14 +299,15 @@ _DIFFERENT = {
 }
 
 
-def _seen(fit: Fit, *, digests: bool) -> dict[str, Any]:
+def _seen(fit: Fit, *, digests: bool) -> dict[str, object]:
     """What a fit saw: the window as ranges of rows and columns, and the checksum of the data. With
     `digests`, which archives have, it is their digest. Masks and weights by reference are not read
     for it."""
     measured = measured_by(fit)
+    assert measured.data is not None
     shape = measured.data.shape
     given = (measured.rows, measured.columns)[-len(shape) :]
-    of: Any = fit if isinstance(fit, SliceResults) or digests else fit.problem
+    of = fit if isinstance(fit, SliceResults) else fit.problem
     is_read = source_of(measured.keep) is None and source_of(measured.weight) is None
     return {
         "window": [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)],

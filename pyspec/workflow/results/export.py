@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from pyspec._version import VERSION
 from pyspec.calls import say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, JointResult, SliceResults
+from pyspec.fit.amplitudes.amplitudes import Amplitudes
 from pyspec.fit.amplitudes.gaps import open_fit
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.results.ended import TOGETHER
@@ -50,7 +50,7 @@ class Folder:
         """A folder in this one."""
         return Folder(self.path / file_name(name), self.project)
 
-    def table(self, name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def table(self, name: str, head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
         """Rows below a head; None becomes an empty cell."""
         stream = io.StringIO()
         writer = csv.writer(stream, delimiter=self.project.delim, lineterminator="\n")
@@ -66,7 +66,7 @@ class Folder:
             return self.project.num_fmt % value
         return str(value)
 
-    def columns(self, name: str, columns: dict[str, Any]) -> None:
+    def columns(self, name: str, columns: Mapping[str, Iterable[object]]) -> None:
         """Arrays of one length side by side."""
         self.table(name, list(columns), zip(*columns.values(), strict=True))
 
@@ -89,7 +89,7 @@ def export_to(
     names = (*above, fit.model_name, handle_of(fit)[:SHORT])
     target = root.joinpath(*map(file_name, names))
 
-    def folders(folder: Folder) -> Iterator[tuple[Any, Folder]]:
+    def folders(folder: Folder) -> Iterator[tuple[Fit, Folder]]:
         """Each fit and its folder: a joint fit has one for each file."""
         for part in fit if isinstance(fit, JointResult) else ():
             yield part, folder.below("files").below(part.file_name)
@@ -141,18 +141,18 @@ def _replaced(
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def write_fit(fit: Any, folder: Folder) -> None:
+def write_fit(fit: Fit, folder: Folder) -> None:
     """The tables of one fit."""
     _write_info(fit, folder, fit.fit_type)
     if isinstance(fit, SliceResults):
         _write_slices(fit, folder)
     else:
         _write_numbers(fit, folder)
-    if np.ndim(fit.data) == 2:
+    if isinstance(fit, SliceResults) or np.ndim(fit.data) == 2:
         _write_map(fit, folder)
     else:
         write_curves(fit, folder)
-    if getattr(fit, "amplitudes", None) is not None:
+    if isinstance(fit, FitResult) and fit.amplitudes is not None:
         for name, columns in amplitude_tables(fit.amplitudes).items():
             folder.columns(name, columns)
 
@@ -191,7 +191,7 @@ def _write_numbers(fit: FitResult, folder: Folder) -> None:
         folder.table("correl.csv", ["", *found.names], rows)
 
 
-def _write_slices(fit: Any, folder: Folder) -> None:
+def _write_slices(fit: SliceResults, folder: Folder) -> None:
     folder.columns("params.csv", fit.values)
     folder.columns("params_stderr.csv", fit.stderr)
     folder.columns("fit_pars.csv", {"index": range(len(fit)), "time": fit.time, **fit.values})
@@ -206,7 +206,7 @@ def _write_slices(fit: Any, folder: Folder) -> None:
     folder.table("metrics_per_slice.csv", head, rows)
 
 
-def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
+def amplitude_tables(linear: Amplitudes) -> dict[str, dict[str, Array]]:
     """File name → columns. Free spectra or traces have their errors; both are NaN if they are not
     known. Errors are also NaN where the amplitude is held at 0. Their basis is included if it is
     the same for all. Schemes have decay- and evolution-associated spectra.
@@ -232,7 +232,7 @@ def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
     return tables
 
 
-def write_curves(fit: Any, folder: Folder) -> None:
+def write_curves(fit: FitResult, folder: Folder) -> None:
     """Data, fit and residual of one spectrum or trace, and of a spectrum its components."""
     columns = {"observed": fit.data, "fit": fit.fit, "residual": fit.residual}
     columns = {"time" if fit.is_trace else "energy": fit.axis, **columns}
@@ -249,22 +249,28 @@ def components_of(fit: FitResult, *, whole: bool = False) -> dict[str, Array]:
     return {name: found[name] for name in names if name in found}
 
 
-def _write_map(fit: Any, folder: Folder) -> None:
+def _write_map(fit: Fit, folder: Folder) -> None:
     for name, values in (("fit_2d.csv", open_fit(fit, fit.fit)), ("observed_2d.csv", fit.data)):
         folder.table(name, (), np.asarray(values, dtype=np.float64))
+    assert fit.energy is not None
+    assert fit.time is not None
     folder.table("energy.csv", (), fit.energy[:, None])
     folder.table("time.csv", (), fit.time[:, None])
 
 
-def _draw(fit: Any, folder: Folder) -> None:
-    look: dict[str, Any] = {"config": folder.project.plot_config}
+def _draw(fit: Fit, folder: Folder) -> None:
+    config = folder.project.plot_config
     name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
     with as_remark("picture"):
-        plot_fit(fit, save_path=folder.path / name, **look)
-        for par in fit.free_names if isinstance(fit, SliceResults) else ():
+        plot_fit(fit, config=config, save_path=folder.path / name)
+        if not isinstance(fit, SliceResults):
+            return
+        for par in fit.free_names:
             path = folder.path / file_name(f"{par}.png")
-            given = {"params": [par], "source": fit, "save_path": path, **look}
-            plot_evolution(fit.time, fit.values, fit.stderr, **given)
+            plot_evolution(
+                fit.time, fit.values, fit.stderr, params=[par], source=fit, config=config,
+                save_path=path,
+            )  # fmt: skip
 
 
 def save_spectrum(fit: FitResult, folder: Path, project: Workspace) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspec.calls import answered, one_of, say
 from pyspec.errors import CallError, DataError, FitError
@@ -13,6 +13,7 @@ from pyspec.fit import SliceResults
 from pyspec.io import save_fit, write_parameters, write_text
 from pyspec.io.parameters import slices_csv
 from pyspec.plot import PlotConfig
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.results.answers import Answers
 from pyspec.workflow.results.compare import best_of, comparison, refuse_missing
@@ -25,6 +26,7 @@ from pyspec.workflow.results.identity import (
     kinds_of,
     matching,
     name_list,
+    one_fit,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 class FileResults(FileFits, Answers):
     """The part of a File that answers from its results, and writes them."""
 
-    def _made(self) -> Sequence[Any]:
+    def _made(self) -> Sequence[Fit]:
         return self.results
 
     def _look(self) -> PlotConfig:
@@ -170,24 +172,24 @@ class FileResults(FileFits, Answers):
     def save_baseline_fit(self, save_path: str | Path) -> Path:
         """Writes ``fit_1d.csv`` of the last baseline fit into a folder: every energy, the model
         (`sum`) and its components. Returns its path."""
-        result = self.get_result(fit_type="baseline")
+        result = one_fit(self.get_result(fit_type="baseline"), "spectrum")
         return save_spectrum(result, self.project.output(save_path, ""), self.project)
 
     @answered
     def save_spectrum_fit(self, save_path: str | Path) -> Path:
         """Writes ``fit_1d.csv`` of the last fit of one spectrum into a folder; see
         :meth:`save_baseline_fit`."""
-        result = self.get_result(fit_type="spectrum")
+        result = one_fit(self.get_result(fit_type="spectrum"), "spectrum")
         return save_spectrum(result, self.project.output(save_path, ""), self.project)
 
 
 def select_fits(
-    results: Sequence[Any],
+    results: Sequence[Fit],
     model: str | Sequence[str] | None,
     fit_type: str | Sequence[str] | None,
     select: str,
     by: str | None,
-) -> list[Any]:
+) -> list[Fit]:
     """The fits of these models and types: "all", or of each pair the "latest" or the "best" (of
     the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none, and for the best of
     fits to different data."""
@@ -200,7 +202,7 @@ def select_fits(
         raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")
     if select == "all":
         return chosen
-    groups: dict[tuple[str, str], list[Any]] = {}
+    groups: dict[tuple[str, str], list[Fit]] = {}
     for result in chosen:
         groups.setdefault((result.model_name, result.fit_type), []).append(result)
     if select == "latest":

@@ -7,7 +7,6 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pyspec.calls import one_of
 from pyspec.errors import FitError, ModelError
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.again import settings_of
+from pyspec.model import Measurement
 from pyspec.model.data.digest import digest
 from pyspec.model.data.source import source_of
 from pyspec.plot.protocols import Fit
@@ -40,7 +40,7 @@ def check_type(fit_type: str | None) -> None:
 def handle_of(fit: Fit) -> str:
     """A name of a fit that follows from what was fitted and what came out: the first digits of a
     sha256. A fit that was saved and loaded keeps it."""
-    facts: list[Any] = [fit.model_name, fit.fit_type, fit.file_name]
+    facts: list[object] = [fit.model_name, fit.fit_type, fit.file_name]
     if isinstance(fit, SliceResults):
         columns = (fit.values, fit.stderr)
         facts += [{k: np.asarray(v).tolist() for k, v in column.items()} for column in columns]
@@ -81,7 +81,7 @@ def stamp_of(fit: Fit) -> str:
     return str(vars(fit).get("timestamp", ""))
 
 
-def measured_by(fit: Any) -> Any:
+def measured_by(fit: Fit) -> Measurement:
     """The Measurement that a fit saw. For a fit that was saved without data they are zeros, with
     its window, noise and mask."""
     given = fit.measurement
@@ -91,7 +91,9 @@ def measured_by(fit: Any) -> Any:
     axes = [model.time] if model.is_time_model else [model.time, model.energy]
     shape = [len(axis) for axis in axes if axis is not None]
     if isinstance(fit, SliceResults):
-        heights = [np.shape(one)[0] for one in (given.weight, given.keep) if np.ndim(one) == 2]
+        heights = [
+            one.shape[0] for one in (given.weight, given.keep) if one is not None and one.ndim == 2
+        ]
         shape = [max([int(fit.rows[-1]) + 1, *heights]), *shape]
     return replace(given, data=np.broadcast_to(0.0, shape))
 
@@ -102,14 +104,14 @@ def digest_of_data(fit: Fit) -> str:
     return str(fit.data_sha256)
 
 
-def one_fit(fit: Fit, what: str) -> Any:
+def one_fit(fit: Fit, what: str) -> FitResult:
     """Returns a fit that is not made of slices; slices have no `what` in common."""
     if isinstance(fit, SliceResults):
         raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
     return fit
 
 
-def matching(fits: Iterable[Fit], *names: Collection[str | None] | None) -> list[Any]:
+def matching(fits: Iterable[Fit], *names: Collection[str | None] | None) -> list[Fit]:
     """The fits whose file, model and type are each among the `names` for it; None: any will do."""
     return [
         fit
@@ -123,7 +125,7 @@ def matching(fits: Iterable[Fit], *names: Collection[str | None] | None) -> list
     ]
 
 
-def find_fit(fits: Sequence[Fit], ref: str) -> Any:
+def find_fit(fits: Sequence[Fit], ref: str) -> Fit:
     """The fit of a label or of the beginning of a handle; of equal ones the last.
 
     Raises :class:`FitError` where there is none, or several.
@@ -146,7 +148,7 @@ def find_fit(fits: Sequence[Fit], ref: str) -> Any:
     raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
 
 
-def find_named(fits: Sequence[Fit], ref: str) -> Any:
+def find_named(fits: Sequence[Fit], ref: str) -> Fit:
     """The fit of a label; else the last of a type ("2d") or model; else the one whose handle begins
     so. Of fits that ended in the same second the later in the list is the last."""
     kind = [fit for fit in fits if ref in (fit.fit_type, fit.model_name)]
@@ -175,7 +177,7 @@ def kinds_of(fits: Iterable[Fit]) -> str:
     return ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in fits)) or "none"
 
 
-def selection_of(fit: Fit) -> dict[str, Any]:
+def selection_of(fit: Fit) -> dict[str, list[int] | None]:
     """The window of a fit: half-open ranges of rows and columns."""
     measured = measured_by(fit)
     rows, columns = measured.rows, measured.columns
@@ -196,30 +198,30 @@ def sigma_of(fit: Fit) -> float:
     return 1.0 / largest if largest > 0 and float(weight.min()) == largest else float("nan")
 
 
-def inputs_of(fit: Any) -> dict[str, Any]:
+def inputs_of(fit: Fit) -> dict[str, object]:
     """The inputs of a fit. These are method and options; window, mask and noise; start, bounds and
     expression of every parameter. They tell whether the fit belongs to a joint fit. For slices they
     have the source of the starts."""
-    measured, slices = measured_by(fit), isinstance(fit, SliceResults)
+    measured = measured_by(fit)
     settings = vars(fit).get("settings")
-    if settings is None and slices:
+    if settings is None and isinstance(fit, SliceResults):
         settings = settings_of(fit)
     known = {**(settings or {}), "backend": fit.backend}
-    given = {
+    given: dict[str, object] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": mask_of(measured), "noise": noise_of(measured)}
     given["data"] = digest_of_data(fit)[:SHORT]
     given["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
-    if slices:  # whose starts differ from slice to slice
+    if isinstance(fit, SliceResults):  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
     model = fit.model
     alike = model.copy()  # but for its values, which say what was found
     own = alike.parameters.values()
     alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
     given["model_structure"] = hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
-    starts = {} if slices else {row.name: row.init for row in fit.table}
+    starts = {row.name: row.init for row in fit.table} if isinstance(fit, FitResult) else {}
     for name, par in model.parameters.items():
         free = par.vary and par.formula is None
         given[f"{name}.init"] = starts.get(name, None if free else par.value)
@@ -229,7 +231,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     return given
 
 
-def mask_of(measured: Any) -> str:
+def mask_of(measured: Measurement) -> str:
     """How many points of the window a mask leaves out, and which."""
     if measured.keep is None:
         return "none"
@@ -240,7 +242,7 @@ def mask_of(measured: Any) -> str:
     return f"{left} of {kept.size} points, {digest(kept)[:SHORT]}" if left else "none"
 
 
-def noise_of(measured: Any) -> str:
+def noise_of(measured: Measurement) -> str:
     """The noise of data in a word, with its size."""
     if measured.loss == "poisson":
         return f"poisson(scale={measured.loss_scale:g})"
@@ -277,10 +279,11 @@ def name_list(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def listed(given: Any) -> list[Any]:
+def listed(given: object) -> list[object]:
     """One thing, or several, as a list."""
-    single = isinstance(given, str) or not isinstance(given, Sequence)
-    return [given] if single else list(given)
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return list(given)
+    return [given]
 
 
 def names_of(given: object) -> set[str | None] | None:

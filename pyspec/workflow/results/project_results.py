@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shorte
 from pyspec.fit import JointResult
 from pyspec.fit.progress import Steps
 from pyspec.io import save_fit
+from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.results.export import export_to
 from pyspec.workflow.results.file_results import select_fits
@@ -147,7 +148,7 @@ class ProjectResults(Workspace):
         """
         chosen = find_fit([*self._all(), *self.joint_results], ref)
         if isinstance(chosen, JointResult):
-            gone = list(chosen)
+            gone: list[Fit] = list(chosen)
             self.joint_results.remove(chosen)
         else:
             handle = handle_of(chosen)
@@ -164,7 +165,7 @@ class ProjectResults(Workspace):
         if show_output:
             say(f"{len(gone)} fits dropped")
 
-    def _all(self) -> list[Any]:
+    def _all(self) -> list[Fit]:
         return [fit for file in self.files for fit in file.results]
 
     @answered
@@ -180,7 +181,7 @@ class ProjectResults(Workspace):
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
 
-    def _one(self, given: int | str | FileFits) -> FileFits:
+    def _one(self, given: object) -> FileFits:
         if isinstance(given, str):
             return find_file(self.files, given, self.name)
         if isinstance(given, FileFits):

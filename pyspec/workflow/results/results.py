@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pyspec.fit.results.table import need_pandas
 from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.fits import fits_of
 from pyspec.plot import PlotConfig, plot_residuals
+from pyspec.plot.config import PlotOptions
 from pyspec.plot.protocols import Fit
 from pyspec.workflow.results.answers import Answers, OneFile
 from pyspec.workflow.results.compare import comparison, refuse_missing
@@ -37,6 +38,11 @@ from pyspec.workflow.results.identity import (
 )
 from pyspec.workflow.results.summary import fits_html
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+    from typing_extensions import Unpack
+
 #: Several files, each by its name or given as the File, or all.
 Files: TypeAlias = OneFile | Sequence[OneFile] | None
 
@@ -45,7 +51,7 @@ Files: TypeAlias = OneFile | Sequence[OneFile] | None
 SAME = 1e-9
 
 
-class FitResults(list[Any], Answers, Suggesting):
+class FitResults(list[Fit], Answers, Suggesting):
     """Fits in the order they were made: FitResult and SliceResults, also those
     of an archive. A list of its own: later fits do not appear in it.
 
@@ -90,7 +96,13 @@ class FitResults(list[Any], Answers, Suggesting):
         texts = {key: names for key, names in zip(keys, wanted, strict=True) if names is not None}
         return cls(fits_of(filepath, Wanted(texts)))
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Fit: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Fit]: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Fit | list[Fit]:
         try:
             return super().__getitem__(key)
         except (IndexError, TypeError):
@@ -120,7 +132,7 @@ class FitResults(list[Any], Answers, Suggesting):
         model: str | None = None,
         fit_type: str | None = None,
         handle: str | None = None,
-    ) -> Any:
+    ) -> Fit:
         """The one fit of this file, model and type, or of a handle; of equal fits the last.
 
         Raises :class:`FitError` where there is none, or more than one.
@@ -177,7 +189,7 @@ class FitResults(list[Any], Answers, Suggesting):
         fit_type: str | Sequence[str] | None = None,
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
-    ) -> Any:
+    ) -> DataFrame:
         """Metrics of fits as a DataFrame: one row a fit, in the order of the fits, with `n_free`,
         the number of fitted parameters, and `success`.
 
@@ -200,7 +212,7 @@ class FitResults(list[Any], Answers, Suggesting):
 
     def variants(
         self, *, file: OneFile | None = None, model: str | None = None, fit_type: str | None = None
-    ) -> Any:
+    ) -> DataFrame:
         """How the inputs of the fits of one model differ: a DataFrame with one row a fit, `handle`,
         `timestamp`, and the settings that differ.
 
@@ -223,7 +235,7 @@ class FitResults(list[Any], Answers, Suggesting):
         head = ["handle", *(["label"] if labelled else []), "timestamp"]
         return need_pandas().DataFrame(rows, columns=[*head, *keys])
 
-    def diff(self, a: str, b: str) -> Any:
+    def diff(self, a: str, b: str) -> DataFrame:
         """The differences of two fits, named by handle or label: a DataFrame with columns `section`
         (identity, input, result), `field`, and one for each fit. Of slices the medians are
         compared, over the times at which both have a value."""
@@ -232,9 +244,12 @@ class FitResults(list[Any], Answers, Suggesting):
         if names[0] == names[1]:
             raise FitError(f"{a!r} and {b!r} name the same fit: {described(first)}")
         rows = []
-        for section, facts in (("identity", _identity), ("input", inputs_of), ("result", None)):
-            both = _values(first, second) if facts is None else map(facts, (first, second))
-            left, right = both
+        facts: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
+            "identity": (_identity(first), _identity(second)),
+            "input": (inputs_of(first), inputs_of(second)),
+            "result": _values(first, second),
+        }
+        for section, (left, right) in facts.items():
             errors = _medians(first.stderr) if section == "result" else {}
             for key in dict.fromkeys([*left, *right]):
                 if not _same(left.get(key), right.get(key), errors.get(key)):
@@ -250,8 +265,8 @@ class FitResults(list[Any], Answers, Suggesting):
         models: Sequence[str] | None = None,
         fit_type: str | None = None,
         show_plot: bool = False,
-        **options: object,
-    ) -> Any:
+        **options: Unpack[PlotOptions],
+    ) -> Figure:
         """The residuals of several models beside each other, on one scale; returns the Figure.
 
         Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
@@ -269,8 +284,8 @@ class FitResults(list[Any], Answers, Suggesting):
         model: str | None = None,
         files: Files = None,
         show_plot: bool = False,
-        **options: object,
-    ) -> Any:
+        **options: Unpack[PlotOptions],
+    ) -> Figure:
         """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
         joint = self.get_joint(model=model, files=files)
         return self._plot_samples(joint, options, show_plot)
@@ -288,17 +303,19 @@ def _identity(fit: Fit) -> dict[str, str]:
     return {"file": fit.file_name, "model": fit.model_name, "fit_type": fit.fit_type}
 
 
-def _values(first: Any, second: Any) -> tuple[dict[str, float], dict[str, float]]:
+def _values(first: Fit, second: Fit) -> tuple[dict[str, float], dict[str, float]]:
     """The values of two fits; medians of slices, over the times at which both have one."""
-    left, right = dict(first.values), dict(second.values)
+    left: dict[str, object] = dict(first.values)
+    right: dict[str, object] = dict(second.values)
     if (
         isinstance(first, SliceResults)
         and isinstance(second, SliceResults)
         and np.array_equal(first.time, second.time)
     ):
+        mine, theirs = first.values, second.values
         for name in {*left} & {*right}:
-            known = np.isfinite(left[name]) & np.isfinite(right[name])
-            left[name], right[name] = left[name][known], right[name][known]
+            known = np.isfinite(mine[name]) & np.isfinite(theirs[name])
+            left[name], right[name] = mine[name][known], theirs[name][known]
     return _medians(left), _medians(right)
 
 
@@ -312,9 +329,9 @@ def _medians(columns: Mapping[str, object]) -> dict[str, float]:
     }
 
 
-def _same(one: Any, other: Any, error: float | None) -> bool:
+def _same(one: object, other: object, error: float | None) -> bool:
     """Whether two facts are the same; with its standard error, NaN where it has none, a value."""
-    if error is None or one is None or other is None:
+    if error is None or not (isinstance(one, float) and isinstance(other, float)):
         return repr(one) == repr(other)
     size = np.nanmax([abs(one), abs(other), error, 0.0])
     return bool(np.isclose(one, other, rtol=0.0, atol=SAME * size, equal_nan=True))

@@ -6,10 +6,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import EllipsisType
 
 import numpy as np
 
+from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.formula import rows
 from pyspec.model import Model
@@ -109,7 +110,7 @@ class Set(Edit):
 
     name: str
     field: str
-    value: Any
+    value: object
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         return _Fields({}).with_one(self).apply(ground, document)
@@ -117,7 +118,7 @@ class Set(Edit):
 
 @dataclass(frozen=True)
 class _Fields(Edit):
-    fields: Mapping[str, Mapping[str, Any]]
+    fields: Mapping[str, Mapping[str, object]]
 
     @property
     def is_of_values(self) -> bool:
@@ -263,8 +264,8 @@ class Yaml(Edit):
 class Window(Edit):
     """The window that is fitted; `...` leaves a side as it is, None takes the whole axis."""
 
-    energy: Any = ...
-    time: Any = ...
+    energy: Sequence[float] | EllipsisType | None = ...
+    time: Sequence[float] | EllipsisType | None = ...
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         given: dict[str, Limits] = {}
@@ -365,7 +366,7 @@ class RemoveModel(Edit):
         )
 
 
-def _pair(ground: Ground, what: str, limits: Any) -> tuple[float, float]:
+def _pair(ground: Ground, what: str, limits: Sequence[float]) -> tuple[float, float]:
     axis = ground.axis(what)
     try:
         low, high = sorted(float(limit) for limit in limits)
@@ -378,7 +379,7 @@ def _pair(ground: Ground, what: str, limits: Any) -> tuple[float, float]:
     return low, high
 
 
-def _function(document: Document, name: str) -> Any:
+def _function(document: Document, name: str) -> OpDef:
     known = {**rows()}
     if document.model is not None:
         known |= {component.op.name: component.op for component in document.model.components}

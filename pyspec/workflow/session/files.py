@@ -209,10 +209,10 @@ def _flow(value: object) -> str:
     return json.dumps(value)
 
 
-def _data(ground: Ground, folder: Path) -> dict[str, Any]:
+def _data(ground: Ground, folder: Path) -> dict[str, object]:
     """The data as a file beside the job."""
     data, keep = ground.data, ground.whole.keep
-    found: dict[str, Any] = {"path": "data.npz"}
+    found: dict[str, object] = {"path": "data.npz"}
     if keep is not None:
         given = ground.file._keep  # excluded ranges are limits
         hidden = None if given is None else ~np.broadcast_to(given, data.shape)
@@ -226,7 +226,7 @@ def _data(ground: Ground, folder: Path) -> dict[str, Any]:
     return {**found, **({"units": units} if units else {})}
 
 
-def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, Any]:
+def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, object]:
     """The fields of the data with paths as a job in this folder sees them."""
     found = dict(origin)
     for key in ("path", "energy", "time"):
@@ -237,8 +237,8 @@ def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, Any]:
     return found
 
 
-def _limits(ground: Ground, document: Document) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _limits(ground: Ground, document: Document) -> dict[str, object]:
+    found: dict[str, object] = {}
     for key, limits in (("energy", document.energy_limits), ("time", document.time_limits)):
         if limits is not None:
             found[key] = list(limits)
@@ -249,7 +249,7 @@ def _limits(ground: Ground, document: Document) -> dict[str, Any]:
     return found
 
 
-def _noise(ground: Ground, folder: Path) -> dict[str, Any]:
+def _noise(ground: Ground, folder: Path) -> dict[str, object]:
     noise = ground.file.noise
     if noise.kind == "poisson":
         return {"type": "poisson", "scale": float(noise.scale)}
@@ -262,14 +262,14 @@ def _noise(ground: Ground, folder: Path) -> dict[str, Any]:
     return {"type": "gaussian", "sigma": "sigma.npy"}
 
 
-def _auxiliary(ground: Ground) -> dict[str, Any]:
+def _auxiliary(ground: Ground) -> dict[str, list[float]]:
     data = ground.file
     if data.aux_axis is None or data.aux_weights is None:
         return {}
     return {"values": data.aux_axis.tolist(), "weights": data.aux_weights.tolist()}
 
 
-def _inputs(ground: Ground, folder: Path) -> dict[str, Any]:
+def _inputs(ground: Ground, folder: Path) -> dict[str, str]:
     found = {}
     for name, values in ground.file.inputs.items():
         np.save(folder / f"{name}.npy", values)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from pyspec.errors import FitError
 from pyspec.fit import (
@@ -25,8 +25,24 @@ from pyspec.workflow.session.edits import Set, applied
 from pyspec.workflow.session.ground import Ground
 from pyspec.workflow.session.state import ONE
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 #: What a fit returns whose values the models take.
 Fitted: TypeAlias = "FitResult | JointResult"
+
+#: What is told of a fit as it goes: evaluations, chi², and the lowest so far.
+Told: TypeAlias = "Callable[[int, float, float], object]"
+
+
+class RunOptions(TypedDict, total=False):
+    """What a session says of how a fit runs."""
+
+    backend: str | None
+    progress: Told | None
+    max_seconds: float | None
+    scale_covar: bool | None
+
 
 #: Fits of one model that follow each other at most, until their values come again.
 _ROUNDS = 8
@@ -35,7 +51,9 @@ _ROUNDS = 8
 _SECONDS = 5.0
 
 
-def rounds(ground: Ground, document: Document, what: str, progress: Any) -> tuple[Fitted, Document]:
+def rounds(
+    ground: Ground, document: Document, what: str, progress: Told | None
+) -> tuple[Fitted, Document]:
     """The fit and the document with its values; again from there until nothing changes."""
     stopped = [False]
 
@@ -73,7 +91,7 @@ def shared_by(ground: Ground, document: Document) -> list[str]:
     return [name for name, par in pars.items() if par.scope == "project"]
 
 
-def _joint(ground: Ground, document: Document, **options: Any) -> JointResult:
+def _joint(ground: Ground, document: Document, **options: Unpack[RunOptions]) -> JointResult:
     if not shared_by(ground, document):
         raise FitError(
             "no parameter is shared by files; say 'project' in place of True in its entry, or "
@@ -88,25 +106,27 @@ def _joint(ground: Ground, document: Document, **options: Any) -> JointResult:
     return fit_joint(parts, names=names, **options)
 
 
-def fitted(ground: Ground, document: Document, what: str = "all", **options: Any) -> Fitted:
+def fitted(
+    ground: Ground, document: Document, what: str = "all", **options: Unpack[RunOptions]
+) -> Fitted:
     """The fit of "all", of a "spectrum", or of all files, "joint"."""
     model = document.model
     if model is None:
         raise FitError("there is no model to fit; add a component first")
     if ground.file.noise.is_known:
         options["scale_covar"] = False
+    options["backend"] = ground.file.project.backend
     if what == "joint":
-        return _joint(ground, document, backend=ground.file.project.backend, **options)
-    backend = ground.file.project.backend
+        return _joint(ground, document, **options)
     if ground.kind == "trace":
         assert ground.time is not None
-        given: dict[str, Any] = {"measurement": ground.measurement(document), **options}
-        return fit_trace(model, None, ground.time, ground.data, backend=backend, **given)
+        measured = ground.measurement(document)
+        return fit_trace(model, None, ground.time, ground.data, measurement=measured, **options)
     if what == "spectrum":
         model, measurement = ground.at_row(document)
     else:
         measurement = ground.measurement(document)
-    result = fit_model(model, measurement, backend=backend, **options)
+    result = fit_model(model, measurement, **options)
     kind = "2d" if what == "all" and ground.kind == "series" else "spectrum"
     if what == "spectrum" and ground.kind == "series":
         kind = ONE
@@ -132,15 +152,17 @@ def with_result(ground: Ground, document: Document, result: Fitted) -> Document:
     return replace(merge.document, fits=fits, begun=begun)
 
 
-def slices_of(ground: Ground, document: Document, progress: Any) -> SliceResults:
+def slices_of(
+    ground: Ground, document: Document, progress: Callable[[int, int], object] | None
+) -> SliceResults:
     """The fits of single spectra."""
     if ground.kind != "series" or document.model is None or ground.time is None:
         raise FitError("slices are the spectra of a series; these data are one")
     measurement = ground.measurement(document)
-    options: dict[str, Any] = {"scale_covar": False} if ground.file.noise.is_known else {}
+    scaled = False if ground.file.noise.is_known else None
     times = ground.time[slice_of(measurement.rows)]
     return fit_slices(
-        ground.still(document), measurement, times=times, progress=progress, **options
+        ground.still(document), measurement, times=times, progress=progress, scale_covar=scaled
     )
 
 

@@ -14,6 +14,7 @@ from pyspec.executor import Executor, executor_of
 from pyspec.executor.amplitudes.executor import AmplitudesExecutor
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.build.free import dispersed, free_parameters
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.windows import slice_of
 from pyspec.model.portion import part_of
 from pyspec.model.resolved import resolution_of
@@ -93,7 +94,7 @@ def _even(ground: Ground, value: float) -> Frame:
     return Frame(np.full(ground.data.shape, value, np.float32), row, column)
 
 
-def _whole(ground: Ground, document: Document) -> npt.NDArray[Any]:
+def _whole(ground: Ground, document: Document) -> Data:
     """The model at all points."""
     assert document.model is not None
     measurement = ground.measurement(document).without_data()
@@ -216,7 +217,9 @@ def _compiled(model: Model, components: list[Component]) -> CompiledModel:
     return compile_model(part)
 
 
-def _parts(ground: Ground, document: Document, **window: object) -> dict[str, Array]:
+def _parts(
+    ground: Ground, document: Document, **window: tuple[int, int] | None
+) -> dict[str, Array]:
     model = document.model
     assert model is not None
     values, found = model.values, {}

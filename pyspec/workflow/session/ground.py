@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from pyspec.errors import DataError, ModelError
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model, load_models, load_time_model
 from pyspec.model.build.inputs import own_inputs
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import excluded, index_range
 from pyspec.model.yaml.reader import Scalar, Source, walk
@@ -35,17 +35,17 @@ class Ground:
         data = self.whole.data
         if data is None:
             raise DataError(f"file {file.name!r} has no data; a session needs some")
-        self.data: npt.NDArray[Any] = np.asarray(data)
+        self.data: Data = np.asarray(data)
         self.energy = frozen(file.energy)
         self.time = frozen(file.time)
         #: The folder in which a text names files, and those that it may read; None: any.
         self.folder = Path()
         self.folders: tuple[Path, ...] | None = None
         #: The fields below ``data:`` of a job that reads these data; None: they are in no file.
-        self.origin: Mapping[str, Any] | None = None
+        self.origin: Mapping[str, object] | None = None
         #: The grounds of all files of the session, in their order.
         self.files: tuple[Ground, ...] = (self,)
-        self._windows: dict[Any, Measurement] = {}
+        self._windows: dict[Hashable, Measurement] = {}
 
     @property
     def kind(self) -> str:
@@ -228,14 +228,15 @@ def file_of(data: object, model: object) -> File:
 def _file_of_measurement(given: Measurement, model: Model) -> File:
     """A file of the same data, noise and window."""
     mask = None if given.keep is None else ~given.keep
-    names: dict[str, Any] = {"labels": given.labels, "units": given.units}
-    names |= {"energy": model.energy, "time": model.time, "name": model.name}
-    file = File(data=given.data, mask=mask, **names)
+    file = File(
+        data=given.data, mask=mask, energy=model.energy, time=model.time, name=model.name,
+        labels=given.labels, units=given.units,
+    )  # fmt: skip
     if given.loss == "poisson":
         file.set_noise("poisson", scale=given.loss_scale)
     elif given.weight is not None:
         file.set_noise("gaussian", sigma=1.0 / given.weight)
-    limits: dict[str, Any] = {}
+    limits: dict[str, list[float]] = {}
     for name, axis, window in (
         ("energy_limits", model.energy, given.columns),
         ("time_limits", model.time, given.rows),
@@ -244,7 +245,7 @@ def _file_of_measurement(given: Measurement, model: Model) -> File:
             part = axis[slice(*window)]
             limits[name] = [float(part.min()), float(part.max())]
     if limits:
-        file.set_fit_limits(**limits)
+        file.set_fit_limits(limits.get("energy_limits"), time_limits=limits.get("time_limits"))
     return file
 
 

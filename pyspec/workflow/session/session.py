@@ -301,7 +301,7 @@ class Session:
             return result
 
     def fit(
-        self, what: str = "all", progress: Callable[[int, float, float], object] | None = None
+        self, what: str = "all", progress: Callable[..., object] | None = None
     ) -> FitResult | JointResult | SliceResults | Refusal:
         """Fits the window ("all"), the spectrum at the cursor ("spectrum"), or each spectrum
         ("slices") of the file that is shown, or the windows of all files ("joint"). The models take

@@ -3,8 +3,8 @@ of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from pyspec.model import Model
 from pyspec.model.yaml.scalars import number_text
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground
+
+#: Value, lower and upper bound that a parameter begins with: of (function, name, unit).
+Begin: TypeAlias = Callable[[OpDef, str, str], tuple[float, float, float]]
 
 #: Standard deviation of a Gaussian as a share of its full width at half of the height.
 SD_OF_FWHM = 1.0 / 2.3548200450309493
@@ -94,7 +97,7 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _of_energy(ground: Ground, document: Document, at: Mapping[str, float]) -> Any:
+def _of_energy(ground: Ground, document: Document, at: Mapping[str, float]) -> Begin:
     axis = ground.energy
     assert axis is not None
     data = ground.data[document.cursor[0]] if ground.data.ndim == 2 else ground.data
@@ -135,7 +138,7 @@ def _of_energy(ground: Ground, document: Document, at: Mapping[str, float]) -> A
     return begin
 
 
-def _of_time(ground: Ground, document: Document, target: str | None) -> Any:
+def _of_time(ground: Ground, document: Document, target: str | None) -> Begin:
     axis = ground.time
     assert axis is not None
     span = float(np.ptp(axis)) or 1.0

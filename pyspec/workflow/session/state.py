@@ -43,7 +43,7 @@ def opened(folder: Path, ground: Ground, text: str) -> tuple[Document, bool] | N
     return document, begun is not None
 
 
-def plain(document: Document) -> dict[str, Any]:
+def plain(document: Document) -> dict[str, object]:
     """A document as JSON holds it, without its fits."""
     return {
         "file": document.file,
@@ -57,7 +57,7 @@ def plain(document: Document) -> dict[str, Any]:
     }
 
 
-def _plain_other(other: Other) -> dict[str, Any]:
+def _plain_other(other: Other) -> dict[str, object]:
     return {
         "values": other.values,
         "energy": other.energy_limits,
