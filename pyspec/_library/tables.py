@@ -126,11 +126,6 @@ class OpDef:
         """Whether the function reads the spectrum summed before it."""
         return self.kind in FED_KINDS
 
-    @property
-    def row_fed(self) -> bool:
-        """Whether it reads the spectrum at all energies, on both sides of each."""
-        return self.kind == "ROW_FED"
-
     def default_bounds(self, param: str) -> tuple[float, float]:
         """(min, max) that the table gives a parameter: the closure of its domain."""
         low, high = -np.inf, np.inf

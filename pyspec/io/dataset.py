@@ -18,8 +18,6 @@ from pyspec.model.data.windows import slack
 
 Array = npt.NDArray[np.float64]
 
-#: What calibrates an axis.
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Suggesting):

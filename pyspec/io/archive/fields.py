@@ -67,22 +67,6 @@ class Texts(TypedDict):
     elsewhere: NotRequired[dict[str, str]]
 
 
-class Axes(TypedDict, total=False):
-    """The full axes of the model; of slices `time` has those of the slices."""
-
-    energy: Array
-    time: Array
-    aux: Array
-    aux_weights: Array
-
-
-class Left(TypedDict):
-    """What all files of a joint fit leave undetermined."""
-
-    covariance: Array
-    away: Array
-
-
 class Samples(TypedDict):
     """Samples of the posterior."""
 

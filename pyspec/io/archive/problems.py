@@ -17,7 +17,7 @@ from pyspec.fit import ParameterRow, ParameterTable
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.formula import parse
 from pyspec.io.archive.addresses import measured_again
-from pyspec.io.archive.fields import Axes, Columns, Record, Settings, Texts
+from pyspec.io.archive.fields import Array, Columns, Record, Settings, Texts
 from pyspec.model import (
     Measurement,
     Model,
@@ -64,9 +64,9 @@ class Recorded:
         return found
 
     @property
-    def axes(self) -> Axes:
+    def axes(self) -> Mapping[str, Array]:
         """The full axes of the model; of slices `time` has those of the slices."""
-        found: Axes = self.record["axes"]
+        found: Mapping[str, Array] = self.record["axes"]
         return found
 
     @cached_property
