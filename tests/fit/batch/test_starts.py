@@ -9,8 +9,8 @@ import pytest
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model
 from pyspec.fit import FitResult, fit_slices
+from pyspec.fit.ending import Start
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.results.ended import Start
 from pyspec.fit.starts import Ended
 from pyspec.model import Measurement, Model
 from tests.support.findings import kinds
