@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.amplitudes.amplitudes import open_fit
 from pyspec.fit.results.coarse import CoarseFit, drawn
 from pyspec.fit.results.same_data import need_checksum, need_same
 from pyspec.model.data.checksum import Data
