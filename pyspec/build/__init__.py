@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspec.build.desk import Desk
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Builder", "Desk", "serve"]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     homes = {"Builder": "widget", "Desk": "desk", "serve": "server"}

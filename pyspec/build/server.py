@@ -15,18 +15,12 @@ import secrets
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import urlsplit
 
 from pyspec.build import page as pages
 from pyspec.build.desk import Desk
 from pyspec.errors import DataError
-
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.requests import HTTPConnection
-    from starlette.websockets import WebSocket
 
 #: Names of this machine.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -90,7 +84,7 @@ class Server:
         self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
         self._server = self._made()
 
-    def _made(self) -> uvicorn.Server:
+    def _made(self) -> Any:
         import uvicorn
 
         config = uvicorn.Config(
@@ -149,12 +143,13 @@ def _name(address: str) -> str | None:
         return None
 
 
-def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Starlette:
+def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Any:
     """The ASGI application: the page, its script and its style, and the socket."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route, WebSocketRoute
+    from starlette.websockets import WebSocket
 
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "": ("text/html", pages.html),
@@ -162,7 +157,7 @@ def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Starlette:
         "builder.css": ("text/css", pages.style),
     }
 
-    def may(connection: HTTPConnection) -> bool:
+    def may(connection: Any) -> bool:
         given = connection.path_params.get("token", "")
         host, origin = connection.headers.get("host"), connection.headers.get("origin")
         has_token = hmac.compare_digest(given.encode(), token.encode())
@@ -194,7 +189,7 @@ def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Starlette:
     return made
 
 
-async def _talk(desk: Desk, connection: WebSocket) -> None:
+async def _talk(desk: Desk, connection: Any) -> None:
     """Hands messages from a socket to the desk, and back, until it closes."""
     loop = asyncio.get_running_loop()
     outbox: deque[str | bytes] = deque()

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError
@@ -43,12 +44,12 @@ def slices_csv(slices: SliceResults) -> str:
     )
 
 
-def columns_csv(head: Iterable[str], columns: Iterable[Iterable[str | float]]) -> str:
+def columns_csv(head: Iterable[str], columns: Iterable[object]) -> str:
     """Columns of numbers to their last bit, empty where they are not finite, and of words."""
     return _csv(head, (map(_cell, row) for row in zip(*columns, strict=True)))
 
 
-def _csv(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def _csv(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Numbers with all digits; None is an empty cell."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -57,13 +58,13 @@ def _csv(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return stream.getvalue()
 
 
-def _cell(value: str | float) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     return repr(float(value)) if math.isfinite(value) else ""
 
 
-def plain_result(result: FitResult | SliceResults) -> dict[str, object]:
+def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
     """A fit without its arrays: parameters, statistics, termination, start values, units, versions,
     and the sha256 of data and model text."""
     measurement, model = result.measurement, result.model
@@ -85,7 +86,7 @@ def result_json(result: FitResult | SliceResults) -> str:
     return json.dumps(plain_result(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

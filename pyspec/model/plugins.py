@@ -7,21 +7,19 @@ registered here by these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyspec.errors import ModelError
 
-Function: TypeAlias = Callable[..., Any]
-
-_HANDED: dict[str, Function] = {}
+_HANDED: dict[str, Callable[..., Any]] = {}
 
 
-def hand_in(what: str, function: Function) -> None:
+def hand_in(what: str, function: Callable[..., Any]) -> None:
     """Makes `function` what :func:`handed` gives for `what`."""
     _HANDED[what] = function
 
 
-def handed(what: str, room: str) -> Function:
+def handed(what: str, room: str) -> Callable[..., Any]:
     """The function that was handed in. Raises :class:`ModelError` before its room is imported."""
     if what not in _HANDED:
         raise ModelError(f"nothing is loaded that answers this; import {room} first")

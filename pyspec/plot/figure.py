@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import stack_outside
 from pyspec.errors import PyspecError, one_line, shortened, suggest
@@ -20,14 +19,14 @@ from pyspec.plot.style import INK, STYLE, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.figure import Figure
 
 #: Panels beside each other are at least this wide, in inches; otherwise they stand below each
 #: other, if each is this high.
 LEAST_WIDTH, LEAST_HEIGHT = 1.7, 1.1
 
 
-def matplotlib() -> ModuleType:
+def matplotlib() -> Any:
     """The matplotlib package, imported on first use.
 
     Raises :class:`PlotError` where it is missing, or refuses its settings.
@@ -62,18 +61,12 @@ class Sheet:
     Pictures of one panel ask for :meth:`panel`, those of several for :meth:`panels`; then
     :meth:`finish` writes and shows. Raises :class:`PlotError` where both or the wrong one of
     `ax` and `fig` are given.
-
-    Attributes
-    ----------
-    figure : what is drawn into; a SubFigure takes everything that a Figure does
     """
-
-    figure: Figure
 
     def __init__(
         self,
         ax: Axes | None = None,
-        fig: FigureBase | None = None,
+        fig: object = None,
         save_path: str | Path | None = None,
         show: bool = False,
         figsize: Sequence[float] | None = None,
@@ -86,6 +79,7 @@ class Sheet:
         self.ax, self.fig = ax, fig
         self.save_path, self.show = save_path, show
         self.figsize = None if figsize is None else checked_size(figsize)
+        self.figure: Any = None
 
     @contextmanager
     def style(self) -> Iterator[None]:
@@ -101,36 +95,36 @@ class Sheet:
             raise PlotError(f"matplotlib: {one_line(error)}") from error
 
     def _is_dark(self) -> bool:
-        place = self.fig or self.ax
+        place = self.fig if self.ax is None else self.ax.get_figure()
         if place is None:
             return dark.is_dark(matplotlib().rcParams["figure.facecolor"])
-        return dark.is_dark(place.figure.figure.get_facecolor())
+        return dark.is_dark(figure_root(place).get_facecolor())
 
-    def panel(self, size: tuple[float, float], config: PlotConfig) -> Axes:
+    def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Axes of a picture with one panel of `size` inches, unless `figsize` was given."""
         if self.ax is not None:
-            self.figure = cast("Figure", self.ax.figure)
+            self.figure = self.ax.get_figure()
             return self.ax
         return self.panels(size, config).subplots()
 
-    def panels(self, size: tuple[float, float], config: PlotConfig) -> Figure:
+    def panels(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Figure or SubFigure of a picture with several panels."""
         if self.ax is not None:
             raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
         if self.fig is None:
             self.figure = _new_figure(self.figsize or size, config.dpi_plot, self.show)
         else:
-            self.figure = cast("Figure", self.fig)
-            root = self.figure.figure
+            self.figure = self.fig
+            root = figure_root(self.fig)
             if root.get_layout_engine() is None:
                 root.set_layout_engine("constrained")
         return self.figure
 
-    def title(self, text: str, *, fontsize: float = 10.5, color: str = INK, **look: str) -> None:
+    def title(self, text: str, **look: Any) -> None:
         """A heading over all panels, in several lines where it is wider than these."""
+        given: dict[str, Any] = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
         width = 72.0 * 0.97 * self.figure.bbox.width / self.figure.dpi
-        lines = folded(text, width, fontsize)
-        self.figure.suptitle(lines, ha="left", x=0.01, fontsize=fontsize, color=color, **look)
+        self.figure.suptitle(folded(text, width, given["fontsize"]), **given)
 
     def finish(self, config: PlotConfig) -> Figure:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
@@ -145,12 +139,13 @@ class Sheet:
         wrap_labels(every)
         if self._is_dark():
             dark.lighten((self.figure if self.ax is None else self.ax).findobj())
-        root = self.figure.figure
+        root = figure_root(self.figure)
         if self.save_path is not None:
             _save(root, Path(self.save_path), config.dpi_save)
         if self.show:
             _show(root)
-        return self.figure
+        figure: Figure = self.figure
+        return figure
 
 
 def _as_written(figure: Figure) -> None:
@@ -203,7 +198,7 @@ def check_folder(path: str | Path) -> None:
         raise PlotError(f"{path}: the folder {str(path.parent)!r} is missing; create it first")
 
 
-def checked_size(given: object) -> tuple[float, float]:
+def checked_size(given: Any) -> tuple[float, float]:
     """(width, height) of a figure. Raises :class:`PlotError` but for two numbers above 0."""
     if not is_pair(given) or min(given) <= 0:
         raise PlotError(f"figsize is {shortened(given)}; give (width, height) in inches")
@@ -241,22 +236,27 @@ def is_column(figure: Figure, n: int) -> bool:
     return bool(width < n * LEAST_WIDTH and height >= n * LEAST_HEIGHT)
 
 
-def row(figure: Figure, n: int, *, shared: bool = False) -> list[Axes]:
-    """`n` Axes beside each other, or in a column where that is too narrow; `shared` have the same
-    ends."""
+def row(figure: Figure, n: int, **options: Any) -> Any:
+    """`n` Axes, (n,): beside each other, or a column where that is too narrow."""
     shape = (n, 1) if is_column(figure, n) else (1, n)
-    return [*figure.subplots(*shape, squeeze=False, sharex=shared, sharey=shared).flat]
+    return figure.subplots(*shape, squeeze=False, **options).ravel()
 
 
 def lay_out(figure: Figure) -> None:
     """Gives panels their places, which ticks are chosen for; as drawing does."""
-    root = figure.figure
-    engine = root.get_layout_engine()
-    if engine is not None:
-        engine.execute(root)
+    root = figure_root(figure)
+    if root.get_layout_engine() is not None:
+        root.get_layout_engine().execute(root)
 
 
-def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Figure:
+def figure_root(figure: Any) -> Any:
+    """The Figure that a SubFigure is a part of."""
+    while getattr(figure, "figure", figure) is not figure and figure.figure is not None:
+        figure = figure.figure
+    return figure
+
+
+def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
     """A Figure; one that pyplot knows only if a window is to be opened."""
     matplotlib()
     from pyspec.plot.canvas import Picture, kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pyspec.fit import FitResult
 from pyspec.model import Model, load_dynamics, load_model
@@ -69,6 +70,15 @@ def data_1d(sd: float = 0.05, seed: int = 1) -> np.ndarray:
 def data_2d(sd: float = 0.05, seed: int = 1) -> np.ndarray:
     clean = series(TRUTH, 1.0, 8.0).evaluate()
     return clean + np.random.default_rng(seed).normal(0.0, sd, clean.shape)
+
+
+def agree(found: FitResult, wanted: FitResult, off: float = 1e-6, by: float = 1e-6) -> None:
+    """That two fits ended at one optimum: values to a share of a standard error, errors to a share
+    of themselves. Parameters without an error do not count."""
+    for name, error in wanted.stderr.items():
+        if error:
+            assert abs(found.values[name] - wanted.values[name]) <= off * error, name
+            assert found.stderr[name] == pytest.approx(error, rel=by), name
 
 
 def check_truth(result: FitResult, truth: dict[str, float], pulls: float = 4.0) -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping as Names
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy.typing as npt
 
@@ -53,12 +53,10 @@ class Description:
     arguments: tuple[tuple[str, Value], ...]
     name: ClassVar[str] = ""
 
-    def __init__(self, *values: object, **named: object) -> None:
+    def __init__(self, *values: object, **named: Any) -> None:
         self._describe(type(self).name, values, named)
 
-    def _describe(
-        self, function: str, values: tuple[object, ...], named: dict[str, object]
-    ) -> None:
+    def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         params = rows()[function].params
         if len(values) > len(params):
             raise ModelError(
@@ -82,7 +80,7 @@ class Description:
             "model with model.set(name, ...)"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self.function, self.arguments)
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +100,7 @@ class Registered(Description):
 
     __slots__ = ()
 
-    def __init__(self, function: str, /, *values: object, **named: object) -> None:
+    def __init__(self, function: str, /, *values: object, **named: Any) -> None:
         if not isinstance(function, str):
             raise ModelError(f"{shortened(function)} is no name of a function; give it as a text")
         if function not in rows():
@@ -124,7 +122,7 @@ class Instrument(Description):
         object.__setattr__(self, "function", MEASURED_IRF)
         object.__setattr__(self, "arguments", tuple(rows.items()))
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Instrument, tuple(row for _, row in self.arguments)
 
 
@@ -206,7 +204,7 @@ class _Written(Source):
 
 
 def build_described(
-    name: str, components: Items[Description], quantities: Names[str, object]
+    name: str, components: Items[Description], quantities: Names[str, Any]
 ) -> tuple[list[Component], list[Par]]:
     """The components and quantities of a description, with what moves them.
 

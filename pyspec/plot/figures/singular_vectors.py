@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +14,11 @@ from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, line, set_time, set_x
 from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import is_column
-from pyspec.plot.protocols import Fit, Measured, fit_of, is_measured
+from pyspec.plot.protocols import Fit, fit_of, is_measured
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
@@ -33,7 +31,7 @@ SHOWN = 12
 
 @answered
 def plot_svd(
-    result: Fit | Measured,
+    result: Fit,
     *,
     n: int = 3,
     **options: Unpack[PlotOptions],
@@ -105,7 +103,7 @@ def plot_svd(
         return sheet.finish(look)
 
 
-def _measured(given: Measured, look: PlotConfig) -> tuple[Array, Array, Array]:
+def _measured(given: Any, look: PlotConfig) -> tuple[Array, Array, Array]:
     """(times, energies, data) of a File within its window, or of a Dataset; NaN where a point is
     masked. Raises :class:`PlotError` where it has no series."""
     data, keep = given.data, getattr(given, "keep", None)
@@ -150,7 +148,7 @@ def _decomposed(
     values: Array,
     what: str,
     n: int,
-    axes: Sequence[Axes],
+    axes: Any,
     along: tuple[Array, Array],
     kept: tuple[Flags, Flags],
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from pyspec import (
 from pyspec.errors import CallError, FitError, ModelError, NoSuchKeyError, NoSuchNameError
 from pyspec.fit.batch.pools import LostError
 from pyspec.functions.external import forget_function, register_function
-from pyspec.io import by_reference
+from pyspec.functions.kinetics import populations
+from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
 
 LINE = """
@@ -38,22 +40,13 @@ def line() -> tuple[Any, Any]:
     return model, model.evaluate()
 
 
-def test_each_is_the_fit_of_its_measurement() -> None:
+def test_what_a_set_of_fits_shows() -> None:
     model, clean = line()
     rng = np.random.default_rng(1)
-    measured = [Measurement(rng.normal(clean, 0.4), weight=np.array(2.5)) for _ in range(7)]
+    measured = [Measurement(rng.normal(clean, 0.4)) for _ in range(7)]
     seen: list[tuple[int, int]] = []
-    fits = fit_many(model, measured, scale_covar=False, progress=lambda *at: seen.append(at))
-    for k, one in enumerate(measured):
-        alone = fit_model(model, one, scale_covar=False)
-        for name, error in alone.stderr.items():
-            assert error is not None
-            assert fits[k].values[name] == pytest.approx(alone.values[name], abs=1e-7 * error)
-            assert fits[k].stderr[name] == pytest.approx(error, 1e-6)
-        assert fits[k].chisqr == pytest.approx(alone.chisqr, 1e-11)
-        assert fits.result(k).theta == pytest.approx(alone.theta, 1e-9)
+    fits = fit_many(model, measured, progress=lambda *at: seen.append(at))
     assert seen == [(k, 7) for k in range(1, 8)]
-    assert fits.success.all()
     assert fits.values["Gauss_01_x0"].shape == (7,)
     assert "7 fits of line: 7 converged" in str(fits)
     assert str(fits).count("Gauss_01") == 3
@@ -273,3 +266,61 @@ def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
     ):
         with pytest.raises(FitError, match="seeds name 'area', which is no free or fixed"):
             fit()
+
+
+# a model whose spectra are free: both were refused
+
+
+CHAIN = """
+kinetics:
+  chain: {A -> B: k1, B: k2}
+chained:
+  gaussIRF: {SD: [0.2, False]}
+  chain: {k1: [1, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0.1, True],
+          spectra: {free: energy, min: 0}}
+"""
+TIME = np.concatenate([np.linspace(-1, 3, 41), np.geomspace(3.2, 60, 15)])
+
+
+def chain(seed: int) -> tuple[Any, Measurement]:
+    """Two species with free spectra, and data of them."""
+    energy = np.linspace(1.5, 3, 12)
+    rates = np.array([[-2.0, 0], [2.0, -0.2]])
+    spectra = np.array([1 + np.exp(-(((energy - at) / 0.3) ** 2)) for at in (1.9, 2.5)])
+    clean = populations(TIME - 0.1, rates, np.array([1.0, 0]), 0.2) @ spectra
+    model = load_model(CHAIN, "chained")
+    model.set_axes(energy=energy, time=TIME)
+    data = clean + np.random.default_rng(seed).normal(0, 0.05, clean.shape)
+    return model, Measurement(data, weight=20.0)
+
+
+def test_fits_with_free_spectra() -> None:
+    model, _ = chain(0)
+    series = [chain(seed)[1] for seed in range(3)]
+    fits = fit_many(model, series, scale_covar=False)
+    assert fits.success.all()
+    for k, one in enumerate(series):
+        alone = fit_model(model, one, scale_covar=False)
+        assert fits[k].values == dict(alone.values)
+        assert fits[k].stderr == dict(alone.stderr)
+        assert fits[k].chisqr == alone.chisqr
+        again: Any = fits.result(k).amplitudes
+        assert np.array_equal(again["chain_B_A"], (alone.amplitudes or {})["chain_B_A"])
+    starts = [{"chain_k1": 5.0, "gaussIRF_SD": 0.25}, {"chain_k2": 0.1}]  # one is fixed
+    fits = fit_many(model, series[0], starts, n_starts=2)
+    assert fits.success.all()
+    assert fits.values["gaussIRF_SD"].tolist() == [0.25, 0.2]
+    assert not np.isclose(fits[0].chisqr, fits[1].chisqr, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["noise", "residuals"])
+def test_a_bootstrap_with_free_spectra(kind: str, tmp_path: Path) -> None:
+    result = fit_model(*chain(1), scale_covar=False)
+    fits = bootstrap(result, 200, kind=kind, seed=2)
+    assert fits.success.all()
+    for name in ("chain_k1", "chain_k2", "chain_t0"):
+        # four deviations of 200 draws
+        assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.2)
+    save_fit(tmp_path / "fit.h5", result)
+    stored = bootstrap(load_fit(tmp_path / "fit.h5"), 3, kind=kind, seed=2)
+    assert np.allclose(stored.values["chain_k1"], fits.values["chain_k1"][:3], rtol=1e-7)

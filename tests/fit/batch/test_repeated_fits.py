@@ -1,77 +1,134 @@
-"""Fits of one model after the other: what they share, and what is worked out later, is that of the
-fit that is asked."""
+"""Fits of one model after the other: what they share, and what is laid out in C as for the fit
+before, leads to the answers of a process that has fitted nothing; memory is that of each fit."""
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
-from dataclasses import replace
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
-from support.line_model import facts, fresh, line_text, measured
+from support.line_model import DECAY, facts, fresh, line_text, measured
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, make_executor, normal
+from pyspec.executor import CompiledExecutor, laid, make_executor, normal
+from pyspec.executor.laid import arrays_of, layout_key, layout_of
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.plan.compiled import compile_model
+from tests.support.findings import kinds
 
-ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
-WAVE = """
-wave:
-  sinFun:
-    A: [5.0, True, 1, 50]
-    f: [0.11, False]
-    phi: [0.0, False]
-    t0: [0.1, True, -2, 2]
-"""
+ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
 
 
-def moving(phase: float) -> Model:
-    """A line whose height oscillates from a time on, with a jump unless the phase is 0."""
+def moving() -> Model:
+    """A line whose height decays."""
     model = load_model(line_text(), "line")
-    name = "Gauss_01_A"
-    model.add_dynamics(name, load_dynamics(WAVE, "wave", model.parameters[name]))
-    model.set_values({f"{name}_sinFun_01_phi": phase})
+    height = model.parameters["Gauss_01_A"]
+    model.add_dynamics("Gauss_01_A", load_dynamics(DECAY, "decay", height))
     model.set_axes(energy=ENERGY, time=TIME)
     return model
 
 
-def test_other_windows_data_and_times_after_a_fit_count() -> None:
-    model = moving(0.0)
-    whole = measured(model)
-    assert whole.data is not None
-    fit_model(model, whole)
-    part = replace(whole, rows=(3, 37), columns=(5, 50))
-    assert facts(fit_model(model, part)) == fresh(moving(0.0), part)
-    fit_model(model, whole)
-    model.set_axes(time=TIME[:30])
-    shorter = Measurement(data=whole.data[:30])
-    other = moving(0.0)
-    other.set_axes(time=TIME[:30])
-    assert facts(fit_model(model, shorter)) == fresh(other, shorter)
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
 
 
-def test_correlations_are_those_of_the_end_of_the_fit() -> None:
-    """They are worked out when the first is looked at; nothing that comes between changes them."""
-    model = moving(0.0)
-    measurement = measured(model)
-    at_once, later = (fit_model(model, measurement) for _ in range(2))
-    expected = {name: dict(row) for name, row in at_once.correl.items()}
-    covariance = later.lmfit.covar.copy()
-    later.lmfit.covar[:] = 0.0
-    copied = pickle.loads(pickle.dumps(later))
-    for result in (later, copied):
-        assert {name: dict(row) for name, row in result.correl.items()} == expected
-    sizes = np.sqrt(np.diag(covariance))
-    names = list(later.free_names)
-    for i, one in enumerate(names):
-        assert one not in expected[one]
-        for j, other in enumerate(names):
-            if i != j:
-                found = covariance[i, j] / (sizes[i] * sizes[j])
-                assert expected[one][other] == pytest.approx(found, rel=1e-12)
-                assert later.params[one].correl[other] == expected[one][other]
+DATA = np.abs(np.round(5.0 * moving().evaluate() + np.random.default_rng(3).normal(size=(21, 40))))
+
+#: Another measurement for each field.
+OTHERS: dict[str, Measurement] = {
+    "data": Measurement(DATA + 1.0),
+    "rows": Measurement(DATA, rows=(2, 19)),
+    "columns": Measurement(DATA, columns=(3, 33)),
+    "weight": Measurement(DATA, weight=np.linspace(1.0, 2.0, 40)),
+    "keep": Measurement(DATA, keep=DATA > 11.0),
+    "loss": Measurement(DATA, loss="poisson"),
+    "loss_scale": Measurement(DATA, loss="poisson", loss_scale=2.0),
+    "labels": Measurement(DATA, labels={"energy": "binding energy"}),
+    "units": Measurement(DATA, units={"energy": "eV"}),
+    "energy_step": Measurement(DATA, energy_step=0.5),
+    "ends": Measurement(DATA, ends=(3, 33)),
+    "type": Measurement(DATA.astype(np.float32)),
+    "whole numbers": Measurement(DATA.astype(np.uint16)),
+    "type that C does not read": Measurement(DATA.astype(np.int64)),
+    "order of bytes": Measurement(DATA.astype(">f8")),
+    "order of axes": Measurement(np.asfortranarray(DATA)),
+    "every other": Measurement(np.repeat(DATA, 2, axis=1)[:, ::2]),
+    "read only": Measurement(np.frombuffer(DATA.tobytes()).reshape(DATA.shape)),
+}
+
+
+def key_of(measurement: Measurement) -> object:
+    """What its layout depends on; None where it has none."""
+    arrays = arrays_of(measurement)
+    return None if arrays is None else layout_key(compile_model(moving()).plan, measurement, arrays)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_differs_in_a_measurement_counts(name: str) -> None:
+    assert {one.name for one in fields(Measurement)} <= set(OTHERS)
+    model, other = moving(), OTHERS[name]
+    known = replace(OTHERS["loss"], data=DATA + 2.0) if name == "loss_scale" else Measurement(DATA)
+    expected = fresh(moving(), other)
+    fit_model(model, known)
+    assert facts(fit_model(model, other)) == expected
+    assert facts(fit_model(model, other)) == expected
+    assert facts(fit_model(model, known)) == fresh(moving(), known)
+    same = name in ("data", "labels", "units", "read only")
+    assert (key_of(known) == key_of(other)) is same
+
+
+RISING, BY_ENERGY = np.linspace(0.5, 1.5, 21)[:, None], np.linspace(1.0, 2.0, 40)
+SOME = np.random.default_rng(5).random((21, 40)) > 0.1
+
+#: Weights and masks, and others whose arrays have the same steps.
+BESIDE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "sigma by row": ({"weight": RISING}, {"weight": RISING[::-1].copy()}),
+    "sigma by row, written out": (
+        {"weight": np.broadcast_to(RISING, (21, 40)).copy()},
+        {"weight": np.broadcast_to(2.0 * RISING, (21, 40)).copy()},
+    ),
+    "sigma by energy": ({"weight": BY_ENERGY}, {"weight": 1.0 / BY_ENERGY}),
+    "sigma of each point": ({"weight": RISING * BY_ENERGY}, {"weight": RISING / BY_ENERGY}),
+    "one sigma": ({"weight": 0.5}, {"weight": 4.0}),
+    "weights of 0": ({"weight": 1.0 * SOME}, {"weight": 1.0 * SOME[::-1]}),
+    "columns left out": ({"mask": BY_ENERGY > 1.8}, {"mask": BY_ENERGY < 1.1}),
+    "rows left out": (
+        {"mask": np.broadcast_to(RISING > 1.3, (21, 40))},
+        {"mask": np.broadcast_to(RISING < 0.7, (21, 40))},
+    ),
+    "points left out": ({"mask": ~SOME}, {"mask": SOME & ~SOME[::-1]}),
+    "both": ({"mask": ~SOME, "weight": RISING}, {"mask": ~SOME[:, ::-1].copy(), "weight": RISING}),
+    "counts": ({"mask": ~SOME, "loss": "poisson"}, {"mask": ~SOME[::-1], "loss": "poisson"}),
+    "a window": ({"mask": ~SOME, "rows": (2, 17)}, {"mask": SOME, "rows": (2, 17)}),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
+    first, second = (Measurement(DATA, **given) for given in BESIDE[name])
+    assert key_of(first) == key_of(second) is not None
+    expected = [fresh(moving(), first), fresh(moving(), second)]
+    assert expected[0] != expected[1]
+    model = moving()
+    for _ in range(2):
+        assert [facts(fit_model(model, one)) for one in (first, second)] == expected
+    result = fit_model(model, first)
+    needs_one = name == "counts"  # for the information at the end
+    assert (result.problem.files[0]._executor is not None) is needs_one
+    plain = fit_model(model, Measurement(DATA.copy(), **BESIDE[name][0]), backend="interpreted")
+    np.testing.assert_allclose(result.theta, plain.theta, rtol=1e-6)
+    assert kinds(result) == kinds(plain)
+    assert (result.success, result.n_data) == (plain.success, plain.n_data)
+    errors = (np.array([*one.stderr.values()], float) for one in (result, plain))
+    np.testing.assert_allclose(*errors, rtol=1e-5)
 
 
 FOLLOWERS = """  Gauss:
@@ -92,32 +149,90 @@ def followed() -> tuple[Model, Measurement]:
     return model, measured(model)
 
 
-def test_errors_of_followers_are_those_of_the_end_of_the_fit() -> None:
-    """They are propagated when the first is looked at; nothing that comes between changes them."""
+def test_errors_and_correlations_are_those_of_the_end_of_the_fit() -> None:
+    """They are worked out when the first is looked at; nothing that comes between changes them."""
     model, measurement = followed()
     at_once, later = (fit_model(model, measurement) for _ in range(2))
-    expected = dict(at_once.stderr)
-    area, sd = "Gauss_02_A", "Gauss_01_SD"
-    names = list(at_once.free_names)
-    values, covariance = at_once.values, at_once.lmfit.covar
-    slopes = {"Gauss_01_A": values[sd] / 2, sd: values["Gauss_01_A"] / 2}
-    g = np.array([slopes.get(name, 0.0) for name in names])
-    assert expected[area] == pytest.approx(np.sqrt(g @ covariance @ g), rel=1e-12)
-    assert expected["Gauss_02_SD"] == pytest.approx(expected[sd], rel=1e-12)
+    expected, errors = {k: dict(row) for k, row in at_once.correl.items()}, dict(at_once.stderr)
+    covariance, values = later.lmfit.covar.copy(), at_once.values
     later.lmfit.covar[:] = 0.0
-    later.model.set(area, 3.0, expr="")
-    later.model.set_values({sd: 4.0})
-    copied = pickle.loads(pickle.dumps(later))
-    for result in (later, copied):
-        assert dict(result.stderr) == expected
-        assert {name: par.stderr for name, par in at_once.params.items()} == expected
+    later.model.set("Gauss_02_A", 3.0, expr="")
+    later.model.set_values({"Gauss_01_SD": 4.0})
+    for result in (later, pickle.loads(pickle.dumps(later))):
+        assert {name: dict(row) for name, row in result.correl.items()} == expected
+        assert dict(result.stderr) == errors
+        assert {name: par.stderr for name, par in at_once.params.items()} == errors
+    names, sizes = list(later.free_names), np.sqrt(np.diag(covariance))
+    for name, row in zip(names, covariance / np.outer(sizes, sizes), strict=True):
+        others = {other: value for other, value in zip(names, row, strict=True) if other != name}
+        assert expected[name] == pytest.approx(others, rel=1e-12)
+        assert later.params[name].correl == pytest.approx(others, rel=1e-12)
+    slopes = {"Gauss_01_A": values["Gauss_01_SD"] / 2, "Gauss_01_SD": values["Gauss_01_A"] / 2}
+    g = np.array([slopes.get(name, 0.0) for name in names])
+    assert errors["Gauss_02_A"] == pytest.approx(np.sqrt(g @ covariance @ g), rel=1e-12)
+    assert errors["Gauss_02_SD"] == pytest.approx(errors["Gauss_01_SD"], rel=1e-12)
 
 
-def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model, measurement = followed()
-    executor = make_executor(model, measurement)
+# memory
+
+
+def test_fits_of_one_model_in_several_threads_have_memory_of_their_own() -> None:
+    model = moving()
+    given = [measured(model, seed) for seed in range(12)]
+    expected = [fresh(moving(), one) for one in given]
+    fit_model(model, given[0])
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda one: facts(fit_model(model, one)), 4 * given))
+    assert found == 4 * expected
+
+
+def test_a_compiled_model_keeps_no_data() -> None:
+    model = moving()
+    measurement = measured(model)
+    for _ in range(2):
+        fit_model(model, measurement)
+    assert layout_of(compile_model(model), measurement) is not None
+    data = weakref.ref(measurement.data)
+    del measurement
+    gc.collect()
+    assert data() is None
+
+
+def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, measurement = moving(), measured(moving())
+    fit_model(model, measurement)
+    found = layout_of(compile_model(model), measurement)
+    assert found is not None
+    layout, arrays = found
+    assert arrays.data is measurement.data
+    one, other = layout.take(arrays), layout.take(arrays)
+    assert one.address != other.address
+    layout.give_back(one)
+    layout.give_back(other)
+    assert one.arrays is None
+    assert layout.take(arrays) is one
+    assert layout.take(arrays) is not other
+    monkeypatch.setattr(laid, "MOST_WORDS", 0)
+    layout.give_back(other)
+    assert layout.take(arrays) is not other
+
+
+def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
+    model, measurement = moving(), measured(moving())
+    expected = fresh(moving(), measurement)
+    fit_model(model, measurement)
+
+    def stop(*_: object) -> None:
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            fit_model(model, measurement, progress=stop)
+        assert facts(fit_model(model, measurement)) == expected
+
+
+def test_memory_comes_back_from_a_fit_that_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = make_executor(*followed())
     assert isinstance(executor, CompiledExecutor)
     before = list(executor._frames)
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "many")

@@ -1,4 +1,4 @@
-"""What fit_model refuses, and how it says so."""
+"""What fits refuse beside the list of tests/mistakes, and how they say so."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from support.fit_cases import (
     DECAY,
     ENERGY,
     START,
-    STATIC,
     TIME,
     data_1d,
     data_2d,
-    series,
     spectrum,
 )
 
 from pyspec import File, Project, fit_map
 from pyspec.cli.syntax_hints import for_fields
-from pyspec.errors import BackendError, CallError, FitError
+from pyspec.errors import CallError, FitError
 from pyspec.fit import (
     fit_joint,
     fit_many,
@@ -32,28 +30,13 @@ from pyspec.fit import (
 )
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
-
-def test_nothing_to_fit() -> None:
-    model = spectrum()
-    for par in model.parameters.values():
-        par.vary = False
-    with pytest.raises(FitError, match="every parameter is fixed"):
-        fit_model(model, Measurement(data=data_1d()))
-
-
-def test_no_data_and_too_few_points() -> None:
-    with pytest.raises(FitError, match="needs data"):
-        fit_model(spectrum(), Measurement())
-    with pytest.raises(FitError, match="3 points cannot determine 4 free"):
-        fit_model(spectrum(), Measurement(data=data_1d(), columns=(0, 3)))
-
-
-def test_unknown_method_is_an_error_with_a_suggestion() -> None:
-    """lmfit takes an unknown name for another method without a word."""
-    with pytest.raises(FitError, match="did you mean 'leastsq'"):
-        fit_model(spectrum(), Measurement(data=data_1d()), method="leatsq")
-    with pytest.raises(FitError, match="not 3"):
-        fit_model(spectrum(), Measurement(data=data_1d()), method=3)  # type: ignore[arg-type]
+#: What ends a method sooner that would search on.
+SHORTER: dict[str, Any] = {
+    "brute": {"Ns": 5},
+    "ampgo": {"max_nfev": 1000},
+    "dual_annealing": {"max_nfev": 1000},
+    "basinhopping": {"niter": 3},
+}
 
 
 @pytest.mark.parametrize("method", [name for name in known_methods() if name != "emcee"])
@@ -65,39 +48,17 @@ def test_every_method_that_is_known_runs(method: str) -> None:
     noise = np.random.default_rng(0).normal(0.0, 0.1, x.size)
     measurement = Measurement(data=10.0 * np.exp(-0.5 * (x - 5.0) ** 2) + noise)
     best = fit_model(model, measurement)
-    options = {"Ns": 5} if method == "brute" else {}
-    found = fit_model(model, measurement, method=method, **options)
+    found = fit_model(model, measurement, method=method, **SHORTER.get(method, {}))
     assert found.values["Gauss_01_x0"] == pytest.approx(5.0, abs=0.02)
     if method != "brute":
         assert found.chisqr == pytest.approx(best.chisqr, rel=1e-3)
 
 
-def test_a_method_that_wants_a_gradient_is_refused() -> None:
-    with pytest.raises(FitError, match="'Newton-CG' wants a gradient, which lmfit does not hand"):
-        fit_model(spectrum(), Measurement(data=data_1d()), method="Newton-CG")
-
-
-def test_unknown_backend() -> None:
-    with pytest.raises(BackendError, match="did you mean"):
-        fit_model(spectrum(), Measurement(data=data_1d()), backend="compild")
-
-
-def test_contradicting_options() -> None:
+def test_intervals_have_a_call_of_their_own() -> None:
     measurement = Measurement(data=data_1d())
-    with pytest.raises(FitError, match="contradict"):
-        fit_model(spectrum(), measurement, method="nelder", fit_alg_1="powell")
-    with pytest.raises(FitError, match="stages must be 1, or 2"):
-        fit_model(spectrum(), measurement, stages=3)
     with pytest.raises(FitError, match="conf_interval"):
         fit_model(spectrum(), measurement, try_ci=1)
     assert fit_model(spectrum(), measurement, try_ci=0).success
-
-
-def test_start_outside_of_bounds() -> None:
-    model = spectrum()
-    model.parameters["GLP_01_F"].value = 9.0
-    with pytest.raises(FitError, match=r"GLP_01.F.* 9, outside of its bounds \[0.1, 5\]"):
-        fit_model(model, Measurement(data=data_1d()))
 
 
 def test_an_error_of_the_method_becomes_a_fit_error() -> None:
@@ -105,16 +66,6 @@ def test_an_error_of_the_method_becomes_a_fit_error() -> None:
         fit_model(
             spectrum(), Measurement(data=data_1d()), method="differential_evolution", max_nfev=10
         )
-
-
-def test_outside_of_the_domain_at_the_start_names_the_parameter() -> None:
-    model = series()
-    model.parameters["GLP_01_x0_expFun_01_tau"].min = -100.0
-    model.parameters["GLP_01_x0_expFun_01_tau"].value = -3.0
-    with pytest.raises(FitError, match="at the start") as caught:
-        fit_model(model, Measurement(data=data_2d()))
-    assert "GLP_01_x0_expFun_01_tau = -3" in str(caught.value)
-    assert "tau > 0" in str(caught.value)
 
 
 def test_leaving_the_domain_during_the_fit_names_the_parameter() -> None:
@@ -146,20 +97,18 @@ def flat() -> Model:
 
 @pytest.mark.parametrize("given", [False, 0, np.False_])
 @pytest.mark.parametrize("method", ["native", "leastsq", "nelder"])
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1000.0])
-def test_errors_of_a_noise_that_nobody_declared(scale: float, method: str, given: Any) -> None:
+def test_errors_of_a_noise_that_nobody_declared(method: str, given: Any) -> None:
     """They were those of a noise of 1, whatever the unit of the data is: wrong by any factor."""
-    data = scale * (5.0 + np.random.default_rng(0).normal(0.0, 0.01, 12))
+    data = 1e-6 * (5.0 + np.random.default_rng(0).normal(0.0, 0.01, 12))
     kept = np.arange(12) > 2
     for one in (Measurement(data), Measurement(data, columns=(2, 9)), Measurement(data, keep=kept)):
         with pytest.raises(FitError, match=NO_NOISE):
             fit_model(flat(), one, method=method, scale_covar=given)
-    known = Measurement(data, weight=np.full(12, 100.0 / scale))
+    known = Measurement(data, weight=np.full(12, 1e8))
     result = fit_model(flat(), known, method=method, scale_covar=given)
-    assert result.stderr["Offset_y0"] == pytest.approx(0.01 * scale / np.sqrt(12), rel=1e-6)
-    assert fit_model(
-        flat(), Measurement(np.arange(12.0), loss="poisson"), scale_covar=given
-    ).success
+    assert result.stderr["Offset_y0"] == pytest.approx(1e-8 / np.sqrt(12), rel=1e-6)
+    counts = Measurement(np.arange(12.0), loss="poisson")
+    assert fit_model(flat(), counts, scale_covar=given).success
 
 
 def test_no_kind_of_fit_takes_a_noise_that_nobody_declared(tmp_path: Path) -> None:
@@ -200,27 +149,23 @@ def test_outside_of_the_domain_in_time_names_time_and_parameter() -> None:
         fit_model(model, Measurement(data=data_2d()))
 
 
-def test_expression_that_divides_by_zero_is_named() -> None:
-    text = STATIC.format(**{**START, "y0": 0.0}).replace("3/4 * GLP_01_A", "GLP_01_A / Offset_y0")
-    model = load_model(text, "spectrum")
-    model.set_axes(energy=ENERGY)
-    with pytest.raises(FitError, match=r"GLP_02_A is inf \(expression 'GLP_01_A / Offset_y0'\)"):
-        fit_model(model, Measurement(data=data_1d()))
-
-
 @pytest.mark.parametrize("value", ["1.2", b"1.2", True, None, [1.2], 1 + 0j])
 def test_a_start_that_is_no_number(value: object) -> None:
     """A text was taken for the number in it; None was "seeds must be a dict, not a dict"."""
-    model = spectrum()
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": value})
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_many(model, [Measurement(data=data_1d())], seeds=[{"Offset_y0": value}])
-    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
-        fit_slices(model, Measurement(data=data_2d()[:1]), seeds=[{"Offset_y0": value}])
-    for number in (np.float32(4), np.array(4.0), np.int64(4)):
-        fit = fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": number})
-        assert fit.start["Offset_y0"] == 4.0
+    model, seeds = spectrum(), {"Offset_y0": value}
+    for fit in (
+        lambda: fit_model(model, Measurement(data=data_1d()), seeds=seeds),
+        lambda: fit_many(model, [Measurement(data=data_1d())], seeds=[seeds]),
+        lambda: fit_slices(model, Measurement(data=data_2d()[:1]), seeds=[seeds]),
+    ):
+        with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+            fit()
+
+
+@pytest.mark.parametrize("number", [np.float32(4), np.array(4.0), np.int64(4)])
+def test_a_start_that_is_a_number_of_numpy(number: Any) -> None:
+    fit = fit_model(spectrum(), Measurement(data=data_1d()), seeds={"Offset_y0": number})
+    assert fit.start["Offset_y0"] == 4.0
 
 
 def test_values_of_a_fit_as_starts_of_the_next() -> None:

@@ -11,7 +11,6 @@ from pyspec.fit import FitResult, fit_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.determined import Point, described, judge
 from pyspec.model import Measurement, load_model
-from tests.support.findings import kinds
 
 ENERGY = np.linspace(80.0, 90.0, 201)
 LINE = """
@@ -56,7 +55,6 @@ m:
     assert not result.success
     assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
     assert "Gauss_01_A up, Gauss_02_A down" in result.message
-    # Its optimum is found: "NOT converged. Converged: ..." says two things.
 
 
 def test_an_error_larger_than_its_bounds_is_a_caution() -> None:
@@ -72,15 +70,6 @@ m:
     told = next(one for one in result.findings if one.kind is Kind.ERROR_BEYOND_BOUNDS)
     assert told.places == ("GLP_01_m",)
     assert str(told) in str(result)
-
-
-@pytest.mark.parametrize(("sigma", "kind"), [(0.2, Kind.MISFIT), (20.0, Kind.NOISE_OVERSTATED)])
-def test_reduced_chisqr_far_from_1_with_declared_noise(sigma: float, kind: Kind) -> None:
-    result = fit(LINE % 84, line_data(), weight=1.0 / sigma)
-    assert result.success
-    assert kinds(result) == [kind]
-    assert fit(LINE % 84, line_data(), weight=0.5).findings == ()
-    assert fit(LINE % 84, line_data()).findings == ()
 
 
 # the rule on its own
@@ -135,7 +124,7 @@ m:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("seed", [4, 5, 11, 18, 23])
+@pytest.mark.parametrize("seed", [4, 11, 23])
 def test_shapes_of_several_lines_at_a_bound_are_determined(noise: float, seed: int) -> None:
     """At m = 0 the width of a GLP has the slope of m. Of two such lines the directions came mixed,
     m of one up and of the other down: no way led out of the bounds, and m and F of both were said
@@ -157,13 +146,13 @@ def test_of_directions_that_are_lost_each_parameter_at_a_bound_has_one() -> None
     """The second pair is lost, the first is held by chi², which rises along it."""
     root = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     zero, top = np.zeros(4), np.full(4, 9.0)
-    point = Point(zero, np.array([0.0, -9, 0, -9]), top, root, np.zeros(2) @ root,
-                  np.array([-1, 0, -1, 0]), np.ones(4), 1.0, 0.0)  # fmt: skip
+    lower, sides = np.array([0.0, -9, 0, -9]), np.array([-1, 0, -1, 0])
+    end = point(root, np.zeros(2), theta=zero, lower=lower, upper=top, sides=sides)
 
     def chisqr(theta: np.ndarray) -> float:
         return float((theta[0] + theta[1]) ** 2 + (theta[2] + theta[3]) ** 2 + theta[0] ** 2)
 
-    verdict = judge(point, chisqr)
+    verdict = judge(end, chisqr)
     assert verdict.lost == (2, 3)
     assert [sorted(k for k, _ in members) for members in verdict.combinations] == [[2, 3]]
 
@@ -177,7 +166,7 @@ m:
 
 
 @pytest.mark.parametrize("method", ["native", "leastsq"])
-@pytest.mark.parametrize("seed", [3, 11, 26, 40])
+@pytest.mark.parametrize("seed", [3, 26])
 def test_a_resolution_of_0_is_an_optimum(method: str, seed: int) -> None:
     """The sign of SD has no effect: at 0 it has no slope. Of edges that are broad by temperature
     alone 35 of 60 end there; they were said not to determine SD, and were no success."""

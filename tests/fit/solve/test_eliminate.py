@@ -1,56 +1,156 @@
-"""Fits that solve for linear parameters: the same optimum and errors, from starts of any height."""
+"""Fits that solve for linear parameters: the same optimum and errors, from starts of any height;
+limits and signals; where they may be asked for."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support import fit_cases
 from support.column_models import energy_model
-from support.eliminated import ENERGY, STARTS, WEIGHT, agree, both, counts, doublet, seen
 from support.native_cases import CASES
 
-from bench.problems.cases import six_files
+from bench.problems.cases import seed_case, six_files
 from pyspec import (
+    File,
+    FitError,
+    FitResult,
     Measurement,
     Model,
+    Project,
     fit_model,
+    fit_slices,
     load_model,
     register_function,
 )
+from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import fit_joint
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.objective import Objective
+from pyspec.io.sources.arrays import ArraySource
 from pyspec.ir import build_graph
 from pyspec.passes import linear_parameters
 from tests.support.findings import kinds
 
 Array = npt.NDArray[np.float64]
 
+ENERGY = np.linspace(80.0, 92.0, 241)
+
+#: A doublet by expressions and a third line on an offset, a slope and a Shirley background.
+DOUBLET = """\
+m:
+  Offset: {{y0: [{y0}, True]}}
+  LinBack: {{m: [0.1, True], b: [0, False], xStart: [80, False], xStop: [92, False]}}
+  Shirley: {{pShirley: [0.005, True, 0, 1]}}
+  GLP: {{A: [{a}, True], x0: [84.2, True, 80, 90], F: [1, True, 0.2, 5], m: [0.3, True, 0, 1]}}
+  GLP: {{A: ["0.75 * GLP_01_A"], x0: ["GLP_01_x0 + 3.67"], F: ["GLP_01_F"], m: ["GLP_01_m"]}}
+  Gauss: {{A: [{b}, True], x0: [86, True, 80, 92], SD: [0.7, True, 0.1, 4]}}
+"""
+
+
+def doublet(y0: float = 5.0, a: float = 100.0, b: float = 30.0) -> Model:
+    model = load_model(DOUBLET.format(y0=y0, a=a, b=b), "m")
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def seen(model: Model, seed: int = 0, sigma: float = 0.3) -> Array:
+    clean = CompiledExecutor(make_plan(model)).run(None)
+    return np.asarray(clean + np.random.default_rng(seed).normal(0.0, sigma, clean.shape))
+
+
+def counts() -> Measurement:
+    clean = CompiledExecutor(make_plan(doublet())).run(None)
+    data = np.random.default_rng(1).poisson(clean).astype(float)
+    return Measurement(data=data, loss="poisson")
+
+
+def agree(found: FitResult, known: FitResult, at: float = 1e-6) -> None:
+    """The same optimum, errors, correlations and words."""
+    assert known.success, known.message
+    assert found.success, found.message
+    assert found.chisqr == pytest.approx(known.chisqr, rel=1e-10)
+    assert found.redchi == pytest.approx(known.redchi, rel=1e-10)
+    assert found.at_bound == known.at_bound
+    assert kinds(found) == kinds(known)
+    fit_cases.agree(found, known, at, at)
+    for name, error in known.stderr.items():
+        if error is None:
+            assert found.stderr[name] is None, name
+            assert found.values[name] == pytest.approx(known.values[name], rel=1e-9), name
+        for other, value in (known.params[name].correl or {}).items():
+            assert found.params[name].correl[other] == pytest.approx(value, abs=at), name
+
+
+def both(model: Model, measurement: Measurement, **options: Any) -> tuple[FitResult, FitResult]:
+    known = fit_model(model, measurement, **options)
+    return fit_model(model, measurement, linear="eliminate", **options), known
+
+
+WEIGHT = np.linspace(2.0, 4.0, ENERGY.size)
+
+
+MEASURED = {
+    "plain": Measurement(data=seen(doublet())),
+    "weights": Measurement(
+        data=seen(doublet()), weight=WEIGHT, keep=np.arange(ENERGY.size) % 7 > 0
+    ),
+    "a window": Measurement(data=seen(doublet()), columns=(10, 200)),
+    "counts": counts(),
+}
+
+
+@pytest.fixture(scope="module")
+def known() -> Callable[[str], FitResult]:
+    """Fits of the doublet whose heights are parameters as any other."""
+    return cache(lambda kind: fit_model(doublet(), MEASURED[kind]))
+
+
+@pytest.mark.parametrize("kind", MEASURED)
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_a_tied_doublet_on_a_shirley(
+    kind: str, backend: str, known: Callable[[str], FitResult]
+) -> None:
+    found = fit_model(doublet(), MEASURED[kind], backend, linear="eliminate")
+    agree(found, known(kind), 1e-6 if backend == "compiled" else 1e-4)
+
+
+#: Starts of the offset and both heights: 10³ times too much, of either sign, and nothing.
+STARTS = [(0, 1e5, 3e4), (0, -1e5, -3e4), (0, -1e5, 3e4), (-1e3, 1e-3, 1e-3), (0, 0, 0)]
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("kind", ["plain", "counts"])
+def test_starts_of_any_height(
+    start: tuple[float, float, float], kind: str, known: Callable[[str], FitResult]
+) -> None:
+    agree(fit_model(doublet(*start), MEASURED[kind], linear="eliminate"), known(kind))
+
+
+def as_counts(measurement: Measurement) -> Measurement:
+    data = np.maximum(np.asarray(measurement.data), 0.0)
+    rng = np.random.default_rng(3)
+    return replace(measurement, data=rng.poisson(5.0 * data).astype(float), loss="poisson")
+
 
 @pytest.mark.parametrize(
-    "measurement",
-    [
-        Measurement(data=seen(doublet())),
-        Measurement(data=seen(doublet()), weight=WEIGHT),
-        Measurement(data=seen(doublet()), weight=WEIGHT, keep=np.arange(ENERGY.size) % 7 > 0),
-        Measurement(data=seen(doublet()), columns=(10, 200)),
-        counts(),
-    ],
-    ids=["plain", "weights", "mask", "window", "counts"],
+    ("sizes", "n", "backend"),
+    [((30, 100), 6, "compiled"), ((20, 80), 3, "counts"), ((12, 60), 2, "interpreted")],
 )
-@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
-def test_a_tied_doublet_on_a_shirley(measurement: Measurement, backend: str) -> None:
-    known = fit_model(doublet(), measurement)
-    found = fit_model(doublet(), measurement, backend, linear="eliminate")
-    agree(found, known, 1e-6 if backend == "compiled" else 1e-4)
-
-
-def test_several_files() -> None:
-    parts = six_files(30, 100).parts
-    agree(fit_joint(parts, linear="eliminate").joint, fit_joint(parts).joint)
+def test_several_files(sizes: tuple[int, int], n: int, backend: str) -> None:
+    parts = six_files(*sizes).parts[:n]
+    if backend == "counts":
+        parts = [(model, as_counts(measurement)) for model, measurement in parts]
+    given = "interpreted" if backend == "interpreted" else "compiled"
+    found = fit_joint(parts, given, linear="eliminate").joint
+    agree(found, fit_joint(parts).joint, 1e-4 if backend == "interpreted" else 1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "three files"])
@@ -65,27 +165,7 @@ def test_problems_of_many_kinds_from_wild_heights(name: str) -> None:
     found = fit_model(wild, measurement, linear="eliminate")
     assert found.success, found.message
     assert found.chisqr == pytest.approx(known.chisqr, rel=1e-9)
-    for one, error in known.stderr.items():
-        if error is not None:
-            assert found.values[one] == pytest.approx(known.values[one], abs=1e-6 * error), one
-            assert found.stderr[one] == pytest.approx(error, rel=1e-6), one
-
-
-def as_counts(measurement: Measurement) -> Measurement:
-    data = np.maximum(np.asarray(measurement.data), 0.0)
-    rng = np.random.default_rng(3)
-    return replace(measurement, data=rng.poisson(5.0 * data).astype(float), loss="poisson")
-
-
-def test_several_files_of_counts() -> None:
-    parts = [(model, as_counts(measurement)) for model, measurement in six_files(20, 80).parts[:3]]
-    agree(fit_joint(parts, linear="eliminate").joint, fit_joint(parts).joint)
-
-
-def test_several_files_by_differences() -> None:
-    parts = six_files(12, 60).parts[:2]
-    known = fit_joint(parts).joint
-    agree(fit_joint(parts, "interpreted", linear="eliminate").joint, known, 1e-4)
+    fit_cases.agree(found, known)
 
 
 def test_beside_free_amplitudes_nothing_changes() -> None:
@@ -102,14 +182,6 @@ def test_beside_free_amplitudes_nothing_changes() -> None:
     assert found.values == known.values
     assert found.nfev == known.nfev
     assert kinds(found) == kinds(known)
-
-
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("loss", ["squares", "counts"])
-def test_starts_of_any_height(start: tuple[float, float, float], loss: str) -> None:
-    measurement = counts() if loss == "counts" else Measurement(data=seen(doublet()))
-    known = fit_model(doublet(), measurement)
-    agree(fit_model(doublet(*start), measurement, linear="eliminate"), known)
 
 
 # bounds
@@ -260,3 +332,95 @@ def test_beside_a_function_of_python() -> None:
     model.set("Gauss_01_A", -3e3)
     model.set("Offset_y0", 1e4)
     agree(fit_model(model, measurement, backend=None, linear="eliminate"), known, 1e-3)
+
+
+# limits, signals
+
+
+@pytest.mark.parametrize("most", [1, 3, 7])
+def test_max_nfev_keeps_the_best_point(most: int) -> None:
+    start, measurement = doublet(0, -1e5, 3e4), MEASURED["plain"]
+    model = start.copy()
+    model.set("GLP_01_x0", 84.6)
+    result = fit_model(model, measurement, max_nfev=most, linear="eliminate")
+    assert not result.success
+    assert result.nfev == most
+    assert f"max_nfev = {most}" in result.message
+    executor = CompiledExecutor(make_plan(model), measurement)
+    residual = executor.residual(result.theta)
+    assert result.chisqr == pytest.approx(float(residual @ residual), rel=1e-9)
+    first = executor.residual(None)
+    if most > 1:
+        assert result.chisqr < 1e-3 * float(first @ first)
+
+
+def pressed(at: int) -> Callable[[int, float, float], None]:
+    def press(nfev: int, chisqr: float, best: float) -> None:
+        if nfev == at:
+            signal.raise_signal(signal.SIGINT)
+
+    return press
+
+
+@pytest.mark.parametrize("at", [1, 6])
+@pytest.mark.parametrize("kind", ["plain", "counts"])
+def test_ctrl_c_keeps_the_best_point(at: int, kind: str) -> None:
+    measurement = MEASURED[kind]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = fit_model(doublet(0, 1, 1), measurement, progress=pressed(at), linear="eliminate")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.interrupted
+    assert not result.success
+    assert result.nfev <= at + 1
+    executor = CompiledExecutor(make_plan(doublet()), measurement)
+    residual = executor.residual(result.theta)
+    assert result.chisqr == pytest.approx(float(residual @ residual), rel=1e-9)
+
+
+# where it may be asked for
+
+
+def test_of_slices_and_files(tmp_path: Path) -> None:
+    model = doublet()
+    data = np.array([seen(model, seed) for seed in range(3)])
+    path = tmp_path / "models.yaml"
+    path.write_text(DOUBLET.format(y0=0, a=-1e5, b=1e4))
+    file = File(Project("."), name="f", data=data, energy=ENERGY, time=np.arange(3.0))
+    file.load_model(path, "m")
+    slices = fit_slices(doublet(0, 1, 1), Measurement(data=data), linear="eliminate")
+    assert all(slices.success)
+    mean = file.fit_spectrum("m", time_range=(0, 2), linear="eliminate")
+    assert mean.success
+    assert mean.settings["linear"] == "eliminate"
+    whole = file.fit_2d("m", seed_source="model", linear="eliminate")
+    assert whole.success
+    for row in slices:
+        known = fit_model(model, Measurement(data=data[row.row]))
+        assert row.result is not None
+        agree(row.result, known)
+
+
+def test_after_another_method_and_from_several_starts(known: Callable[[str], FitResult]) -> None:
+    measurement = MEASURED["plain"]
+    staged = fit_model(doublet(4, 90, 25), measurement, stages=2, max_nfev=4000, linear="eliminate")
+    agree(staged, known("plain"))
+    several = fit_model(doublet(0, 1, 1), measurement, n_starts=3, linear="eliminate")
+    assert len(several.starts) == 3
+    assert several.chisqr <= known("plain").chisqr * (1 + 1e-9)
+
+
+def test_of_data_by_reference() -> None:
+    case = seed_case("seed_amplitude")
+    assert case.measurement.data is not None
+    known = fit_model(case.model, case.measurement)
+    source = Measurement(data=ArraySource(np.asarray(case.measurement.data), "data", 16))
+    agree(fit_model(case.model, source, linear="eliminate"), known)
+
+
+def test_a_start_outside_of_the_domain_is_an_error_that_names_it() -> None:
+    model = doublet()
+    model.set("LinBack_m", 1e308)
+    with pytest.raises(FitError, match="not finite at the start"):
+        fit_model(model, Measurement(data=seen(doublet())), linear="eliminate")

@@ -108,7 +108,7 @@ def file_of(case: dict[str, Any], arrays: Any, folder: Path, data: str) -> File:
     return file
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EACH)
 @pytest.mark.parametrize("one", EXTRA)
 def test_noise_that_is_declared(shared: Path, tmp_path: Path, one: str, backend: str) -> None:
     cases, arrays = extra(shared)
@@ -130,7 +130,7 @@ def test_noise_that_is_declared(shared: Path, tmp_path: Path, one: str, backend:
         assert result.statistics[name] == pytest.approx(wanted, rel=1e-6), name
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EACH)
 def test_baseline_then_mean_spectrum(shared: Path, tmp_path: Path, backend: str) -> None:
     cases, arrays = extra(shared)
     case, mean = cases["baseline"], cases["spectrum_mean_5_10"]

@@ -48,8 +48,9 @@ def data_of(made: Model) -> np.ndarray:
     return np.asarray(made.evaluate("tree", None)) + rng.normal(0.0, 0.1, (TIME.size, ENERGY.size))
 
 
-@pytest.mark.parametrize("start", [0.4, 1.6, -2.0, 5.0])
-@pytest.mark.parametrize("law", ["decay", "step"])
+@pytest.mark.parametrize(
+    ("law", "start"), [("decay", 0.4), ("decay", 5.0), ("step", 1.6), ("step", -2.0)]
+)
 def test_onset_is_found_from_afar(law: str, start: float) -> None:
     kind = "expFun" if law == "decay" else "stepFun"
     name = f"GLP_01_x0_{kind}_01_t0"

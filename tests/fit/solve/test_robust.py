@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import least_squares
+from support.fit_cases import agree
 
 from pyspec import bootstrap, fit_joint, fit_model, fit_slices, load_fit, load_model, save_fit
 from pyspec.errors import FitError
@@ -39,11 +40,10 @@ def curve(theta: Array) -> Array:
     return np.asarray(y0 + A * np.exp(-(((X - x0) / SD) ** 2) / 2.0))
 
 
-def model(unit: float = 1.0) -> Model:
+def model(**start: float) -> Model:
     made = load_model(TEXT, "m")
-    made.set("Offset_y0", 5.0 * unit, min=0.0, max=50.0 * unit)
-    made.set("Gauss_01_A", 25.0 * unit, min=0.0, max=100.0 * unit)
     made.set_axes(energy=X)
+    made.set_values(start)
     return made
 
 
@@ -56,23 +56,22 @@ def spoiled(seed: int = 1, sigma: float = 0.5) -> Array:
     return data
 
 
-def near() -> Model:
-    """A loss that falls off has optima elsewhere, too."""
-    made = model()
-    made.set_values({"Gauss_01_A": 29.0, "Gauss_01_x0": 84.25, "Gauss_01_SD": 0.95})
-    return made
+#: A loss that falls off has optima elsewhere, too.
+NEAR = {"Gauss_01_A": 29.0, "Gauss_01_x0": 84.25, "Gauss_01_SD": 0.95}
+SOFT: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
 
 
-def fitted(data: Array, loss: Any, scale: float = 1.0, **noise: Any) -> FitResult:
-    measured = Measurement(data, **noise)
-    return fit_model(near(), measured, method="least_squares", loss=loss, f_scale=scale)
+def fitted(data: Array, loss: Any, scale: float = 1.0, backend: str | None = None) -> FitResult:
+    """A fit of data with noise of 0.5."""
+    given: dict[str, Any] = {"method": "least_squares", "loss": loss, "f_scale": scale}
+    return fit_model(model(**NEAR), Measurement(data, weight=2.0), backend, **given)
 
 
-def by_hand(data: Array, weight: float, loss: str, scale: float) -> tuple[Array, Array]:
+def by_hand(data: Array, loss: str, scale: float) -> tuple[Array, Array]:
     """SciPy's optimum, and errors of Huber's formula with derivatives of psi by differences."""
 
     def residual(theta: Array) -> Array:
-        return (curve(theta) - data) * weight
+        return 2.0 * (curve(theta) - data)
 
     given: dict[str, Any] = {"loss": loss, "f_scale": scale}
     given |= {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
@@ -101,14 +100,11 @@ def by_hand(data: Array, weight: float, loss: str, scale: float) -> tuple[Array,
 
 
 @pytest.mark.parametrize("backend", ["compiled", "interpreted"])
-@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("scale", [0.5, 3.0])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_optimum_of_the_loss_is_a_success(loss: str, scale: float, backend: str) -> None:
-    data, weight = spoiled(), 1.0 / 0.5
-    measured = Measurement(data, weight=np.full(X.size, weight))
-    given: dict[str, Any] = {"method": "least_squares", "loss": loss, "f_scale": scale}
-    result = fit_model(near(), measured, backend, **given)
-    theta, errors = by_hand(data, weight, loss, scale)
+    result = fitted(spoiled(), loss, scale, backend)
+    theta, errors = by_hand(spoiled(), loss, scale)
     assert result.success, result.message
     assert not result.at_bound
     np.testing.assert_allclose((result.theta - theta) / errors, 0.0, atol=0.05)
@@ -118,10 +114,7 @@ def test_the_optimum_of_the_loss_is_a_success(loss: str, scale: float, backend: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("loss", "scale"),
-    [("soft_l1", 0.5), *[pytest.param(one, 0.7, marks=pytest.mark.slow) for one in LOSSES]],
-)
+@pytest.mark.parametrize(("loss", "scale"), [("soft_l1", 1.0), *((one, 1.4) for one in LOSSES)])
 def test_standard_errors_are_the_scatter_of_repeated_fits(loss: str, scale: float) -> None:
     fits = [fitted(spoiled(seed), loss, scale) for seed in range(150)]
     assert all(one.success for one in fits)
@@ -136,11 +129,9 @@ def own(z: Array) -> Array:
 
 
 def test_a_function_may_be_the_loss() -> None:
-    mine, named = (fitted(spoiled(), loss, 0.5) for loss in (own, "cauchy"))
+    mine, named = (fitted(spoiled(), loss) for loss in (own, "cauchy"))
     assert mine.success
-    np.testing.assert_allclose(mine.theta, named.theta, rtol=1e-6)
-    for name in NAMES:
-        assert mine.stderr[name] == pytest.approx(named.stderr[name], rel=1e-5)
+    agree(mine, named, 1e-3, 1e-5)
     assert "The loss own was minimised" in mine.message
 
 
@@ -148,8 +139,7 @@ def test_a_bound_holds_and_errors_of_the_others_follow() -> None:
     made, fixed = model(), model()
     made.set("Offset_y0", 5.5, min=5.4)
     fixed.set("Offset_y0", 5.4, vary=False)
-    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
-    result, reference = (fit_model(one, Measurement(spoiled()), **given) for one in (made, fixed))
+    result, reference = (fit_model(one, Measurement(spoiled()), **SOFT) for one in (made, fixed))
     assert dict(result.at_bound) == {"Offset_y0": "min"}
     assert result.stderr["Offset_y0"] is None
     assert result.success, result.message
@@ -158,9 +148,8 @@ def test_a_bound_holds_and_errors_of_the_others_follow() -> None:
 
 
 def test_what_is_no_optimum_of_the_loss_is_no_success() -> None:
-    start = model()
-    start.set_values({"Gauss_01_A": 12.0, "Gauss_01_SD": 2.0})
-    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "ftol": 0.5}
+    start = model(Gauss_01_A=12.0, Gauss_01_SD=2.0)
+    given: dict[str, Any] = {**SOFT, "f_scale": 1.0, "ftol": 0.5}
     result = fit_model(start, Measurement(spoiled()), **given)
     assert not result.success
     assert "This is no optimum" in result.message
@@ -172,8 +161,7 @@ def test_what_is_no_optimum_of_the_loss_is_no_success() -> None:
 def test_what_the_data_do_not_determine_is_named() -> None:
     twice = load_model(TEXT.replace("Gauss:", "Offset: {y0: [1, True, 0, 50]}\n  Gauss:"), "m")
     twice.set_axes(energy=X)
-    given: dict[str, Any] = {"method": "least_squares", "loss": "huber"}
-    result = fit_model(twice, Measurement(spoiled()), **given)
+    result = fit_model(twice, Measurement(spoiled()), method="least_squares", loss="huber")
     assert not result.success
     assert "The data do not determine" in result.message
 
@@ -187,7 +175,7 @@ ASKED: dict[str, Callable[[FitResult], object]] = {
 @pytest.mark.parametrize("what", ASKED)
 def test_what_follows_from_chisqr_is_refused(what: str) -> None:
     """Intervals told of a better optimum, that of chi²."""
-    result = fitted(spoiled(), "soft_l1", 0.5)
+    result = fitted(spoiled(), "soft_l1")
     with pytest.raises(FitError, match=rf"m: no {what}: they follow from chi², .*loss soft_l1"):
         ASKED[what](result)
     fits = bootstrap(result, 30, kind="residuals")
@@ -196,28 +184,24 @@ def test_what_follows_from_chisqr_is_refused(what: str) -> None:
 
 @pytest.mark.parametrize(("loss", "name"), [("soft_l1", "soft_l1"), (own, "own")])
 def test_a_result_from_an_archive_knows_its_loss(tmp_path: Any, loss: Any, name: str) -> None:
-    result = fitted(spoiled(), loss, 0.5)
+    result = fitted(spoiled(), loss)
     save_fit(tmp_path / "a.h5", result)
     stored = load_fit(tmp_path / "a.h5")
+    assert stored.success
     assert stored.stderr == result.stderr
     assert stored.findings == result.findings
     with pytest.raises(FitError, match=f"this fit minimised the loss {name}; quote"):
         stored.conf_interval()
 
 
-def test_slices_and_joint_fits_and_archives(tmp_path: Any) -> None:
-    given: dict[str, Any] = {"method": "least_squares", "loss": "soft_l1", "f_scale": 0.5}
+def test_slices_and_joint_fits() -> None:
     rows = np.array([spoiled(seed) for seed in range(3)])
-    alone = fit_model(model(), Measurement(rows[1]), **given)
-    slices = fit_slices(model(), Measurement(rows), **given)
+    alone = [fit_model(model(), Measurement(one), **SOFT) for one in rows]
+    slices = fit_slices(model(), Measurement(rows), **SOFT)
     assert slices[1].result is not None
-    assert slices[1].result.stderr == alone.stderr
-    joint = fit_joint([(model(), Measurement(one)) for one in rows], **given)
+    assert slices[1].result.stderr == alone[1].stderr
+    joint = fit_joint([(model(), Measurement(one)) for one in rows], **SOFT)
     assert joint.success, joint.message
-    alike = [fit_model(model(), Measurement(one), **given).stderr["Gauss_01_x0"] for one in rows]
+    errors = np.array([one.stderr["Gauss_01_x0"] for one in alone])
     together = joint.joint.stderr["Gauss_01_x0"]
-    assert together == pytest.approx(np.sum(np.array(alike) ** -2.0) ** -0.5, rel=0.1)
-    save_fit(tmp_path / "a.h5", alone)
-    stored = load_fit(tmp_path / "a.h5")
-    assert stored.stderr == alone.stderr
-    assert stored.success
+    assert together == pytest.approx(np.sum(errors**-2.0) ** -0.5, rel=0.1)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.clusters import assert_same
+from support.fit_cases import agree
 from support.separable import measured, off, settled, three
 from support.stores import Rows
 
@@ -23,6 +24,7 @@ from pyspec.executor.source import SourceExecutor
 from pyspec.executor.span import Reading
 from pyspec.executor.store import Job, RowSums
 from pyspec.fit import fit_joint, fit_model
+from pyspec.fit.solve.native import NativeSolver
 from pyspec.io import by_reference
 from pyspec.model import Measurement
 from pyspec.model.data import source as sources
@@ -32,28 +34,31 @@ SIZE = 301, 330
 WEIGHTS = ["none", "of rows", "of columns", "a mask of rows", "a mask of columns"]
 
 
-def weighted(weights: str) -> Measurement:
+def weighted(weights: str, size: tuple[int, int] = SIZE) -> Measurement:
     """Data of the model, of a size that a span pays for, with weights or a mask."""
-    data, sigma = measured(*SIZE)
+    data, sigma = measured(*size)
     rng = np.random.default_rng(3)
     given: dict[str, Any] = {}
     if weights == "of rows":
         given["weight"] = np.broadcast_to(1.0 / sigma, data.shape)
     elif weights == "of columns":
-        given["weight"] = np.broadcast_to(rng.uniform(1.0, 2.0, SIZE[0]), data.shape)
+        given["weight"] = np.broadcast_to(rng.uniform(1.0, 2.0, size[0]), data.shape)
+    elif weights == "of points":  # which leave no span
+        given["weight"] = rng.uniform(1.0, 2.0, data.shape)
     elif weights.startswith("a mask"):
-        shape: Any = (len(data), 1) if weights.endswith("rows") else (1, SIZE[0])
+        shape: Any = (len(data), 1) if weights.endswith("rows") else (1, size[0])
         given["keep"] = np.broadcast_to(rng.uniform(size=shape) > 0.1, data.shape)
     return Measurement(data, **given)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", [*WEIGHTS, "of points"])
 def test_a_fit_by_reference_has_the_bits_of_one_in_memory(
     weights: str, threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
     monkeypatch.setattr(sources, "BLOCK", 20_000)
+    monkeypatch.setattr(NativeSolver, "every", 1)  # all rows in every evaluation
     given = replace(weighted(weights), rows=(5, 322))
     expected = fit_model(settled(*SIZE), given)
     for rows in (None, 7, 64, 150):
@@ -179,3 +184,20 @@ def test_there_is_no_span_for_other_sums() -> None:
         executor = CompiledExecutor(make_plan(model), measurement)
         with spans.span_of(executor, None) as span:
             assert span is None
+
+
+@pytest.mark.parametrize("weights", ["of rows", "a mask of columns", "a window"])
+def test_the_optimum_is_that_of_the_general_walk(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums over energies and times apart lead where those over all points do."""
+    given = weighted("none" if weights == "a window" else weights, (201, 101))
+    if weights == "a window":
+        given = replace(given, rows=(3, 97), columns=(5, 120))
+    found = fit_model(off(0.15), given)
+    monkeypatch.setenv("PYSPEC_PASSES", "-separable")
+    walked = fit_model(off(0.15), given)
+    assert found.success
+    assert walked.success
+    agree(found, walked)
+    assert abs(found.chisqr / walked.chisqr - 1) <= 1e-12

@@ -54,6 +54,23 @@ def all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NativeSolver, "every", 1)
 
 
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+
+
+def file_of(folder: Path, data: Any, mask: Any, sigma: Any) -> File:
+    """A file of these with the model on it."""
+    model, *_ = series()
+    (folder / "models.yaml").write_text(MODEL)
+    file = File(Project(folder), data=data, energy=model.energy, time=model.time, mask=mask)
+    file.load_model("models.yaml", "line")
+    file.add_time_dependence("line", "Gauss_01_x0", "models.yaml", "decay")
+    if sigma is not None:
+        file.set_noise("gaussian", sigma=sigma)
+    return file
+
+
 def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
     return lambda name, values: STORES[kind](path, values, name)
 
@@ -71,31 +88,23 @@ KINDS = ("hdf5", "zarr", "memmap", "dask", "chunked xarray")
         for kind in KINDS
     ],
 )
-def test_the_bits_are_those_in_memory(
-    kind: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
-    model, data, sigma, mask = series()
+@pytest.mark.usefixtures("small_blocks")
+def test_the_bits_are_those_in_memory(kind: str, what: str, tmp_path: Path) -> None:
+    _, data, sigma, mask = series()
     put = stores(kind, tmp_path)
     if what == "sigma":  # all points need one, and data
         data, sigma, mask = np.nan_to_num(data, nan=1.0), np.nan_to_num(sigma, nan=0.2), None
-    project = Project(tmp_path)
-    (tmp_path / "models.yaml").write_text(MODEL)
     held: Any = by_reference(put("data", data))
-    hidden = mask if what == "sigma" or mask is None else put("mask", mask)
+    hidden = mask if what == "sigma" else put("mask", mask)
+    sigmas = (None, None) if what == "mask" else (put("sigma", sigma), sigma)
     results = []
-    for values, masked in ((held, hidden), (data, mask)):
-        file = File(project, data=values, energy=model.energy, time=model.time, mask=masked)
-        file.load_model("models.yaml", "line")
-        file.add_time_dependence("line", "Gauss_01_x0", "models.yaml", "decay")
-        if what != "mask":
-            by_point = values is held
-            file.set_noise("gaussian", sigma=put("sigma", sigma) if by_point else sigma)
+    for given in zip((held, data), (hidden, mask), sigmas, strict=True):
+        file = file_of(tmp_path, *given)
         file.set_fit_limits(time_limits=[-9, 49])
         results.append(file.fit_2d("line"))
         shown = file._repr_html_()
         assert "float64" in shown
-        assert ("by reference" in shown) == (values is held)
+        assert ("by reference" in shown) == (given[0] is held)
     assert_same(*results)
     found, expected = results
     for key, value in expected.statistics.items():
@@ -104,8 +113,8 @@ def test_the_bits_are_those_in_memory(
     np.testing.assert_array_equal(found.keep[3:7], expected.keep[3:7])
 
 
-def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
+@pytest.mark.usefixtures("small_blocks")
+def test_what_is_masked_as_a_whole_is_not_read() -> None:
     model, data, _, mask = series()
     expected = fit_model(model, Measurement(data=data, mask=mask))
     for hidden in (mask, by_reference(in_chunks(mask.astype(np.uint8)))):
@@ -116,27 +125,21 @@ def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) 
         assert set(store.asked) == {*range(100), *range(160, 400)}
 
 
-def broken(place: int, piece: Any) -> Any:
-    if place in (0, 12, 39):
-        raise OSError("this chunk is not there")
-    return piece
-
-
 def in_dask(data: Any) -> Any:
     """Chunks of 10 rows; some that a window or a mask leaves out cannot be computed."""
     dask = pytest.importorskip("dask.array")
 
     def block(piece: Any, block_info: Any = None) -> Any:
-        return broken(block_info[0]["chunk-location"][0], piece)
+        if block_info[0]["chunk-location"][0] in (0, 12, 39):
+            raise OSError("this chunk is not there")
+        return piece
 
     return dask.from_array(data, chunks=(10, -1)).map_blocks(block, dtype=data.dtype)
 
 
-def test_chunks_of_dask_without_a_row_that_counts_are_not_computed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("small_blocks")
+def test_chunks_of_dask_without_a_row_that_counts_are_not_computed() -> None:
     """They were, and one that could not be computed ended the fit."""
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
     model, data, _, mask = series()
     expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
     held: Any = by_reference(in_dask(data))
@@ -145,22 +148,14 @@ def test_chunks_of_dask_without_a_row_that_counts_are_not_computed(
         assert_same(fit_model(model, given), expected)
 
 
-def test_a_file_with_a_mask_by_reference_excludes_energies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
-    model, data, sigma, mask = series()
-    (tmp_path / "models.yaml").write_text(MODEL)
+@pytest.mark.usefixtures("small_blocks")
+def test_a_file_with_a_mask_by_reference_excludes_energies(tmp_path: Path) -> None:
+    _, data, sigma, mask = series()
     put = stores("hdf5", tmp_path)
     held: Any = by_reference(put("data", data))
     results = []
-    for values, masked in ((held, put("mask", mask)), (data, mask)):
-        file = File(
-            Project(tmp_path), data=values, energy=model.energy, time=model.time, mask=masked
-        )
-        file.load_model("models.yaml", "line")
-        file.add_time_dependence("line", "Gauss_01_x0", "models.yaml", "decay")
-        file.set_noise("gaussian", sigma=put("sigma", sigma) if values is held else sigma)
+    for given in (held, put("mask", mask), put("sigma", sigma)), (data, mask, sigma):
+        file = file_of(tmp_path, *given)
         file.set_fit_limits(energy_limits=[None, 90], exclude=[(83.2, 83.6), (87, 88)])
         results.append(file.fit_2d("line"))
         file.set_fit_limits()  # all energies count again
@@ -172,8 +167,8 @@ def test_a_file_with_a_mask_by_reference_excludes_energies(
         file.set_fit_limits(exclude=[(None, None)])
 
 
-def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "BLOCK", 20_000)
+@pytest.mark.usefixtures("small_blocks")
+def test_wrong_ones_are_one_error(tmp_path: Path) -> None:
     model, data, sigma, mask = series()
     held: Any = by_reference(in_chunks(data))
     hidden: Any = by_reference(in_chunks(mask.astype(np.uint8)))

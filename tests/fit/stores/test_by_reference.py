@@ -48,8 +48,14 @@ def kinds_of(result: FitResult) -> list[tuple[Any, tuple[str, ...]]]:
     return [(one.kind, one.places) for one in result._findings]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", np.int32])
-@pytest.mark.parametrize("name", ["a series", "weights and a mask", "a window", "counts"])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *((name, np.float64) for name in ("a series", "weights and a mask", "a window")),
+        *(("a series", dtype) for dtype in (np.float32, ">f8", np.int32)),
+        ("counts", np.int32),
+    ],
+)
 def test_a_fit_has_the_bits_of_one_in_memory(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,32 +75,6 @@ def test_a_fit_has_the_bits_of_one_in_memory(
         assert kinds_of(result) == kinds_of(expected)
         for key, value in expected.statistics.items():
             assert result.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
-
-
-@pytest.mark.parametrize("threads", ["1", "3"])
-@pytest.mark.parametrize("weights", ["none", "of rows", "of columns", "of points"])
-def test_shapes_that_stand_still_have_the_bits_of_one_in_memory(
-    weights: str, threads: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Fits in memory sum over shapes and times apart, strip by strip; fits by reference, whose
-    blocks had other rows, did not."""
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
-    small_blocks(monkeypatch, 20_000)
-    model, measurement = CASES["three files"]()[0]
-    model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 300))
-    rng = np.random.default_rng(3)
-    data = rng.normal(model.evaluate(), 0.1)
-    shapes = {"none": None, "of rows": (300, 1), "of columns": (81,), "of points": data.shape}
-    shape: Any = shapes[weights]
-    weight = None if shape is None else rng.uniform(1.0, 2.0, shape)
-    given = replace(measurement, data=data, weight=weight, rows=(5, 250))
-    expected = fit_model(model, given)
-    for rows in (None, 7, 64, 100):
-        held: Any = by_reference(Rows(data), rows=rows)
-        result = fit_model(model, replace(given, data=held))
-        assert result.theta.tobytes() == expected.theta.tobytes(), rows
-        assert dict(result.stderr) == dict(expected.stderr)
-        assert (result.chisqr, result.nfev) == (expected.chisqr, expected.nfev)
 
 
 def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,10 +118,9 @@ def test_a_file_by_reference_goes_the_whole_way(tmp_path: Path) -> None:
     np.testing.assert_allclose(file.baseline, np.asarray(measurement.data)[:5].mean(axis=0))
 
 
-def test_what_needs_all_data_at_once_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("h5py")
+@pytest.fixture
+def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of a thousand bytes are too large to be loaded."""
     for room in (
         "model.data.source",
         "fit.results.by_reference",
@@ -150,6 +129,11 @@ def test_what_needs_all_data_at_once_is_refused(
         "io.archive.addresses",
     ):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
+
+
+@pytest.mark.usefixtures("too_large")
+def test_what_needs_all_data_at_once_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
     file = file_of(hdf5(tmp_path, plain), model)  # too large to be loaded
@@ -177,18 +161,11 @@ def test_what_needs_all_data_at_once_is_refused(
         load_fit(tmp_path / "fit.pyspec.h5").refit()
 
 
+@pytest.mark.usefixtures("too_large")
 @pytest.mark.parametrize("store", [hdf5, in_zarr, memmap])
 def test_an_archive_knows_where_data_stand_and_what_they_were(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for room in (
-        "model.data.source",
-        "fit.results.by_reference",
-        "io.archive.fits",
-        "io.sources.arrays",
-        "io.archive.addresses",
-    ):
-        monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     small_blocks(monkeypatch)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)

@@ -26,16 +26,3 @@ def test_a_thirtieth_of_the_series(tmp_path: Path) -> None:
         for row in stores.values():
             assert row["fit_same_bits"]
             assert all(one["peak_mib"] < 300 for one in row["memory"].values())
-
-
-def test_misses_are_named() -> None:
-    fit = {"sums_s": 1.0, "evaluation_s": 1.3, "ratio": 1.3}
-    memory = {"height": {"peak_mib": 301.0, "success": False}}
-    row = {"fits": {"height, chi2": fit}, "memory": memory, "fit_same_bits": False}
-    words = scale.misses({"5 x 4": {"HDF5": row}})
-    assert words[0] == "5 x 4, HDF5, height, chi2: ratio 1.30, at most 1.25"
-    assert words[1:] == [
-        "5 x 4, HDF5: 301 MiB, at most 300",
-        "5 x 4, HDF5: the fit did not converge",
-        "5 x 4, HDF5: other bits than in memory",
-    ]

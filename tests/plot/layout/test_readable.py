@@ -34,7 +34,8 @@ def file(tmp_path: Path):
     project = Project(tmp_path, show_output=False)
     file = File(project, data=data, energy=ENERGY, time=TIME, labels={"energy": "binding energy"})
     file.load_model("models.yaml", "peak")
-    return file
+    yield file
+    plt.close("all")
 
 
 def labels(ax) -> list:
