@@ -45,7 +45,6 @@ def test_energies_whose_late_times_are_masked() -> None:
     mask = np.zeros((TIME.size, ENERGY.size), bool)
     mask[TIME > 2.9, :4] = True
     found = fit_model(model(APART), Measurement(data(), mask=mask))
-    assert found.amplitudes is not None
     assert np.count_nonzero(~found.amplitudes.determined["stepFun_01_A"]) == 4
     assert found.n_free == 1 + 2 * ENERGY.size - 4
     assert found.redchi == pytest.approx(found.chisqr / (found.n_data - found.n_free))

@@ -128,7 +128,6 @@ def test_equals_the_fit_with_every_amplitude_a_parameter(kind: str) -> None:
     errors = np.sqrt(np.diag(covariance))
     assert result.chisqr == pytest.approx(chisqr, rel=1e-9)
     linear = result.amplitudes
-    assert linear is not None
     found = np.concatenate([result.theta, *linear.values.values()])
     stderr = [result.stderr[name] for name in result.free_names]
     found_errors = np.concatenate([stderr, *linear.stderr.values()])
@@ -169,7 +168,6 @@ def test_amplitudes_that_are_not_negative_are_those_of_nnls() -> None:
     data = signal(noise=0.3)
     result = fit_model(model, Measurement(data))
     linear = result.amplitudes
-    assert linear is not None
     basis = np.array([linear.basis[name] for name in linear]).T
     for j, column in enumerate(data.T):
         expected, _ = nnls(basis, column)
@@ -190,7 +188,6 @@ def test_a_spectrum_is_held_at_zero_in_a_range() -> None:
     model.set_axes(energy=ENERGY, time=TIME)
     result = fit_model(model, Measurement(signal()))
     linear = result.amplitudes
-    assert linear is not None
     held = ENERGY <= 2
     assert (linear["stepFun_01_A"][held] == 0.0).all()
     assert (linear["stepFun_01_A"][~held] != 0.0).all()
@@ -209,7 +206,6 @@ def test_counts_are_fitted_by_their_likelihood() -> None:
     result = fit_model(model, Measurement(counts, loss="poisson"))
     linear = result.amplitudes
     assert result.success
-    assert linear is not None
     amplitudes = np.array([linear[name] for name in linear])
 
     def total(theta: Array, given: Array) -> float:
@@ -238,7 +234,6 @@ def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
     mask[:, 5] = True
     result = fit_model(model, Measurement(signal(), mask=mask))
     linear = result.amplitudes
-    assert linear is not None
     twins = [linear.determined[name] for name in ("expFun_02_A", "expFun_03_A")]
     assert not (twins[0] & twins[1]).any()
     assert any("expFun_03_A" in one.places for one in result.findings)
@@ -290,7 +285,6 @@ def test_traces_that_are_free_at_each_time() -> None:
     result = fit_model(model, Measurement(data))
     assert result.success
     linear = result.amplitudes
-    assert linear is not None
     assert linear.axis == "time"
     expected = np.linalg.lstsq(lines(result.theta[::-1]).T, data.T, rcond=None)[0]
     assert np.allclose(linear["Gauss_01_A"], expected[0], rtol=1e-9)
@@ -309,7 +303,6 @@ def test_shirley_reads_the_line_whose_trace_is_free() -> None:
     model.set_axes(energy=LINE, time=times)
     result = fit_model(model, Measurement(data))
     assert result.success
-    assert result.amplitudes is not None
     assert result.values["Shirley_pShirley"] == pytest.approx(0.02, abs=1e-4)
     assert np.allclose(result.amplitudes["Gauss_01_A"], heights, atol=0.02)
     with pytest.raises(FitError, match=r"Shirley reads the lines.*result\.amplitudes"):
@@ -341,8 +334,6 @@ def test_a_model_says_in_yaml_what_is_free() -> None:
 
 
 def same(a: FitResult, b: FitResult) -> None:
-    assert a.amplitudes is not None
-    assert b.amplitudes is not None
     for name in a.amplitudes:
         assert np.allclose(a.amplitudes[name], b.amplitudes[name], rtol=1e-12)
         assert np.allclose(a.amplitudes.stderr[name], b.amplitudes.stderr[name], rtol=1e-9)
@@ -365,12 +356,10 @@ def test_a_prediction_has_the_errors_of_all_parameters() -> None:
     of the projection on what the model can do."""
     result = fit_model(decays(), Measurement(signal()))
     found = result.predict()
-    assert found.stderr is not None
     assert np.allclose(found.value, result.fit, rtol=1e-12)
     assert np.sum(found.stderr**2) / result.redchi == pytest.approx(124, rel=1e-9)
     between = result.predict(time=[0.5, 7.5])
     assert between.value.shape == (2, 40)
-    assert result.amplitudes is not None
     expected = decay(np.array([0.5, 7.5]), 1.0, *result.theta[[1, 2, 0]])
     rest = between.value - np.outer(expected, result.amplitudes["expFun_01_A"])
     assert np.linalg.matrix_rank(rest, tol=1e-8) == 2
@@ -394,8 +383,6 @@ def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
         assert joint.values[name] == pytest.approx(single.values[name], rel=1e-6)
         assert joint.stderr[name] == pytest.approx(single.stderr[name] * scale, rel=1e-6)
     for file in joint:
-        assert file.amplitudes is not None
-        assert single.amplitudes is not None
         assert np.allclose(
             file.amplitudes["expFun_01_A"], single.amplitudes["expFun_01_A"], rtol=1e-5
         )
@@ -408,7 +395,6 @@ def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
 
 def test_an_unknown_amplitude_is_named() -> None:
     result = fit_model(decays(), Measurement(signal()))
-    assert result.amplitudes is not None
     with pytest.raises(FitError, match="no amplitude 'expFun_1_A' is free; did you mean"):
         result.amplitudes["expFun_1_A"]
 

@@ -191,7 +191,6 @@ def test_values_and_errors_are_those_of_all_parameters_together(
     _, truth, traces = CASES[case]
     result, data = results[case], data_of(case)
     assert result.success
-    assert result.amplitudes is not None
     values, names = result.values, list(result.free_names)
     amplitudes = np.array([result.amplitudes[name] for name in result.amplitudes])
 
@@ -418,7 +417,6 @@ def test_formulas_follow_the_energy_too() -> None:
     for name, value in truth.items():
         assert result.values[name] == pytest.approx(value, rel=1e-5)
     linear = result.amplitudes
-    assert linear is not None
     for name, spectrum in zip(linear, spectra, strict=True):
         np.testing.assert_allclose(linear[name], spectrum, atol=1e-5)
     at = TIME[[3, 30, 60]]  # a formula is known at other times

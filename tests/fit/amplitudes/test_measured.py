@@ -157,6 +157,5 @@ def test_spectra_of_states_are_recovered(tmp_path: Path) -> None:
         found = result.params[f"chain_{name}"]
         assert abs(found.value - true) < 4 * found.stderr
     linear = result.amplitudes
-    assert linear is not None
     away = (linear.sas().values - spectra) / linear.sas().stderr
     assert 0.7 < np.std(away) < 1.4

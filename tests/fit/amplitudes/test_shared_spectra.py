@@ -111,8 +111,6 @@ def test_equals_one_fit_with_every_amplitude_a_parameter(weighted: bool) -> None
     found = [result.values[name] for name in names]
     stderr = [result.stderr[name] for name in names]
     one, two = (result[k].amplitudes for k in range(2))
-    assert one is not None
-    assert two is not None
     assert np.array_equal(one["expFun_01_A"], two["expFun_01_A"])
     for linear, name in ((one, "expFun_01_A"), (one, "stepFun_01_A"), (two, "stepFun_01_A")):
         found.extend(linear[name])
@@ -168,7 +166,6 @@ def test_counts_are_shared_by_their_likelihood() -> None:
     assert error is not None
     assert abs(tau - TRUTH[0]) < 4 * error
     linear = result[0].amplitudes
-    assert linear is not None
     pulls = (linear["expFun_01_A"] - 30 * common) / linear.stderr["expFun_01_A"]
     assert 0.5 < np.std(pulls) < 1.6
 
@@ -229,7 +226,6 @@ def test_axes_that_differ_by_rounding_are_one(way: str, order: int) -> None:
     for name, value in wanted.joint.values.items():
         assert result.joint.values[name] == pytest.approx(value, rel=1e-6)
     second = result[1].amplitudes
-    assert second is not None
     assert np.array_equal(second.along, np.float64(ROUNDED[way])[::order])
 
 

@@ -133,7 +133,6 @@ def test_the_sum_longhand(name: str, isa: str) -> None:
                 above += own * (ways[i] + ways[i + 1]) / 2
     scale = 1e-13 * abs(expected).max()
     rows, slopes = call_function("Shirley", x, factors, fed, True, isa, shares)
-    assert slopes is not None
     np.testing.assert_allclose(rows, factors.T * expected, rtol=0, atol=2 * scale)
     np.testing.assert_allclose(slopes[0], expected, rtol=0, atol=scale)
     for k in range(2):

@@ -98,7 +98,6 @@ def test_components_of_free_spectra_add_up() -> None:
     np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(parts["constFun_01"], result.values["constFun_01_A"])
     width, onset = result.values["gaussIRF_SD"], result.values["expFun_01_t0"]
-    assert result.amplitudes is not None
     want = np.outer(stepFun_gaussIRF(T, 1.0, onset, width), result.amplitudes["stepFun_01_A"])
     np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
 

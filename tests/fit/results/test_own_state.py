@@ -70,7 +70,6 @@ def test_the_model_of_a_result_has_the_values_that_its_fit_held_fixed() -> None:
     many = fit_many(model(), Measurement(noisy()), held)
     for k, one in enumerate(held):
         for result in (slices[k].result, many.result(k)):
-            assert result is not None
             assert result.values["Offset_y0"] == one["Offset_y0"]
             assert result.model.values == result.values
             np.testing.assert_array_equal(result.model.evaluate(), result.fit)

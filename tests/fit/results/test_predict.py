@@ -21,16 +21,11 @@ def fitted(model: Model, backend: str = "compiled", *, max_nfev: int | None = No
 def test_grids_agree_in_value_and_error() -> None:
     result = fitted(shirley())
     here = result.predict()
-    assert here.energy is not None
-    assert here.time is not None
-    assert here.stderr is not None
     np.testing.assert_array_equal(here.value, result.fit)
     sizes = f"time {here.time.size} (-5 to 15) × energy {here.energy.size} (80 to 90)"
     assert repr(here) == f"<Prediction: {sizes}, with standard errors>"
     half = result.predict(here.energy[::2], here.time[::2])
     double = result.predict(np.linspace(80, 90, 81), np.linspace(-5, 15, 41))
-    assert half.stderr is not None
-    assert double.stderr is not None
     np.testing.assert_allclose(half.value, here.value[::2, ::2], rtol=1e-13)
     np.testing.assert_allclose(half.stderr, here.stderr[::2, ::2], rtol=1e-10)
     np.testing.assert_allclose(double.value[::2, ::2], here.value, rtol=1e-13)
@@ -51,7 +46,6 @@ def test_the_error_of_a_line_is_that_of_the_textbook() -> None:
     mean = np.mean(result.energy)
     spread = np.sum((result.energy - mean) ** 2)
     expected = np.sqrt(result.redchi * (1 / 21 + (x - mean) ** 2 / spread))
-    assert found.stderr is not None
     np.testing.assert_allclose(found.stderr, expected, rtol=1e-6)
     np.testing.assert_allclose(found.band[1] - found.band[0], 2 * expected, rtol=1e-6)
 
@@ -62,8 +56,6 @@ def test_backends_agree() -> None:
     fine = np.linspace(80, 90, 81)
     one = fitted(model).predict(fine)
     two = fitted(model, "tree").predict(fine)
-    assert one.stderr is not None
-    assert two.stderr is not None
     np.testing.assert_allclose(one.value, two.value, rtol=1e-6)
     np.testing.assert_allclose(one.stderr, two.stderr, rtol=1e-4)
 
@@ -94,5 +86,4 @@ def test_errors_of_moving_parameters_where_a_time_is_hardly_known(seed: int, sig
     covariance = result.ending.known
     expected = np.sqrt(np.einsum("it,ij,jt->t", slopes, covariance, slopes))
     moving = result.moving()
-    assert moving is not None
     np.testing.assert_allclose(moving.stderr["Gauss_01_A"], expected, rtol=1e-6)
