@@ -228,10 +228,7 @@ def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
         ((("type: 2d", "type: baseline"), ("baseline: [", "# b: [")), "type baseline needs"),
         # It did not say where that stands.
         ((("type: 2d", "options: {ftoll: 1}"),), "job.yaml:44: fit: doublet: native takes no opt"),
-        (
-            (("output: results ", "output: job.yaml "),),
-            "job.yaml: is a file; the output is a folder",
-        ),
+        ((("output: results ", "output: job.yaml "),), "job.yaml: is a file; the output is a"),
     ],
 )
 def test_mistakes_have_one_line(

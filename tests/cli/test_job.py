@@ -101,11 +101,7 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
     ("text", "message"),
     [
         ("modls: a\n" + SHORT, r"job.yaml:1: modls: a job has no field 'modls'; did you mean 'mod"),
-        (
-            "fits: {}\n" + SHORT,
-            "it has name, data, model, models, dynamics, profiles, auxiliary, "
-            "inputs, limits, baseline, noise, fit, output, plot, first$",
-        ),
+        ("fits: {}\n" + SHORT, "it has name, data, model, models, dynamics, profiles, auxiliary"),
         ("models: m.yaml\n", r"data: is missing; give 'data:'"),
         ("data: {path: d.csv}\n", r"'models:' is missing"),
         ("data: {pth: d.csv}\nmodels: m\n", r"job.yaml:1: data.pth: .* did you mean 'path'"),
@@ -119,10 +115,7 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         (SHORT + "limits: {energy: [1, 2, 3]}\n", "limits.energy: give two numbers"),
         (SHORT + "limits: {energy: [1, .nan]}\n", "give a finite number, not '.nan'"),
         (SHORT + "limits: [1, 2]\n", "limits: holds fields"),
-        (
-            SHORT + "limits: {exclude: [1, 2]}\n",
-            r"limits.exclude: give a list of ranges, \[\[from,",
-        ),
+        (SHORT + "limits: {exclude: [1, 2]}\n", "limits.exclude: give a list of ranges"),
         (SHORT + "limits: {exclude: 5}\n", r"limits.exclude: give a list of ranges"),
         (SHORT + "limits: {exclude: [[1, a]]}\n", "limits.exclude: give a finite number, not 'a'"),
         (SHORT + "limits: {exlude: [[1, 2]]}\n", "no field 'exlude'; did you mean 'exclude'"),
@@ -168,21 +161,13 @@ def test_files_that_are_no_job(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("path: data.csv", "path: dta.csv", "did you mean 'data.csv'"),
-        (
-            "models: models.yaml",
-            "models: model.yaml",
-            "no model file .*mean 'models.yaml'",
-        ),
+        ("models: models.yaml", "models: model.yaml", "no model file .*mean 'models.yaml'"),
         ("model: doublet", "model: dublet", r"job.yaml:\d+: model: .*did you mean 'doublet'"),
         ("GLP_01_A, model: fade", "GLP_1_A, model: fade", r"dynamics\[0\].*mean 'GLP_01_A'"),
         ("model: fade}", "model: fad}", "there is no model 'fad'"),
         ("energy: [1.0, 19.0]", "energy: [30, 40]", r"limits: no point of the energy axis"),
         ("[1.0, 19.0]", "[1, 9]\n  exclude: [[30, 40]]", r"limits: no point of the energy axis"),
-        (
-            "[1.0, 19.0]",
-            "[1, 9]\n  exclude: [[null, 12]]",
-            r"limits: exclude: leaves no point of",
-        ),
+        ("[1.0, 19.0]", "[1, 9]\n  exclude: [[null, 12]]", "limits: exclude: leaves no point of"),
         ("baseline: [-10, -1]", "baseline: [-90, -80]", "baseline: no point of the time axis"),
     ],
 )

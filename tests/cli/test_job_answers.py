@@ -19,17 +19,9 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
     [
         # It said that a job has no field 'model'.
         (TABLE, "data: {path: t.csv}\nmodel: m.yaml\n", "job.yaml:1: 'models:' is missing; give"),
-        (
-            TABLE,
-            "data: {path: t.csv}\nmodles: m.yaml\n",
-            "no field 'modles'; did you mean 'models'",
-        ),
+        (TABLE, "data: {path: t.csv}\nmodles: m.yaml\n", "no field 'modles'; did you mean"),
         # It gave 'at: {column: 1}', which is the column of the errors.
-        (
-            TABLE,
-            "data: {path: t.csv}\nmodels: m.yaml\n",
-            "data.path: has more than one column beside the axis, s1, s2; write 'columns: [x, y]'",
-        ),
+        (TABLE, "data: {path: t.csv}\nmodels: m.yaml\n", "data.path: has more than one column"),
         # It listed the fields of 'fit:' and left out that it is an option.
         (
             TABLE,
@@ -51,27 +43,15 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             )
         ),
         # These three were taken and had no effect.
-        (
-            TABLE,
-            START + "noise: {type: gaussian, sigma: 5, scale: 3}\n",
-            "scale belongs to 'type: poisson'",
-        ),
-        (
-            TABLE,
-            START + "noise: {type: none, sigma: 5}\n",
-            "sigma belongs to 'type: gaussian'",
-        ),
+        (TABLE, START + "noise: {type: gaussian, sigma: 5, scale: 3}\n", "scale belongs to 'type"),
+        (TABLE, START + "noise: {type: none, sigma: 5}\n", "sigma belongs to 'type: gaussian'"),
         (
             "time,80,81,82\n1,5,6,7\n2,5,6,7\n",
             "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",
             "fit: 'spectrum:' belongs to 'type: spectrum', not to type 2d",
         ),
         (TABLE, START + "fit: {workers: 2}\n", "fit: 'workers:' belongs to 'type: slices', not to"),
-        (
-            TRACE,
-            "data: {path: t.csv}\nmodels: m.yaml\n",
-            "if it is energy, write 'rename: {time: energy}' below 'data:'",
-        ),
+        (TRACE, "data: {path: t.csv}\nmodels: m.yaml\n", "if it is energy, write 'rename: {time"),
     ],
 )
 def test_the_answer_says_what_to_write(

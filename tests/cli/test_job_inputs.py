@@ -105,10 +105,7 @@ def test_the_laws_of_a_quantity_may_read_them(tmp_path: Path) -> None:
         ("inputs: {ref: {path: two.csv, columns: none}}", "none"),
         ("", "Reference reads the input 'ref'"),
         ("inputs: {ref: other.csv}", "belong to another energy axis, 81 to 89"),
-        (
-            "inputs: {ref: short.csv}",
-            "the input 'ref' has 5 values, the axes have 81 points",
-        ),
+        ("inputs: {ref: short.csv}", "the input 'ref' has 5 values, the axes have 81 points"),
         ("inputs: {fre: one.csv}", "reads an input 'fre'"),
         ("inputs: {ref: none.csv}", "none.csv"),
     ],

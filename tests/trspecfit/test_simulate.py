@@ -55,9 +55,7 @@ def test_a_sweep_beyond_bounds_is_refused_before_a_file_is_there(tmp_path: Path,
         sweep.add_range("Gauss_01_x0", [9.0, 16.0])
     else:
         sweep.add_normal("Gauss_01_x0", 9.0, 10.0, 20)
-    with pytest.raises(
-        DataError, match=r"Gauss_01\.x0: the sweep takes .* beyond its bounds \[5, 15\]"
-    ):
+    with pytest.raises(DataError, match=r"Gauss_01\.x0: the sweep takes .* beyond its bounds \[5"):
         Simulator(model(), seed=1).simulate_parameter_sweep(
             sweep, 1, dim=1, filepath=tmp_path / "sweep.h5"
         )

@@ -126,7 +126,5 @@ def test_a_model_that_is_named_is_compared(file: File) -> None:
     with pytest.raises(FitError, match=r"no fits to compare of 'tow'; did you mean 'two'\?"):
         results.compare_models(models=["one", "tow"])
     file.fit_2d("one")
-    with pytest.raises(
-        FitError, match="no fits to compare of 'two'; fits so far: spectrum of one, "
-    ):
+    with pytest.raises(FitError, match="no fits to compare of 'two'; fits so far: spectrum of one"):
         file.compare_models("one", "two", fit_type="2d")
