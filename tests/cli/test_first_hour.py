@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pyspec import read
-from pyspec.cli import main
-from pyspec.cli.arguments import PASSES as OFFERED
+from pyspec.cli import arguments, main
+from pyspec.executor import BACKENDS
 from pyspec.passes import PASSES
 
 
@@ -154,8 +154,9 @@ def test_simulated_data_can_be_shown(folder: Path, capsys: pytest.CaptureFixture
     assert "must be a whole number from 0 on, not '-1'" in capsys.readouterr().err
 
 
-def test_help_lists_the_passes_that_there_are() -> None:
-    assert ("expand", *PASSES) == OFFERED
+def test_help_lists_the_passes_and_backends_that_there_are() -> None:
+    assert ("expand", *PASSES) == arguments.PASSES
+    assert arguments.BACKENDS == BACKENDS
 
 
 def test_ctrl_c_while_the_command_is_loaded() -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from pyspec.cli.arguments import BACKENDS, build_parser
+from pyspec.cli.arguments import build_parser
 from pyspec.cli.dispatch import main
 from pyspec.cli.syntax_hints import for_fields, for_flags
-from pyspec.executor import BACKENDS as KNOWN_BACKENDS
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -121,6 +120,7 @@ def test_an_option_of_another_command_is_said_to_be_one(
         (["--quiet", "fit", "job.yaml"], "--quiet; write it behind the command"),
         (["show", "scan.csv", "--layuot", "data"], "did you mean '--layout'?"),
         (["--layuot"], "did you mean '--layout'?"),
+        (["explain", "models.yaml", "doublet"], "by --model NAME"),
     ):
         with pytest.raises(SystemExit):
             main(words)
@@ -165,27 +165,6 @@ def test_hints_are_flags_on_the_command_line(
 def test_hints(python: str, flags: str, fields: str) -> None:
     assert for_flags(python) == flags
     assert for_fields(python) == fields
-
-
-def test_help_lists_the_backends_that_there_are() -> None:
-    assert BACKENDS == KNOWN_BACKENDS
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["ft", "job.yaml"], "invalid choice: 'ft'.*did you mean 'fit'"),
-        (["fit", "job.yaml", "--metod", "nelder"], "--metod nelder; did you mean '--method'"),
-        (["explain", "models.yaml", "doublet"], "arguments: doublet; .* by --model NAME"),
-    ],
-)
-def test_misspelt_commands_and_flags(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert re.search(says, capsys.readouterr().err)
 
 
 def test_other_files_than_jobs_and_folders(

@@ -19,7 +19,6 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
     [
         # It said that a job has no field 'model'.
         (TABLE, "data: {path: t.csv}\nmodel: m.yaml\n", "job.yaml:1: 'models:' is missing; give"),
-        (TABLE, "data: {path: t.csv}\nmodles: m.yaml\n", "no field 'modles'; did you mean"),
         # It gave 'at: {column: 1}', which is the column of the errors.
         (TABLE, "data: {path: t.csv}\nmodels: m.yaml\n", "data.path: has more than one column"),
         # It listed the fields of 'fit:' and left out that it is an option.

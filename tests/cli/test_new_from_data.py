@@ -278,15 +278,6 @@ def test_what_cannot_be_done_is_said(
     assert not (tmp_path / "au").exists()
 
 
-def test_files_that_are_there_stay(single: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["new", "au", str(single)]) == 0
-    Path("au/models.yaml").write_text("mine")
-    assert main(["new", "au", str(single)]) == 1
-    assert "holds job.yaml, models.yaml already" in capsys.readouterr().err
-    assert Path("au/models.yaml").read_text() == "mine"
-    assert main(["new", "au", str(single), "--force"]) == 0
-
-
 def test_counts_are_offered_their_noise(tmp_path: Path) -> None:
     """The first fit of counts cautions to declare them, and the job did not say where."""
     counts = np.random.default_rng(1).poisson(spectrum())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import ModelError
 from pyspec.fit import fit_model
 from pyspec.model import Measurement
-from pyspec.simulate import PROBLEMS, Simulator, problem
+from pyspec.simulate import PROBLEMS, problem
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -44,19 +44,3 @@ def test_same_seed_same_data() -> None:
     assert not np.array_equal(task.data(1), task.data(2))
     with pytest.raises(ModelError, match="did you mean 'demo'"):
         problem("demon")
-
-
-def test_simulator() -> None:
-    model = problem("demo").model()
-    clean, noisy, noise = Simulator(
-        model, noise_level=0.1, noise_type="gaussian", seed=4
-    ).simulate()
-    again = Simulator(model, noise_level=0.1, noise_type="gaussian", seed=4).simulate()
-    np.testing.assert_array_equal(noisy, again[1])
-    np.testing.assert_array_equal(noisy, clean + noise)
-    assert noise.std() == pytest.approx(0.1 * clean.max(), rel=0.02)
-    assert not Simulator(model, noise_type="none").simulate()[2].any()
-    with pytest.raises(DataError, match="did you mean 'gaussian'"):
-        Simulator(model, noise_type="gausian")
-    with pytest.raises(DataError, match="noise_level"):
-        Simulator(model, noise_level=-1.0)
