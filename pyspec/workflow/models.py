@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from pyspec.calls import Named, answered, meant, one_of, stack_outside
 from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
-from pyspec.model import Model, load_dynamics, load_model, load_profile
+from pyspec.model import Dynamics, Model, Profile, load_dynamics, load_model, load_profile
 from pyspec.model.build.free import free_parameters, refuse_free
 from pyspec.model.build.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data.window import FileWindow
@@ -56,7 +56,7 @@ class FileModels(FileWindow):
         model_info: str | Sequence[str],
         par_name: str = "",
         model_type: str = "energy",
-    ) -> Any:
+    ) -> Model | Dynamics | Profile:
         """Loads one model of a YAML file (relative to the project's folder) and keeps it.
 
         A model of the same name is replaced, with a :class:`ModelWarning`; its time dependence,
@@ -70,15 +70,12 @@ class FileModels(FileWindow):
             return load_dynamics(source, name_list(model_info), par_name)
         if model_type == "profile":
             return load_profile(source, one_name(model_info, "model_info"), par_name)
-        return self._take_model(load_model(source, one_name(model_info, "model_info")))
+        return self.add_model(load_model(source, one_name(model_info, "model_info")))
 
     @answered
     def add_model(self, model: Model) -> Model:
         """Keeps a model that was loaded or made elsewhere, and gives it the axes of the file. One
         of the same name is replaced, with a :class:`ModelWarning`."""
-        return self._take_model(model)
-
-    def _take_model(self, model: Model) -> Model:
         if self.models.get(model.name, model) is not model:
             warnings.warn(
                 f"file {self.name!r}: the model {model.name!r} replaces the one of that name, with "

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Listed, Suggesting, answered
-from pyspec.errors import DataError
-from pyspec.fit import FitResult, JointResult
-from pyspec.fit.interrupts import held
+from pyspec.calls import Listed, Suggesting, answered, say
+from pyspec.errors import DataError, FitError
+from pyspec.fit import FitResult, JointResult, fit_joint
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
 from pyspec.model.data.source import source_of
 from pyspec.model.plugins import handed
-from pyspec.workflow.data.checks import need_dataset, need_project
-from pyspec.workflow.fitting.fits import fit_baselines, fit_together
+from pyspec.workflow.data.checks import need_dataset, need_project, refuse_spectra
+from pyspec.workflow.fitting.fits import refuse_twins
+from pyspec.workflow.fitting.samples import sampled, settings_of
 from pyspec.workflow.results.file_results import FileResults
+from pyspec.workflow.results.identity import stamp
 from pyspec.workflow.results.printed import printed
 from pyspec.workflow.results.project_results import ProjectResults, find_file
 from pyspec.workflow.results.results import FitResults
@@ -216,9 +218,10 @@ class Project(ProjectResults, Suggesting):
         exclude_times: Sequence[Sequence[float | None]] = (),
     ) -> None:
         """:meth:`File.set_fit_limits` for every file."""
-        more: dict[str, Any] = {"exclude": exclude, "exclude_times": exclude_times}
         for file in self._need_files():
-            file.set_fit_limits(energy_limits, time_limits=time_limits, **more)
+            file.set_fit_limits(
+                energy_limits, time_limits=time_limits, exclude=exclude, exclude_times=exclude_times
+            )
 
     def define_baselines(
         self, *, time_start: float | None, time_stop: float | None, time_type: str = "abs"
@@ -233,7 +236,13 @@ class Project(ProjectResults, Suggesting):
         self, *, model_name: str, stages: int = 1, **options: Unpack[SharedOptions]
     ) -> list[FitResult]:
         """:meth:`File.fit_baseline` for every file; Ctrl-C ends them with the fit that runs."""
-        return fit_baselines(self._need_files(), model_name, stages, options)
+        results: list[FitResult] = []
+        with Hold() as hold:
+            for file in self._need_files():
+                results.append(hold.mark(file.fit_baseline(model_name, stages, **options)))
+                if hold.arrived:
+                    break
+            return results
 
     @answered
     @held
@@ -253,9 +262,36 @@ class Project(ProjectResults, Suggesting):
         :meth:`File.fit_2d`. Each file keeps its part as a result. Single spectra, or traces, are
         fitted together by :func:`pyspec.fit_joint`.
         """
-        return fit_together(
-            self._need_files(), model_name, stages, seed_source, options, self.joint_results
-        )
+        files = self._need_files()
+        names = [file.name for file in files]
+        refuse_twins(names)
+        refuse_spectra({file.name: file.data for file in files})
+        prepared = [file._prepared_2d(model_name, seed_source) for file in files]
+        parts = [(model, measurement) for model, measurement, _ in prepared]
+        if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:
+            raise FitError(
+                f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
+                'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
+            )
+        asks, given = settings_of(options) is not None, files[0]._options(options)
+        with Hold(until_return=not asks) as hold:
+            joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
+            origins = [origin for _, _, origin in prepared]
+            joint.started_from = ", ".join(dict.fromkeys(origins))
+            stamp(joint)
+            for file, result, origin in zip(files, joint, origins, strict=True):
+                result.started_from = origin
+                file._store(result)
+                stamp(result)
+                file.results.append(result)
+            self.joint_results.append(joint)
+            for result in (joint, *joint):
+                hold.mark(result)
+            if self.show_output:
+                say(joint)
+        if asks:
+            sampled(joint, options, self.show_output)
+        return joint
 
     @property
     def results(self) -> FitResults:

@@ -106,25 +106,26 @@ def test_one_row_and_many_measurements() -> None:
     assert not np.array_equal(noisy[0], noisy[1])
 
 
-def test_data_of_a_model_without_times_need_no_dim() -> None:
+def decaying() -> Model:
+    made = load_time_model("{decay: {expFun: {A: [5, True], tau: [2, True], t0: [0, False]}}}")
+    made.set_axes(time=np.linspace(-1.0, 6.0, 15))
+    return made
+
+
+def test_data_and_sweeps_of_a_model_of_one_axis_need_no_dim(tmp_path: Path) -> None:
     """simulate_n(3), the call of the guide, used to ask for dim=1."""
-    single = load_model("peak: {Gauss: {A: [9, True], x0: [5, True], SD: [1, True]}}", "peak")
-    single.set_axes(energy=np.linspace(0.0, 10.0, 11))
-    simulator = Simulator(single, seed=1)
-    clean, noisy, _ = simulator.simulate_n(3)
-    assert clean.shape == noisy[2].shape == (11,)
-    with pytest.raises(DataError, match=r"peak has no time axis; give it one, model\.set_axes"):
-        simulator.simulate_n(3, dim=2)
-
-
-def test_a_sweep_of_a_model_without_times_needs_no_dim(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
-    single = load_model("peak: {Gauss: {A: [9, True], x0: [5, True], SD: [1, True]}}", "peak")
-    single.set_axes(energy=np.linspace(0.0, 10.0, 11))
-    sweep = ParameterSweep().add_range("Gauss_01_A", [1, 2])
-    path = Simulator(single, seed=1).simulate_parameter_sweep(sweep, 3, filepath=tmp_path / "s.h5")
-    with SweepDataset(path) as data:
-        assert data[1][2].shape == (3, 11)
+    for single, name in ((model(False), "GLP_01_A"), (decaying(), "expFun_01_tau")):
+        simulator = Simulator(single, seed=1, noise_type="none")
+        clean, noisy, _ = simulator.simulate_n(3)
+        assert clean.shape == noisy[2].shape == single.evaluate().shape
+        with pytest.raises(DataError, match=r"has no time axis; give it one, model\.set_axes"):
+            simulator.simulate_n(3, dim=2)
+        sweep = ParameterSweep().add_range(name, [1, 2])
+        path = simulator.simulate_parameter_sweep(sweep, 3, filepath=tmp_path / f"{name}.h5")
+        with SweepDataset(path) as data:
+            assert data[1][2].shape == (3, *clean.shape)
+            np.testing.assert_equal((data.energy, data.time), (single.energy, single.time))
 
 
 @pytest.mark.parametrize("kind", ["hdf5", "npz", "csv"])
@@ -132,8 +133,7 @@ def test_a_trace_is_saved_with_its_times(kind: str, tmp_path: Path) -> None:
     """CSV was a ValueError of NumPy's, the others had no axis, and no picture was drawn."""
     if kind == "hdf5":
         pytest.importorskip("h5py")
-    decay = load_time_model("{decay: {expFun: {A: [5, True], tau: [2, True], t0: [0, False]}}}")
-    decay.set_axes(time=np.linspace(-1.0, 6.0, 15))
+    decay = decaying()
     simulator = Simulator(decay, noise_level=0.02, noise_type="gaussian", seed=1)
     noisy = simulator.simulate()[1]
     found = read(simulator.save_data(tmp_path / "trace", kind), format=kind)
@@ -144,18 +144,6 @@ def test_a_trace_is_saved_with_its_times(kind: str, tmp_path: Path) -> None:
     ax = simulator.plot_comparison(y_label="delay (ps)").axes[0]
     assert ax.get_xlabel() == "delay (ps)"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), decay.time)
-
-
-def test_a_sweep_of_a_trace_keeps_its_times(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
-    decay = load_time_model("{decay: {expFun: {A: [5, True], tau: [2, True], t0: [0, False]}}}")
-    decay.set_axes(time=np.linspace(-1.0, 6.0, 15))
-    sweep = ParameterSweep().add_range("expFun_01_tau", [1, 2])
-    path = Simulator(decay, seed=1, noise_type="none").simulate_parameter_sweep(
-        sweep, 1, filepath=tmp_path / "s.h5"
-    )
-    with SweepDataset(path) as data:
-        np.testing.assert_array_equal(data.time, decay.time)
 
 
 def test_mistakes() -> None:

@@ -1,15 +1,20 @@
-"""The scripts in examples/: on simulated data, and on measured data where these are at hand."""
+"""The scripts in examples/: on simulated data, and on measured data where these are at hand. The
+example of the README runs as it stands there, with the files of the repository."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 EXECUTORS = ("tree", "interpreted", "compiled")
 
 #: Data set 02, by an independent program. The baseline: value as printed, half of its last
@@ -135,3 +140,34 @@ def test_moving_peaks_on_simulated_data(name: str) -> None:
     for parameter, true in example.MOTION.items():
         full = f"GLP_01_x0_{parameter}"
         assert abs(result.values[full] - true) < 4 * result.stderr[full], full
+
+
+#: What scan_7.csv was simulated with.
+TEN_LINES = {
+    "Offset_y0": 50.0,
+    "Shirley_pShirley": 8e-4,
+    "GLP_01_A": 300.0,
+    "GLP_01_x0": 84.2,
+    "GLP_01_F": 0.9,
+    "GLP_01_x0_sinFun_01_A": -0.85,
+}
+
+
+def test_the_ten_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their file was nowhere: who pasted them had an error."""
+    pytest.importorskip("matplotlib")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (models,) = re.findall(r"```yaml\n(.*?)```", text, re.S)
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    folder = EXAMPLES / "ten_lines"
+    assert (folder / "models.yaml").read_text(encoding="utf-8") == models
+    shutil.copytree(folder, tmp_path / "examples" / "ten_lines")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(script, names)
+    result = names["result"]
+    assert result.success
+    for name, value in TEN_LINES.items():
+        assert abs(result.values[name] - value) < 4.5 * result.stderr[name], name
+    assert (tmp_path / "scan_7.png").is_file()
+    assert len(script.strip().splitlines()) <= 11

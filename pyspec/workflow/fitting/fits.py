@@ -10,9 +10,7 @@ from pyspec.calls import Listed, answered, say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
-    JointResult,
     SliceResults,
-    fit_joint,
     fit_model,
     fit_slices,
     fit_trace,
@@ -27,7 +25,6 @@ from pyspec.model.data.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.data.checks import refuse_spectra
 from pyspec.workflow.fitting.samples import refuse_samples, sampled, settings_of
 from pyspec.workflow.fitting.seeds import (
     BASELINE,
@@ -342,59 +339,3 @@ def refuse_twins(names: Sequence[str]) -> None:
                 "give each its own name, File(project, name=...); a cell that was run twice makes "
                 "its file twice: start with a new Project"
             )
-
-
-def fit_baselines(
-    files: Sequence[FileFits], model_name: str, stages: int, options: Mapping[str, Any]
-) -> list[FitResult]:
-    """Fits the baselines of files one after the other; a signal ends them with the fit that
-    runs."""
-    results: list[FitResult] = []
-    with Hold() as hold:
-        for file in files:
-            results.append(hold.mark(file.fit_baseline(model_name, stages, **options)))
-            if hold.arrived:
-                break
-        return results
-
-
-def fit_together(
-    files: Sequence[FileFits],
-    model_name: str,
-    stages: int,
-    seed_source: str | None,
-    options: Mapping[str, object],
-    kept: list[JointResult],
-) -> JointResult:
-    """Fits the model of that name to several files as one residual; each keeps its part, `kept`
-    the whole. See :meth:`pyspec.Project.fit_2d`."""
-    names = [file.name for file in files]
-    refuse_twins(names)
-    refuse_spectra({file.name: file.data for file in files})
-    prepared = [file._prepared_2d(model_name, seed_source) for file in files]
-    parts = [(model, measurement) for model, measurement, _ in prepared]
-    if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:
-        raise FitError(
-            f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
-            'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
-        )
-    asks, given = settings_of(options) is not None, files[0]._options(options)
-    show_output = files[0].project.show_output
-    with Hold(until_return=not asks) as hold:
-        joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
-        origins = [origin for _, _, origin in prepared]
-        joint.started_from = ", ".join(dict.fromkeys(origins))
-        stamp(joint)
-        for file, result, origin in zip(files, joint, origins, strict=True):
-            result.started_from = origin
-            file._store(result)
-            stamp(result)
-            file.results.append(result)
-        kept.append(joint)
-        for result in (joint, *joint):
-            hold.mark(result)
-        if show_output:
-            say(joint)
-    if asks:
-        sampled(joint, options, show_output)
-    return joint

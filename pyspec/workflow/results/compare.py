@@ -17,7 +17,6 @@ from pyspec.model.data.source import source_of
 from pyspec.plot.protocols import Fit
 from pyspec.workflow.results.identity import (
     SHORT,
-    digest_of_data,
     handle_of,
     is_scaled_by_scatter,
     kinds_of,
@@ -311,7 +310,7 @@ def _seen(fit: Fit, *, digests: bool) -> dict[str, object]:
     is_read = source_of(measured.keep) is None and source_of(measured.weight) is None
     return {
         "window": [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)],
-        "data": digest_of_data(fit) if digests else of.data_checksum,
+        "data": fit.data_sha256 if digests else of.data_checksum,
         "mask": mask_of(measured) if is_read else "",
         "noise": noise_of(measured) if is_read else "",
     }

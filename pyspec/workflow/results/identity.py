@@ -98,12 +98,6 @@ def measured_by(fit: Fit) -> Measurement:
     return replace(given, data=np.broadcast_to(0.0, shape))
 
 
-def digest_of_data(fit: Fit) -> str:
-    """The sha256 of the data that a fit saw; "" of one that was saved without them, after they
-    had been changed."""
-    return str(fit.data_sha256)
-
-
 def one_fit(fit: Fit, what: str) -> FitResult:
     """Returns a fit that is not made of slices; slices have no `what` in common."""
     if isinstance(fit, SliceResults):
@@ -212,7 +206,7 @@ def inputs_of(fit: Fit) -> dict[str, object]:
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"mask": mask_of(measured), "noise": noise_of(measured)}
-    given["data"] = digest_of_data(fit)[:SHORT]
+    given["data"] = fit.data_sha256[:SHORT]
     given["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
     if isinstance(fit, SliceResults):  # whose starts differ from slice to slice
         given["started_from"] = fit.started_from
