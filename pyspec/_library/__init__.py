@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from pyspec._library.tables import (
 )
 from pyspec.errors import LibraryError
 
-LIBRARY: Any = load_library()
+LIBRARY = load_library()
 TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
 OPS: dict[str, OpDef] = TABLES.ops
 RPN: dict[str, RpnDef] = TABLES.rpn
@@ -176,7 +175,7 @@ class KernelCall:
         reads = (x.ctypes.data, params.ctypes.data)
         build = CONSTANTS[f"ISA_{isa or ISA}"]
         registers = None
-        self._arguments: tuple[Any, ...]
+        self._arguments: tuple[object, ...]
         if words is None:
             fed = None if spectrum is None else spectrum.ctypes.data
             weights = None if shares is None else shares.ctypes.data
@@ -194,7 +193,7 @@ class KernelCall:
         else:
             self._entry = LIBRARY.pyspec_measured
             self._arguments = (words.ctypes.data, words.size, *sizes, *reads, *ends)
-        self._kept: tuple[Any, ...] = (x, params, value, targets, pointers, spectrum, words)
+        self._kept: tuple[object, ...] = (x, params, value, targets, pointers, spectrum, words)
         self._kept += (registers, inputs, shares)
 
     def run(self) -> None:

@@ -7,7 +7,6 @@ import hashlib
 import os
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from pyspec.errors import LibraryError
 
@@ -17,7 +16,7 @@ ABI = 7
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 #: Signatures of the entries: result, arguments. Addresses are plain integers.
-SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+SIGNATURES: dict[str, tuple[type[ctypes._CDataType], list[type[ctypes._CDataType]]]] = {
     "pyspec_abi": (_I64, []),
     "pyspec_fingerprint": (ctypes.c_char_p, []),
     "pyspec_describe": (ctypes.c_char_p, []),
@@ -92,7 +91,7 @@ def source_fingerprint(csrc: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def load_library(path: Path | None = None) -> Any:
+def load_library(path: Path | None = None) -> ctypes.CDLL:
     """Loads the library, declares its entries and verifies ABI and fingerprint.
 
     Raises :class:`LibraryError` where the file is missing, unloadable, of another ABI or, in

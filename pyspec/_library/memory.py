@@ -114,6 +114,8 @@ def reading(
     return [asked.index(one) for one in fields], Struct(f"={''.join(codes)}").unpack_from
 
 
-def view(name: str, memory: Any, at: int = 0) -> npt.NDArray[np.void]:
+def view(
+    name: str, memory: bytearray | memoryview | npt.NDArray[np.generic], at: int = 0
+) -> npt.NDArray[np.void]:
     """A structure in a piece of memory, (1,), to read and to write."""
     return np.frombuffer(memory, DTYPES[name], 1, 8 * at)

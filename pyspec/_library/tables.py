@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,9 @@ class OwnFormula(Protocol):
 
     def response(self, name: str, /) -> OpDef | None: ...
 
-    def __call__(self, x: Any, /, *params: Any) -> Any: ...
+    def __call__(
+        self, x: npt.NDArray[np.float64], /, *params: npt.ArrayLike
+    ) -> npt.NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)
@@ -123,11 +125,6 @@ class OpDef:
     def spectrum_fed(self) -> bool:
         """Whether the function reads the spectrum summed before it."""
         return self.kind in FED_KINDS
-
-    @property
-    def row_fed(self) -> bool:
-        """Whether it reads the spectrum at all energies, on both sides of each."""
-        return self.kind == "ROW_FED"
 
     def default_bounds(self, param: str) -> tuple[float, float]:
         """(min, max) that the table gives a parameter: the closure of its domain."""

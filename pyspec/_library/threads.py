@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from pyspec.errors import FitError
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 #: Threads, or processes, for each core, beyond which a number is a mistake; and the least such
 #: number, for machines of few cores.
@@ -37,7 +40,13 @@ class Threads(ThreadPoolExecutor):
             if not self._threads:
                 raise
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self,
+        function: Callable[Parameters, Result],
+        /,
+        *args: Parameters.args,
+        **named: Parameters.kwargs,
+    ) -> Future[Result]:
         """A future of the call."""
         try:
             return super().submit(function, *args, **named)
@@ -45,7 +54,7 @@ class Threads(ThreadPoolExecutor):
             if self._threads or self._shutdown:
                 raise
         self._work_queue.get_nowait()  # this call waits there for a thread
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         try:
             future.set_result(function(*args, **named))
         except BaseException as error:

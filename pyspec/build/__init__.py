@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspec.build.desk import Desk
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Builder", "Desk", "serve"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     from importlib import import_module
 
     homes = {"Builder": "widget", "Desk": "desk", "serve": "server"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspec.errors import ModelError, suggest
 from pyspec.workflow.session.edits import (
@@ -23,7 +23,8 @@ from pyspec.workflow.session.edits import (
     Yaml,
 )
 
-Message = Mapping[str, Any]
+#: What a page sent: any JSON object.
+Message: TypeAlias = Mapping[str, object]
 
 
 @dataclass(frozen=True)

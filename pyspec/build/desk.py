@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
-from pyspec.build.commands import Command, command_of
+from pyspec.build.commands import Command, Message, command_of
 from pyspec.build.frames import Frames, drawn_frames, file_frames, packed
 from pyspec.build.handles import components_of
 from pyspec.build.inspect import inspected
@@ -34,7 +33,7 @@ from pyspec.build.state import (
 )
 from pyspec.errors import ModelError, PyspecError
 from pyspec.fit import SliceResults
-from pyspec.workflow.session.document import Diff, Document, Refusal
+from pyspec.workflow.session.document import Document, Refusal
 from pyspec.workflow.session.frame import Frame, frame_of
 from pyspec.workflow.session.session import Session
 
@@ -188,22 +187,9 @@ class Desk:
             return Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
 
     def _done(self, page: Page, command: Command) -> Refusal | Mapping[str, object]:
-        session, word = self.session, command.word
         if command.edits:
-            found = session.edit(*command.edits, drag=command.drag)
-            if word == "yaml":
-                self.yaml_error = refused(found) if isinstance(found, Refusal) else None
-            elif isinstance(found, Diff):
-                self.yaml_error = None
-            if isinstance(found, Diff):
-                if self.live and session.document.model is not None and not command.is_quiet:
-                    held = command.names if command.drag else ()
-                    seconds = LIVE if command.drag and not command.is_end else SETTLE
-                    session.refit(seconds, drag=command.drag, held=held)
-                if command.is_end:
-                    session.settle()
-                return {"name": found.name} if found.name else {}
-            return found
+            return self._edited(command)
+        session, word = self.session, command.word
         if word in ("cursor", "file"):
             looked = (session.look if word == "cursor" else session.choose)(**command.given)
             return looked if isinstance(looked, Refusal) else {}
@@ -230,13 +216,28 @@ class Desk:
             return {}
         if word == "get" and command.given.get("what") == "inspect":
             return inspected(session.document)
-        if word == "get":
-            page.known.clear()
-            page.file, page.shown, page.waits_for = None, -1, None
-            return {}
-        return Refusal(f"there is no command {word!r}")
+        page.known.clear()  # "get": all of the state anew
+        page.file, page.shown, page.waits_for = None, -1, None
+        return {}
 
-    def _save_to(self, folder: Any) -> Path:
+    def _edited(self, command: Command) -> Refusal | Mapping[str, object]:
+        """Makes the edits of a command; while fits go on, a short one follows."""
+        session = self.session
+        found = session.edit(*command.edits, drag=command.drag)
+        if isinstance(found, Refusal):
+            if command.word == "yaml":
+                self.yaml_error = refused(found)
+            return found
+        self.yaml_error = None
+        if self.live and session.document.model is not None and not command.is_quiet:
+            held = command.names if command.drag else ()
+            seconds = LIVE if command.drag and not command.is_end else SETTLE
+            session.refit(seconds, drag=command.drag, held=held)
+        if command.is_end:
+            session.settle()
+        return {"name": found.name} if found.name else {}
+
+    def _save_to(self, folder: object) -> Path:
         """Where a session is saved: the folder of the desk, or one in it."""
         if folder is None:
             return self.folder
@@ -247,9 +248,7 @@ class Desk:
             raise ModelError(f"save: {folder!r} lies outside of {self.folder.parent.resolve()}")
         return path
 
-    def _answer(
-        self, page: Page, message: Mapping[str, Any], found: Refusal | Mapping[str, Any]
-    ) -> None:
+    def _answer(self, page: Page, message: Message, found: Refusal | Mapping[str, object]) -> None:
         answer: dict[str, object] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
         answer["version"] = self.session.version
         if isinstance(found, Refusal):
@@ -390,11 +389,11 @@ class Desk:
             self._send(page, packed(version, f"{{{state}}}", frames))
 
 
-def _is_drag(message: Mapping[str, Any]) -> bool:
+def _is_drag(message: Message) -> bool:
     return message.get("do") == "set" and bool(message.get("drag"))
 
 
-def _names(message: Mapping[str, Any]) -> list[Any]:
+def _names(message: Message) -> list[tuple[object, object]]:
     edits = message.get("edits")
     listed = edits if isinstance(edits, list) else [message]
     return [(one.get("name"), one.get("field")) for one in listed if isinstance(one, dict)]

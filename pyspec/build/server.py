@@ -15,12 +15,18 @@ import secrets
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pyspec.build import page as pages
 from pyspec.build.desk import Desk
 from pyspec.errors import DataError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import HTTPConnection
+    from starlette.websockets import WebSocket
 
 #: Names of this machine.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -84,7 +90,7 @@ class Server:
         self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
         self._server = self._made()
 
-    def _made(self) -> Any:
+    def _made(self) -> uvicorn.Server:
         import uvicorn
 
         config = uvicorn.Config(
@@ -143,13 +149,12 @@ def _name(address: str) -> str | None:
         return None
 
 
-def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Any:
+def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Starlette:
     """The ASGI application: the page, its script and its style, and the socket."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route, WebSocketRoute
-    from starlette.websockets import WebSocket
 
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "": ("text/html", pages.html),
@@ -157,7 +162,7 @@ def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Any:
         "builder.css": ("text/css", pages.style),
     }
 
-    def may(connection: Any) -> bool:
+    def may(connection: HTTPConnection) -> bool:
         given = connection.path_params.get("token", "")
         host, origin = connection.headers.get("host"), connection.headers.get("origin")
         has_token = hmac.compare_digest(given.encode(), token.encode())
@@ -189,7 +194,7 @@ def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Any:
     return made
 
 
-async def _talk(desk: Desk, connection: Any) -> None:
+async def _talk(desk: Desk, connection: WebSocket) -> None:
     """Hands messages from a socket to the desk, and back, until it closes."""
     loop = asyncio.get_running_loop()
     outbox: deque[str | bytes] = deque()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pyspec.build.pictures import picture
 from pyspec.fit import FitResult, SliceResults
@@ -14,7 +13,7 @@ from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model
 from pyspec.model.build.free import AXES
 from pyspec.model.build.kinetics import schemes_in, state_name
-from pyspec.model.tree import walk
+from pyspec.model.tree import Par, walk
 from pyspec.model.units import parameter_units
 from pyspec.workflow.session.document import Document, Refusal
 from pyspec.workflow.session.ground import Ground
@@ -119,7 +118,7 @@ def schemes_state(model: Model | None) -> Sequence[Mapping[str, object]]:
     return found
 
 
-def _laws_of(name: str, par: Any) -> list[str]:
+def _laws_of(name: str, par: Par) -> list[str]:
     laws = [] if par.dynamics is None else par.dynamics.components
     return [law.name.removeprefix(f"{name}_") for law in laws]
 
@@ -222,7 +221,9 @@ def refused(refusal: Refusal) -> dict[str, object]:
     return {word: one for word, one in found.items() if one not in ("", None)}
 
 
-def ended(what: str, found: Any, seconds: float) -> dict[str, object]:
+def ended(
+    what: str, found: FitResult | SliceResults | Refusal, seconds: float
+) -> dict[str, object]:
     """How a fit ended, for the page."""
     ended: dict[str, object] = {"running": False, "what": what, "seconds": seconds}
     if isinstance(found, FitResult):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspec.build import page as pages
 from pyspec.build.desk import Desk
@@ -17,9 +17,12 @@ from pyspec.model.plugins import hand_in
 from pyspec.workflow import File
 from pyspec.workflow.session.session import Session
 
+if TYPE_CHECKING:
+    from anywidget import AnyWidget
+
 
 @cache
-def _widget_class() -> Any:
+def _widget_class() -> type[AnyWidget]:
     """The widget with the page. Raises :class:`DataError` where anywidget is missing."""
     try:
         from anywidget import AnyWidget
@@ -63,7 +66,7 @@ class Builder(Suggesting):
         self.session = data if isinstance(data, Session) else Session(data, model, name)
         stem = Path(self.session.ground.file.name).stem or "model"
         self.desk = Desk(self.session, f"{stem}_build" if folder is None else folder)
-        self.widget: Any = made()
+        self.widget = made()
         self._page = self.desk.join(self._send)
         self.widget.on_msg(self._heard)
 
@@ -89,7 +92,7 @@ class Builder(Suggesting):
     def _heard(self, _widget: object, content: object, _buffers: object) -> None:
         self.desk.take(self._page, json.dumps(content))
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _repr_mimebundle_(self, **options: Any) -> object:
         return self.widget._repr_mimebundle_(**options)
 
 

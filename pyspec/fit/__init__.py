@@ -1,12 +1,12 @@
 """Fits: a model and a measurement in, a FitResult out."""
 
 from pyspec.fit.again import refit_joint
+from pyspec.fit.ending import Start
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind, Severity
 from pyspec.fit.joint_fit import fit_joint
 from pyspec.fit.many.fit import bootstrap, fit_many
 from pyspec.fit.many.results import ManyFits, OneFit
-from pyspec.fit.results.ended import Start
 from pyspec.fit.results.joint import JointResult
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable

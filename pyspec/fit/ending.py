@@ -266,6 +266,26 @@ class Ending:
         return {name: error(gradient) for name, gradient in gradients.items()}
 
 
+@dataclass(frozen=True)
+class Start:
+    """How the fit from one start ended.
+
+    Attributes
+    ----------
+    start, values : name → start value and final value of the free parameters; `values` is empty
+        where the fit failed
+    chisqr, success, message : of that fit; NaN, False and the error where it failed
+    agrees : whether its chi² is that of the best
+    """
+
+    start: Mapping[str, float]
+    values: Mapping[str, float]
+    chisqr: float
+    success: bool
+    message: str
+    agrees: bool = False
+
+
 def bounds_said(sides: Mapping[str, str]) -> str:
     """What is said of parameters at a bound; "" of none."""
     return "At a bound: " + ", ".join(f"{n} ({s})" for n, s in sides.items()) if sides else ""

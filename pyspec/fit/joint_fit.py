@@ -12,7 +12,7 @@ from pyspec.executor import backend_name
 from pyspec.executor.problem import in_steps_of_the_first
 from pyspec.fit.batch.from_starts import best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
-from pyspec.fit.findings.caution import warn
+from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, need_pairs

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from pyspec.calls import meant, whole
 from pyspec.errors import CallError, FitError, shortened
+from pyspec.fit.ending import Start
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.results.ended import Start
 from pyspec.fit.results.result import FitResult
 from pyspec.model import Model
 from pyspec.model.parts import groups_of_laws

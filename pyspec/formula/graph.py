@@ -282,20 +282,20 @@ class function_call(Node[T]):
 # ---- NumPy's and SciPy's functions, called on nodes -------------------------------------------
 
 
-def _clip(node: Any, low: Any, high: Any) -> Node:
+def _clip(node: Operand, low: Operand, high: Operand) -> Node:
     return minimum(maximum(node, low), high)
 
 
-def _tanh(node: Any) -> Node:
+def _tanh(node: Operand) -> Node:
     return 1 - 2 / (exp(2 * as_node(node)) + 1)
 
 
-def _condition(node: Any) -> Node:
+def _condition(node: Operand) -> Node:
     made = as_node(node)
     return made if made.is_condition else not_equal(made, 0)
 
 
-def _voigt(node: Any, sd: Any, hwhm: Any) -> Node:
+def _voigt(node: Operand, sd: Operand, hwhm: Operand) -> Node:
     width = math.sqrt(2) * as_node(sd)
     return wofz_real(node / width, hwhm / width) / (width * math.sqrt(math.pi))
 

@@ -10,17 +10,25 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import BackendError
 from pyspec.formula.forest import Tree
 from pyspec.formula.node import Node
 from pyspec.formula.program.values import COMPARISONS
 
+Array: TypeAlias = npt.NDArray[np.float64]
+Values: TypeAlias = tuple[Array, ...]
+
+#: Values so far → these and that of one node more.
+Step: TypeAlias = Callable[[Values], Values]
+
 #: What NumPy has no function for, as functions of numbers, which Numba applies to each point.
-_OF_NUMBERS: dict[str, Callable[..., Any]] = {
+_OF_NUMBERS: dict[str, Callable[..., float]] = {
     "ERF": lambda a: math.erf(a),
     "ERFC": lambda a: math.erfc(a),
     "WHERE": lambda a, b, c: b if a != 0 else c,
@@ -28,7 +36,7 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def run_compiled(tree: Tree, *values: Any) -> Any:
+def run_compiled(tree: Tree, *values: npt.ArrayLike) -> Array:
     """The value of the root of a tree for those of its inputs, in their order.
 
     Raises :class:`BackendError` without Numba, or where it does not know an operation.
@@ -41,7 +49,7 @@ def run_compiled(tree: Tree, *values: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _compiled(tree: Tree) -> Callable[[tuple[Any, ...]], Any]:
+def _compiled(tree: Tree) -> Callable[[Values], Array]:
     try:
         numba = import_module("numba")
     except ImportError:
@@ -55,15 +63,16 @@ def _compiled(tree: Tree) -> Callable[[tuple[Any, ...]], Any]:
         chain = _behind(numba, chain, _step(numba, node, place))
         place[node] = len(place)
     last = place[tree.root]
-    whole: Callable[[tuple[Any, ...]], Any] = numba.njit(lambda values: chain(values)[last])
+    whole: Callable[[Values], Array] = numba.njit(lambda values: chain(values)[last])
     return whole
 
 
-def _behind(numba: Any, first: Any, second: Any) -> Any:
-    return numba.njit(lambda values: second(first(values)))
+def _behind(numba: ModuleType, first: Step, second: Step) -> Step:
+    both: Step = numba.njit(lambda values: second(first(values)))
+    return both
 
 
-def _by_numpy(node: Node) -> Callable[..., Any] | None:
+def _by_numpy(node: Node) -> Callable[..., Array] | None:
     """NumPy's function of the name of the node, for whole arrays; None where it has none."""
     function = getattr(np, type(node).__name__, None)
     if not isinstance(function, np.ufunc):
@@ -73,7 +82,7 @@ def _by_numpy(node: Node) -> Callable[..., Any] | None:
     return (lambda a: function(a)) if function.nin == 1 else (lambda a, b: function(a, b))
 
 
-def _step(numba: Any, node: Node, place: dict[Node, int]) -> Any:
+def _step(numba: ModuleType, node: Node, place: dict[Node, int]) -> Step:
     """A tuple of values → the same with that of the node behind it."""
     of_arrays = _by_numpy(node)
     if of_arrays is not None:
@@ -82,14 +91,11 @@ def _step(numba: Any, node: Node, place: dict[Node, int]) -> Any:
         work = numba.vectorize(_OF_NUMBERS[node.instruction])
     else:
         raise BackendError(f"{node.label}: Numba cannot compile {node}; leave out the flag 'jit'")
-    places = [place[operand] for operand in node.operands]
-    if len(places) == 1:
-        (i,) = places
-        return numba.njit(lambda values: values + (work(values[i]),))  # noqa: RUF005
-    if len(places) == 2:
-        i, j = places
-        return numba.njit(lambda values: values + (work(values[i], values[j]),))  # noqa: RUF005
-    i, j, k = places
-    return numba.njit(
-        lambda values: values + (work(values[i], values[j], values[k]),)  # noqa: RUF005
-    )
+    i, j, k, *_ = [place[operand] for operand in node.operands] + [0, 0]
+    steps: dict[int, Step] = {
+        1: lambda values: values + (work(values[i]),),  # noqa: RUF005
+        2: lambda values: values + (work(values[i], values[j]),),  # noqa: RUF005
+        3: lambda values: values + (work(values[i], values[j], values[k]),),  # noqa: RUF005
+    }
+    step: Step = numba.njit(steps[len(node.operands)])
+    return step

@@ -6,10 +6,13 @@ Operations are in :mod:`pyspec.formula.graph`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from operator import methodcaller
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.formula.remedies import INSTEAD
@@ -30,7 +33,7 @@ OPERATIONS: dict[str, Callable[..., Node]] = {}
 BY_NUMPY_NAME: dict[str, Callable[..., Node]] = {}
 
 
-def apply(instruction: str, *operands: Any) -> Node:
+def apply(instruction: str, *operands: object) -> Node:
     """The node of an instruction of the RPN table."""
     return OPERATIONS[instruction](*operands)
 
@@ -179,17 +182,25 @@ class Node(Generic[T]):
 
     __rand__, __ror__ = __and__, __or__
 
-    def astype(self, dtype: Any) -> Node[T]:
+    def astype(self, dtype: npt.DTypeLike) -> Node[T]:
         """The node itself: comparisons are numbers."""
         if np.dtype(dtype).kind == "f" or self.is_condition:
             return self
         raise ModelError(f"{self.label}: {np.dtype(dtype)} has no formula; leave astype out")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Node:
         make = BY_NUMPY_NAME.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         return _refused(ufunc.__name__) if make is None else make(*inputs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self,
+        function: FunctionType,
+        types: object,
+        args: tuple[object, ...],
+        kwargs: Mapping[str, npt.DTypeLike],
+    ) -> Node:
         make, name = BY_NUMPY_NAME.get(function.__name__), function.__name__
         if make is None:
             return _refused(name)
@@ -208,7 +219,7 @@ def as_condition(node: Node) -> Node:
     return node
 
 
-def _compared(value: Any) -> Any:
+def _compared(value: object) -> object:
     if getattr(value, "is_condition", False):
         return value
     raise ModelError(
@@ -221,7 +232,7 @@ def _compared(value: Any) -> Any:
 Operand: TypeAlias = Node[T] | float
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str) -> NoReturn:
     instead = f"write {INSTEAD[name]}; " if name in INSTEAD else ""
     raise ModelError(
         f"{name} has no formula; {instead}there are {', '.join(sorted(BY_NUMPY_NAME))}, each of "
@@ -229,9 +240,14 @@ def _refused(name: str) -> Any:
     )
 
 
-def as_node(value: Any) -> Node:
+def _held(value: object) -> object:
+    """What an array without axes holds; any other value itself."""
+    return methodcaller("item")(value) if getattr(value, "shape", None) == () else value
+
+
+def as_node(value: object) -> Node:
     """The node, also from an array that holds it, or a number as a constant."""
-    held = value.item() if getattr(value, "shape", None) == () else value
+    held = _held(value)
     return held if isinstance(held, Node) else constant(held)
 
 
@@ -249,8 +265,8 @@ class placeholder(Node[T]):
 class constant(Node[T]):
     """A number."""
 
-    def __init__(self, value: Any, name: str = "") -> None:
-        number: Any = value.item() if getattr(value, "shape", None) == () else value
+    def __init__(self, value: object, name: str = "") -> None:
+        number = _held(value)
         if isinstance(number, complex):
             raise ModelError(
                 f"{number!r} is no real number; write real and imaginary part as formulas (a Voigt "

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from pyspec.errors import DataError, several, suggest
 from pyspec.io.raw_table import Found
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
-from pyspec.model.data.source import LOADED, source_of
+from pyspec.model.data.source import LOADED, Source, source_of
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
 
@@ -26,12 +25,12 @@ class Entry:
 
     name: str
     shape: tuple[int, ...]
-    load: Callable[[], npt.NDArray[Any]]
+    load: Callable[[], npt.NDArray[np.generic] | Source]
     unit: str = ""
     scales: tuple[str | None, ...] = ()
 
     @classmethod
-    def of(cls, name: str, array: npt.NDArray[Any]) -> Entry:
+    def of(cls, name: str, array: npt.NDArray[np.generic]) -> Entry:
         """One that is in memory."""
         return cls(name, array.shape, lambda: array)
 
@@ -94,7 +93,7 @@ def choose(
     return found
 
 
-def _ordered(path: Path, block: Entry, errors: Entry) -> Any:
+def _ordered(path: Path, block: Entry, errors: Entry) -> npt.NDArray[np.generic] | Source:
     """Standard errors with their dimensions in the order of the data, found by the names of
     dimensions, or by their lengths.
 
@@ -181,7 +180,7 @@ def _put(found: Found, place: int, dim: str, entry: Entry) -> None:
     if dim in found.dims:
         dim = entry.word if entry.word not in found.dims else f"axis_{place}"
     found.dims[place] = dim
-    found.axes[dim] = entry.load()
+    found.axes[dim] = np.asarray(entry.load())
     found.labels[dim] = entry.name
     if entry.unit:
         found.units[dim] = show_unit(entry.unit)

@@ -39,10 +39,10 @@ class Block:
 
     name: str
     axes: list[Axis]
-    columns: list[tuple[str, str, npt.NDArray[Any]]]
+    columns: Sequence[tuple[str, str, npt.NDArray[np.generic]]]
     detail: str = ""
     variables: list[tuple[str, str, float]] = field(default_factory=list)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -139,7 +139,7 @@ def _same(one: Array, other: Array) -> bool:
     return bool(np.allclose(one, other, rtol=0.0, atol=slack, equal_nan=True))
 
 
-def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[Any]:
+def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[np.generic]:
     if len(block.columns) <= which or block.columns[which][0] != label:
         raise DataError(
             f"{path}: block {block.name!r} has no quantity {label!r} at the same place as the "
@@ -177,20 +177,20 @@ def _series(found: Found, blocks: Sequence[Block]) -> None:
     found.axes[dim] = values
 
 
-def _common(blocks: Sequence[Block]) -> dict[str, Any]:
+def _common(blocks: Sequence[Block]) -> dict[str, object]:
     """Metadata of the blocks: values that all share, and tuples of texts that differ. Numbers that
     differ are left out."""
-    found = {}
-    for key, value in blocks[0].meta.items():
+    found: dict[str, object] = {}
+    for key in blocks[0].meta:
         each: tuple[Any, ...] = tuple(block.meta.get(key) for block in blocks)
-        if all(np.array_equal(one, value) for one in each):
-            found[key] = value
+        if all(np.array_equal(one, each[0]) for one in each):
+            found[key] = each[0]
         elif all(isinstance(one, str) for one in each):
             found[key] = each
     return found
 
 
-def meta_numbers(meta: Mapping[str, object], **names: str) -> dict[str, Any]:
+def meta_numbers(meta: Mapping[str, object], **names: str) -> dict[str, object]:
     """`meta` with some entries as numbers under the names that pyspec knows:
     ``photon_energy="Excitation Energy"``."""
     result = dict(meta)

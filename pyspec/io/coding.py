@@ -18,7 +18,7 @@ class Coding:
     """How stored numbers are decoded: ``(value + before) * factor + after``, NaN where the value is
     one of `missing`; `names` are what the file calls this."""
 
-    missing: tuple[Any, ...] = ()
+    missing: tuple[float, ...] = ()
     factor: float = 1.0
     before: float = 0.0
     after: float = 0.0
@@ -30,7 +30,7 @@ class Coding:
     ) -> Coding:
         """That of ``_FillValue``, ``missing_value``, ``scale_factor`` and ``add_offset`` among the
         attributes, and of the ``scaling_factor`` and ``offset`` of NXdata."""
-        missing = []
+        missing: list[float] = []
         names: list[str] = []
         numbers = {"scale_factor": 1.0, "add_offset": 0.0, "scaling_factor": 1.0, "offset": 0.0}
         for name in ("_FillValue", "missing_value"):
@@ -40,13 +40,13 @@ class Coding:
         for name, plain in numbers.items():
             source = (nexus or {}) if name in ("scaling_factor", "offset") else attributes
             given = _numbers(source.get(name))
-            if len(given) == 1 and float(given[0]) != plain:
+            if len(given) == 1 and given[0] != plain:
                 numbers[name] = float(given[0])
                 names.append(name)
         factor = numbers["scale_factor"] * numbers["scaling_factor"]
         return cls(tuple(missing), factor, numbers["offset"], numbers["add_offset"], tuple(names))
 
-    def decode(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def decode(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """The numbers that an array stands for; the array itself where it stands for itself."""
         if array.dtype.kind not in "fiu" or not self.names:
             return array
@@ -63,20 +63,19 @@ class Coding:
         return np.where(is_missing, np.nan, values)
 
 
-def _numbers(given: Any) -> list[Any]:
+def _numbers(given: object) -> list[float]:
     """The numbers of an attribute, one or several, also where they were written as text."""
     if given is None:
         return []
-    values = np.ravel(np.asarray(given[()] if hasattr(given, "shape") else given))
-    if values.dtype.kind in "fiu":
-        return list(values)
+    values = np.ravel(np.asarray(given))
+    marks: list[float] = values.tolist()
     try:
-        return [float(one) for one in values.tolist()]
+        return marks if values.dtype.kind in "fiu" else list(map(float, marks))
     except (TypeError, ValueError):
         return []
 
 
-def _as_stored(mark: Any, dtype: np.dtype[Any]) -> Any:
+def _as_stored(mark: float, dtype: np.dtype[Any]) -> Any:
     """A mark in the type of the array, such as 1e20 in single precision; None if an integer type
     cannot hold it."""
     if dtype.kind == "f":

@@ -18,8 +18,6 @@ from pyspec.model.data.windows import slack
 
 Array = npt.NDArray[np.float64]
 
-#: What calibrates an axis.
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Suggesting):
@@ -43,14 +41,14 @@ class Dataset(Suggesting):
 
     data: npt.NDArray[Any]
     dims: tuple[str, ...]
-    axes: Mapping[str, npt.NDArray[Any]]
+    axes: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     name: str = "data"
     source: str = ""
     notes: tuple[str, ...] = ()
     errors: Array | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         data, dims = _held(self.data), tuple(self.dims)
@@ -80,11 +78,11 @@ class Dataset(Suggesting):
                 )
             object.__setattr__(self, "errors", errors)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
         return {**self.__dict__, **plain}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
 
@@ -216,7 +214,7 @@ class Dataset(Suggesting):
             notes = (*notes, f"{dim} shifted by {step:g} {self.units.get(dim, '')}".rstrip())
         return replace(self, axes=axes, notes=notes)
 
-    def for_file(self) -> dict[str, Any]:
+    def for_file(self) -> dict[str, object]:
         """The arguments of a File: ``File(project, **dataset.for_file())``.
 
         Raises :class:`DataError` where axes besides time and energy are left.
@@ -348,7 +346,7 @@ class Dataset(Suggesting):
         axes = {**self.axes, dim: self.axes[dim][index]}
         return replace(self, data=data, errors=errors, axes=axes, notes=(*self.notes, note))
 
-    def _values(self, dim: str, index: object) -> tuple[Any, Any]:
+    def _values(self, dim: str, index: int | npt.NDArray[np.int64]) -> tuple[Any, Array | None]:
         place = self.dims.index(dim)
         errors = None if self.errors is None else _taken(self.errors, index, place)
         return _taken(self.data, index, place), errors
@@ -370,13 +368,13 @@ class Dataset(Suggesting):
         return replace(self, data=np.transpose(self.data, order), dims=dims, errors=errors)
 
 
-def _held(array: Any, dtype: Any = None) -> Any:
+def _held(array: Any, dtype: type[np.float64] | None = None) -> Any:
     """A read-only view of an array; what stays where it is, as it is."""
     source = source_of(array)
     return frozen(np.asarray(array, dtype)) if source is None else source
 
 
-def _taken(array: Any, index: Any, place: int) -> Any:
+def _taken(array: Any, index: int | npt.NDArray[np.int64], place: int) -> Any:
     """Points of an array along an axis; neighbours of one by reference stay there."""
     if source_of(array) is None or not isinstance(index, np.ndarray) or np.ptp(index) >= index.size:
         return np.take(array, index, axis=place)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,7 @@ def _slope(axis: Array, unit: str) -> Array:
     return np.asarray(axis**2 / (HC * _PER_NM[unit]))
 
 
-def _times(array: npt.NDArray[Any], factor: Array, place: int) -> npt.NDArray[Any]:
+def _times(array: npt.NDArray[np.number], factor: Array, place: int) -> Array:
     shape = [1] * array.ndim
     shape[place] = -1
     return np.asarray(array * factor.reshape(shape))
@@ -216,7 +216,7 @@ def _energy(dataset: Dataset, what: str) -> Array:
     return dataset.energy
 
 
-def _number(where: str, what: str, given: Any) -> float | None:
+def _number(where: str, what: str, given: object) -> float | None:
     """A number in eV that is given. Raises :class:`DataError` where it is none, or not positive."""
     if given is None:
         return None
@@ -229,16 +229,16 @@ def _number(where: str, what: str, given: Any) -> float | None:
 
 def _said(dataset: Dataset, what: str) -> float | None:
     """What the file says in eV; None where that is no positive number."""
-    value: Any = dataset.meta.get(what)
+    value = dataset.meta.get(what)
     return float(value) if _is_number(value) and 0 < value < np.inf else None
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     return is_number and not isinstance(value, bool)
 
 
-def with_energies(meta: Mapping[str, object]) -> dict[str, Any]:
+def with_energies(meta: Mapping[str, object]) -> dict[str, object]:
     """Metadata with photon energy and work function in eV: a text such as "1.4866 keV" becomes a
     number. Other text, such as "Al Ka", stays."""
     found = dict(meta)

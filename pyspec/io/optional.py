@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from pyspec.errors import DataError
 
 
-def need(library: str, what: str, extra: str = "io") -> Any:
+def need(library: str, what: str, extra: str = "io") -> ModuleType:
     """The library; without it a :class:`DataError` that says how to install it, with the `extra`
     of pyspec that it belongs to."""
     try:

@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError
@@ -44,12 +43,12 @@ def slices_csv(slices: SliceResults) -> str:
     )
 
 
-def columns_csv(head: Iterable[str], columns: Iterable[object]) -> str:
+def columns_csv(head: Iterable[str], columns: Iterable[Iterable[str | float]]) -> str:
     """Columns of numbers to their last bit, empty where they are not finite, and of words."""
     return _csv(head, (map(_cell, row) for row in zip(*columns, strict=True)))
 
 
-def _csv(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+def _csv(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Numbers with all digits; None is an empty cell."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -58,13 +57,13 @@ def _csv(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return stream.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: str | float) -> str:
     if isinstance(value, str):
         return value
     return repr(float(value)) if math.isfinite(value) else ""
 
 
-def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
+def plain_result(result: FitResult | SliceResults) -> dict[str, object]:
     """A fit without its arrays: parameters, statistics, termination, start values, units, versions,
     and the sha256 of data and model text."""
     measurement, model = result.measurement, result.model
@@ -86,7 +85,7 @@ def result_json(result: FitResult | SliceResults) -> str:
     return json.dumps(plain_result(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import with_energies
 from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
-from pyspec.model.data.source import KEPT_TYPES, source_of
+from pyspec.model.data.source import KEPT_TYPES, Source, source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Found:
     "photon_energy" and "work_function" there are in eV.
     """
 
-    data: npt.NDArray[Any]
+    data: npt.NDArray[np.generic] | Source
     dims: list[str | None]
     axes: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
@@ -34,8 +35,8 @@ class Found:
     name: str = ""
     notes: list[str] = field(default_factory=list)
     hint: str = ""
-    errors: npt.NDArray[Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    errors: npt.NDArray[np.generic] | Source | None = None
+    meta: Mapping[str, object] = field(default_factory=dict)
 
 
 def assemble(
@@ -55,7 +56,7 @@ def assemble(
     else:
         found.data = _real(found.data, source)
     if found.errors is not None and source_of(found.errors) is None:
-        found.errors = _errors(found.errors, found.data, source)
+        found.errors = _errors(found.errors, found.data.shape, source)
     if transpose:
         _transpose(found)
     given = {"energy": energy, "time": time}
@@ -86,17 +87,18 @@ def assemble(
             f"{bad} of {found.data.size} values are NaN or infinite; File.from_dataset leaves them "
             "out of fits (elsewhere: mask=~dataset.finite)"
         )
-    dims = tuple(str(dim) for dim in found.dims)
+    data: Any = found.data  # a source stands where an array stands
+    errors: Any = found.errors
     dataset = Dataset(
-        data=found.data,
-        dims=dims,
+        data=data,
+        dims=tuple(str(dim) for dim in found.dims),
         axes=found.axes,
         units=found.units,
         labels=found.labels,
         name=name or found.name or "data",
         source=source,
         notes=tuple(found.notes),
-        errors=found.errors,
+        errors=errors,
         meta=with_energies(found.meta),
     )
     return dataset._ordered()
@@ -133,7 +135,7 @@ def _refuse_turned(source: str, transpose: bool, sort: bool) -> None:
         raise DataError(f"{source}: {word}= needs the data in memory; leave lazy= out")
 
 
-def _real(data: object, source: str) -> npt.NDArray[Any]:
+def _real(data: object, source: str) -> npt.NDArray[np.number]:
     array = np.asarray(data)
     if array.dtype.kind == "c":
         raise DataError(f"{source}: the data are complex; save their real part or magnitude")
@@ -147,12 +149,12 @@ def _real(data: object, source: str) -> npt.NDArray[Any]:
     return array if kept else array.astype(np.float64)
 
 
-def _errors(errors: object, data: npt.NDArray[Any], source: str) -> Array:
+def _errors(errors: object, shape: tuple[int, ...], source: str) -> Array:
     """Standard errors as numbers of the shape of the data."""
     array = _real(errors, source).astype(np.float64)
-    if array.shape != data.shape:
+    if array.shape != shape:
         raise DataError(
-            f"{source}: the errors have shape {array.shape}, the data {data.shape}; give one "
+            f"{source}: the errors have shape {array.shape}, the data {shape}; give one "
             "error for each value"
         )
     return array
@@ -167,12 +169,12 @@ def _transpose(found: Found) -> None:
             table.clear()
             table.update(moved)  # type: ignore[arg-type]
     else:
-        found.data, found.dims = found.data.T, found.dims[::-1]
-        found.errors = None if found.errors is None else found.errors.T
+        found.data, found.dims = np.transpose(found.data), found.dims[::-1]
+        found.errors = None if found.errors is None else np.transpose(found.errors)
     found.notes.append("transpose=True: time and energy are exchanged")
 
 
-def _place(found: Found, outside: dict[str, Any]) -> None:
+def _place(found: Found, outside: Mapping[str, object]) -> None:
     """Names the dimensions without a name: energy last, time before it, then axis_0, axis_1…"""
     free = [k for k, dim in enumerate(found.dims) if dim is None]
     if not free:
@@ -264,12 +266,12 @@ def _sort(found: Found, what: str, place: int, axis: Array) -> None:
     step = np.diff(axis)
     if what == "energy" and np.count_nonzero(step < 0) > 2 * np.count_nonzero(step > 0):
         _sort(found, what, place, -axis)  # they fall in the file but for a few: they still fall
-        found.axes[what] = -found.axes[what]
+        found.axes[what] = np.negative(found.axes[what])
         return
     values, inverse, count = np.unique(axis, return_inverse=True, return_counts=True)
 
-    def summed(array: npt.NDArray[Any], power: int) -> npt.NDArray[Any]:
-        moved = np.moveaxis(array, place, 0)
+    def summed(array: npt.ArrayLike, power: int) -> npt.NDArray[np.generic]:
+        moved = np.moveaxis(np.asarray(array), place, 0)
         if values.size == axis.size:
             return np.moveaxis(moved[np.argsort(axis)], 0, place)
         total = np.zeros((values.size, *moved.shape[1:]))
@@ -308,7 +310,7 @@ def runs(axis: Array) -> list[tuple[int, int]]:
     return [(0, axis.size)]
 
 
-def monotonic(axis: Any) -> bool:
+def monotonic(axis: npt.ArrayLike) -> bool:
     """Whether values rise, or fall, all the way."""
     step = np.diff(axis)
     return bool((step > 0).all() or (step < 0).all())

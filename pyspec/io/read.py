@@ -159,7 +159,7 @@ def _dataset(
     file: Path,
     format: str | None,
     options: Mapping[str, Any],
-    axes: Mapping[str, Any],
+    axes: Mapping[str, object],
     rest: Mapping[str, Any],
     lazy: bool = False,
 ) -> Dataset:
@@ -189,7 +189,9 @@ def _dataset(
             stem = visible(file.stem)
             found.name = stem if not found.name else f"{stem}: {found.name}"
             found.hint = _axes_beside(file) or found.hint
-            return assemble(found, str(file), **outside, **rest)
+            return assemble(
+                found, str(file), energy=outside.get("energy"), time=outside.get("time"), **rest
+            )
     except PyspecError:
         raise
     except Exception as error:  # a damaged file shows itself in many ways
@@ -222,7 +224,7 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         file = Path(path).expanduser()
         file.is_file()
     except TypeError:
-        given: Any = path
+        given: object = path
         remedy = (
             "read one after the other: scans = [read(path) for path in paths]"
             if isinstance(given, (list, tuple))
@@ -315,7 +317,7 @@ def one_file(what: str, given: str | Path, folders: Sequence[Path]) -> Path | No
     return found[0] if found else None
 
 
-def _axis(file: Path, given: object, near: Path | None, what: str) -> Any:
+def _axis(file: Path, given: object, near: Path | None, what: str) -> object:
     """An axis as given: an array, 'index', or what the file `near` holds."""
     if isinstance(given, str) and given == "index":
         return given

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pyspec.errors import DataError, shortened
 from pyspec.io.raw_table import Found
@@ -68,7 +67,7 @@ class Request:
     data: str | None = None
     energy: str | None = None
     time: str | None = None
-    columns: Any = None
+    columns: object = None
     errors: int | str | None = None
     layout: str | None = None
     delimiter: str | None = None
@@ -86,7 +85,7 @@ def _is_word(value: object) -> bool:
 
 
 #: Keyword of `read` → whether a value can be meant, and what is asked for.
-_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+_VALUES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("format", "data", "layout", "delimiter", "to"), (_is_word, "a word")),
     **dict.fromkeys(("block", "errors"), (_is_name, "a name, or a number from 0")),
     "decimal": (lambda value: value in (".", ","), "'.' or ','"),

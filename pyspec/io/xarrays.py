@@ -87,7 +87,7 @@ def found_in(
     """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds. `lazy`
     leaves the data where they are."""
     notes: list[str] = []
-    beside: Any = {}
+    beside: Mapping[str, DataArray] = {}
     if hasattr(array, "data_vars"):
         beside, array = array, _variable(array, where, data, errors, notes)
         errors = errors or _own_errors(beside, array)
@@ -100,13 +100,12 @@ def found_in(
     array = _along(array, lines, (energy, time), notes)
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
-    held: Any = by_reference(array) if lazy else _decoded(array)
+    held = by_reference(array) if lazy else _decoded(array)
     found = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
     found.name = "" if plain.startswith("__") else plain
     if spread is not None:
-        kept: Any = by_reference(spread) if lazy else _decoded(spread)
-        found.errors = kept
+        found.errors = by_reference(spread) if lazy else _decoded(spread)
         found.notes.append(f"standard errors from {errors!r}")
     found.units["data"] = show_unit(str(array.attrs.get("units", "")))
     found.labels["data"] = str(array.attrs.get("long_name", ""))
@@ -133,7 +132,7 @@ def found_in(
     return found
 
 
-def _decoded(array: DataArray) -> npt.NDArray[Any]:
+def _decoded(array: DataArray) -> npt.NDArray[np.generic]:
     """The numbers of a variable. xarray decodes as it opens a file, and then takes the attributes
     away that say how."""
     return Coding.of(array.attrs).decode(np.asarray(array.values))
@@ -149,7 +148,7 @@ def _along(
     beside: Mapping[str, DataArray],
     given: tuple[str | None, ...],
     notes: list[str],
-) -> Any:
+) -> DataArray:
     """The array with axes as coordinates of its dimensions. A dimension without a coordinate gets
     the one that is `given`, else the only line along it, such as energies along pixels."""
     every = {str(name): line for name, line in [*array.coords.items(), *beside.items()]}
@@ -167,7 +166,7 @@ def _along(
     return array
 
 
-def _serves(array: DataArray, dim: str, line: Any) -> bool:
+def _serves(array: DataArray, dim: str, line: DataArray) -> bool:
     """Whether a line may be the axis of the dimension it lies along. A variable beside the data is
     an axis only if it has the name of the missing axis: "e_shift" along the times is none."""
     name = str(line.name)
@@ -178,7 +177,9 @@ def _serves(array: DataArray, dim: str, line: Any) -> bool:
     return kind is not None and kind not in others and _kind(array, dim) in (None, kind)
 
 
-def _errors(array: DataArray, beside: Mapping[str, DataArray], where: str, errors: str) -> Any:
+def _errors(
+    array: DataArray, beside: Mapping[str, DataArray], where: str, errors: str
+) -> DataArray:
     """The variable with the standard errors, its dimensions in the order of the data."""
     names = [str(name) for name in beside]
     if errors not in names:
@@ -202,7 +203,7 @@ def _own_errors(beside: Mapping[str, DataArray], array: DataArray) -> str | None
 
 def _variable(
     dataset: xarray.Dataset, where: str, data: str | None, errors: str | None, notes: list[str]
-) -> Any:
+) -> DataArray:
     names = [str(name) for name in dataset.data_vars if name != errors]
     if data is not None:
         if data not in names:
@@ -268,7 +269,7 @@ def _kind(array: DataArray, dim: str) -> str | None:
 
 
 def _values(coord: DataArray, where: str, dim: str, found: Found, new: str) -> Any:
-    values = _decoded(coord)
+    values: npt.NDArray[Any] = _decoded(coord)
     if values.dtype.kind in "mM":
         found.units[new] = "s"
         return (values if values.dtype.kind == "m" else values - values[0]) / np.timedelta64(1, "s")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from pyspec.model.build.edit import change
 from pyspec.model.build.inputs import place
 from pyspec.model.data.axes import UNCHANGED, Unchanged
 from pyspec.model.guess.values import guess_values
-from pyspec.model.model_tree import Copier, ModelTree, with_parts
+from pyspec.model.model_tree import Copier, Memo, ModelTree, with_parts
 from pyspec.model.parts import parts_of
 from pyspec.model.plugins import handed
 from pyspec.model.sampling import terms
@@ -128,7 +127,7 @@ class Model(ModelTree, Suggesting):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+    def __deepcopy__(self, memo: Memo) -> Model:
         return Copier(memo).whole(self)
 
     def to_yaml(self, path: str | Path | None = None) -> str:
@@ -286,7 +285,7 @@ class Model(ModelTree, Suggesting):
                 [component for component in self.components if component.op.kind != "RESOLUTION"]
             )
 
-    def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
+    def evaluate(self, backend: str = "compiled", theta: npt.ArrayLike | None = None) -> Array:
         """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy), at the model's
         values, or at `theta`: free values in the order of :attr:`opt_param_names`. Raises
         :class:`BackendError` for an unknown backend."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,9 @@ class ModelTree:
     text: str
     where: str
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.inputs = dict(state.get("inputs", {}))
-        self.elsewhere = state.get("elsewhere", {})
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update({"inputs": {}, "elsewhere": {}} | state)
+        self.inputs = dict(self.inputs)
         for axis in (self.energy, self.time, self.aux, self.aux_weights, *self.inputs.values()):
             if axis is not None:
                 axis.setflags(write=False)
@@ -139,16 +138,19 @@ def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -
     return own
 
 
+#: That of :func:`copy.deepcopy`: id of a part → its copy.
+Memo: TypeAlias = dict[int, Any]
+
+
 class Copier:
     """Copies the parts of a model, each once, so that what was shared stays shared.
 
     ``copy.deepcopy`` gives the same in twenty times the time, which is that of a small fit.
-    Formulas and texts never change: the copies share them with the original. `memo` is that of
-    :func:`copy.deepcopy`, id of a part → its copy.
+    Formulas and texts never change: the copies share them with the original.
     """
 
-    def __init__(self, memo: dict[int, Any] | None = None) -> None:
-        self._memo: dict[int, Any] = {} if memo is None else memo
+    def __init__(self, memo: Memo | None = None) -> None:
+        self._memo: Memo = {} if memo is None else memo
 
     def whole(self, model: AModel) -> AModel:
         """A model with copies of its parts; axes, which are read-only, are shared."""

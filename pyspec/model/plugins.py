@@ -7,19 +7,21 @@ registered here by these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspec.errors import ModelError
 
-_HANDED: dict[str, Callable[..., Any]] = {}
+Function: TypeAlias = Callable[..., Any]
+
+_HANDED: dict[str, Function] = {}
 
 
-def hand_in(what: str, function: Callable[..., Any]) -> None:
+def hand_in(what: str, function: Function) -> None:
     """Makes `function` what :func:`handed` gives for `what`."""
     _HANDED[what] = function
 
 
-def handed(what: str, room: str) -> Callable[..., Any]:
+def handed(what: str, room: str) -> Function:
     """The function that was handed in. Raises :class:`ModelError` before its room is imported."""
     if what not in _HANDED:
         raise ModelError(f"nothing is loaded that answers this; import {room} first")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from pyspec.model.data.checksum import Data
 from pyspec.model.model import Model
 from pyspec.model.tree import Component, Par, walk
 
@@ -38,9 +37,7 @@ class Sizes:
     A size is worked out when it is asked for: only heights of 0 need the data, and call for them.
     """
 
-    def __init__(
-        self, model: Model, data: Callable[[], npt.NDArray[Any] | None] = lambda: None
-    ) -> None:
+    def __init__(self, model: Model, data: Callable[[], Data | None] = lambda: None) -> None:
         self._model = model
         self._data = data
         self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}

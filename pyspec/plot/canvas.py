@@ -7,12 +7,33 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Any
+from collections.abc import Mapping
+from typing import Protocol
 
 from matplotlib.figure import Figure
 
 
-def kernel() -> Any:
+class Shell(Protocol):
+    """What is used of the IPython shell of a notebook."""
+
+    execution_count: int
+    display_pub: Publisher
+    display_formatter: Formatter
+
+
+class Publisher(Protocol):
+    """Shows data by MIME type, with what is said of them."""
+
+    def publish(self, data: Mapping[str, object], metadata: Mapping[str, object]) -> None: ...
+
+
+class Formatter(Protocol):
+    """Makes these of an object."""
+
+    def format(self, obj: object) -> tuple[Mapping[str, object], Mapping[str, object]]: ...
+
+
+def kernel() -> Shell | None:
     """The IPython shell of a running notebook kernel, or None."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()

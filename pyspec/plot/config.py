@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeGuard
 
 import numpy as np
 
@@ -133,14 +133,16 @@ class PlotConfig:
 
     def update(self, **fields: object) -> PlotConfig:
         """Changes fields in place, all or, on an error, none; returns itself."""
-        changed = dataclasses.replace(self, **_renamed(fields))
-        self.adopt(changed)
+        self.adopt(self.copy(**fields))
         return self
 
     def copy(self, **fields: object) -> PlotConfig:
         """A copy with some fields changed."""
-        plain = {name: _fresh(value) for name, value in vars(self).items()}
-        return PlotConfig(**{**plain, **_renamed(fields)})
+        found = PlotConfig()
+        for name, value in {**vars(self), **_renamed(fields)}.items():
+            setattr(found, name, _fresh(value))
+        found._check()
+        return found
 
     def adopt(self, other: PlotConfig) -> None:
         """Copies all fields from another PlotConfig."""
@@ -164,7 +166,7 @@ class PlotConfig:
             raise PlotError(f"a PlotConfig cannot be read from this text: {error}") from None
         if not isinstance(fields, dict):
             raise PlotError('a PlotConfig is a JSON object, {"x_label": ...}')
-        return cls(**_renamed(fields))
+        return cls().copy(**fields)
 
     # what fields may be
 
@@ -268,13 +270,22 @@ class PlotOptions(Look, total=False):
     show: bool
 
 
+class DataOptions(PlotOptions, total=False):
+    """What pictures of data take besides; see :func:`pyspec.plot.plot_data`."""
+
+    rows: tuple[int, int] | None
+    columns: tuple[int, int] | None
+    baseline: tuple[int, int] | None
+    source: object
+
+
 FIELDS = tuple(field.name for field in dataclasses.fields(PlotConfig))
 
-_made_of_fields = PlotConfig.__init__
+_made_of_fields: Callable[..., None] = PlotConfig.__init__
 
 
 @wraps(_made_of_fields)
-def _made(self: PlotConfig, *args: Any, **fields: object) -> None:
+def _made(self: PlotConfig, *args: object, **fields: object) -> None:
     _made_of_fields(self, *args, **_renamed(fields))
 
 
@@ -294,7 +305,7 @@ for _alias, _name in ALIASES.items():
 OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
 
-def _renamed(fields: dict[str, object]) -> dict[str, Any]:
+def _renamed(fields: dict[str, object]) -> dict[str, object]:
     """Fields under their own names; an unknown name is refused."""
     found = {}
     for name, value in fields.items():
@@ -311,20 +322,19 @@ def _renamed(fields: dict[str, object]) -> dict[str, Any]:
     return found
 
 
-def _fresh(value: object) -> Any:
+def _fresh(value: object) -> object:
     if isinstance(value, list):
         return [_fresh(item) for item in value]
     return value
 
 
-def _number(value: Any) -> bool:
-    real = isinstance(value, (int, float, np.integer, np.floating))
-    if not real or isinstance(value, bool):
+def _number(value: object) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
     return abs(value) < LARGEST if isinstance(value, int) else bool(np.isfinite(value))
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
@@ -332,17 +342,17 @@ def _flag(value: object) -> bool:
     return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
 
 
-def is_pair(value: Any) -> bool:
+def is_pair(value: object) -> TypeGuard[Sequence[float]]:
     """Whether these are two numbers."""
     return _is_list(value) and len(value) == 2 and all(_number(item) for item in value)
 
 
-def _range(value: Any) -> bool:
+def _range(value: object) -> bool:
     return is_pair(value) and all(float(item).is_integer() for item in value)
 
 
-def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    def checks(value: Any) -> bool:
+def _list_of(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    def checks(value: object) -> bool:
         if value is None:
             return True
         return _is_list(value) and all(check(item) for item in value)
@@ -351,7 +361,7 @@ def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 #: Annotation → (test, what to give instead).
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "int": (lambda value: _number(value) and value == int(value), "a whole number"),
     "float": (_number, "a number"),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pyspec.plot.style import DATA, INK, MUTED, OUTSIDE
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.typing import ColorType
 
 #: Ink and what stands for it on a dark background.
 LIGHT = {INK: "#e8e8e8", DATA: "#c4ccd4", MUTED: "#a4adb6", OUTSIDE: "#2b2b2b"}
@@ -20,7 +25,7 @@ STYLE = {
 }
 
 
-def is_dark(colour: Any) -> bool:
+def is_dark(colour: ColorType) -> bool:
     """Whether a background is dark; a transparent one is taken for light."""
     from matplotlib.colors import to_rgba
 
@@ -28,7 +33,7 @@ def is_dark(colour: Any) -> bool:
     return bool(alpha > 0.0 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
 
 
-def lighten(artists: list[Any]) -> None:
+def lighten(artists: Iterable[Artist]) -> None:
     """Gives artists in dark ink their light colours; those in maps, and in frames that are light
     themselves, keep theirs."""
     from matplotlib.axes import Axes
@@ -38,9 +43,9 @@ def lighten(artists: list[Any]) -> None:
 
     kept: set[int] = set()
     for one in artists:
-        frame = isinstance(one, Legend) and one.get_frame_on()
-        if frame and not is_dark(one.get_frame().get_facecolor()):
-            kept |= {id(part) for part in one.findobj()}
+        if isinstance(one, Legend):
+            if one.get_frame_on() and not is_dark(one.get_frame().get_facecolor()):
+                kept |= {id(part) for part in one.findobj()}
         elif isinstance(one, Axes) and any(isinstance(part, QuadMesh) for part in one.collections):
             kept |= {id(part) for part in one.lines}
     for one in artists:

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from pyspec.calls import stack_outside
 from pyspec.errors import PyspecError, one_line, shortened, suggest
@@ -19,14 +20,14 @@ from pyspec.plot.style import INK, STYLE, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 #: Panels beside each other are at least this wide, in inches; otherwise they stand below each
 #: other, if each is this high.
 LEAST_WIDTH, LEAST_HEIGHT = 1.7, 1.1
 
 
-def matplotlib() -> Any:
+def matplotlib() -> ModuleType:
     """The matplotlib package, imported on first use.
 
     Raises :class:`PlotError` where it is missing, or refuses its settings.
@@ -61,12 +62,18 @@ class Sheet:
     Pictures of one panel ask for :meth:`panel`, those of several for :meth:`panels`; then
     :meth:`finish` writes and shows. Raises :class:`PlotError` where both or the wrong one of
     `ax` and `fig` are given.
+
+    Attributes
+    ----------
+    figure : what is drawn into; a SubFigure takes everything that a Figure does
     """
+
+    figure: Figure
 
     def __init__(
         self,
         ax: Axes | None = None,
-        fig: object = None,
+        fig: FigureBase | None = None,
         save_path: str | Path | None = None,
         show: bool = False,
         figsize: Sequence[float] | None = None,
@@ -79,7 +86,6 @@ class Sheet:
         self.ax, self.fig = ax, fig
         self.save_path, self.show = save_path, show
         self.figsize = None if figsize is None else checked_size(figsize)
-        self.figure: Any = None
 
     @contextmanager
     def style(self) -> Iterator[None]:
@@ -95,36 +101,36 @@ class Sheet:
             raise PlotError(f"matplotlib: {one_line(error)}") from error
 
     def _is_dark(self) -> bool:
-        place = self.fig if self.ax is None else self.ax.get_figure()
+        place = self.fig or self.ax
         if place is None:
             return dark.is_dark(matplotlib().rcParams["figure.facecolor"])
-        return dark.is_dark(figure_root(place).get_facecolor())
+        return dark.is_dark(place.figure.figure.get_facecolor())
 
-    def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
+    def panel(self, size: tuple[float, float], config: PlotConfig) -> Axes:
         """The Axes of a picture with one panel of `size` inches, unless `figsize` was given."""
         if self.ax is not None:
-            self.figure = self.ax.get_figure()
+            self.figure = cast("Figure", self.ax.figure)
             return self.ax
         return self.panels(size, config).subplots()
 
-    def panels(self, size: tuple[float, float], config: PlotConfig) -> Any:
+    def panels(self, size: tuple[float, float], config: PlotConfig) -> Figure:
         """The Figure or SubFigure of a picture with several panels."""
         if self.ax is not None:
             raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
         if self.fig is None:
             self.figure = _new_figure(self.figsize or size, config.dpi_plot, self.show)
         else:
-            self.figure = self.fig
-            root = figure_root(self.fig)
+            self.figure = cast("Figure", self.fig)
+            root = self.figure.figure
             if root.get_layout_engine() is None:
                 root.set_layout_engine("constrained")
         return self.figure
 
-    def title(self, text: str, **look: Any) -> None:
+    def title(self, text: str, *, fontsize: float = 10.5, color: str = INK, **look: str) -> None:
         """A heading over all panels, in several lines where it is wider than these."""
-        given: dict[str, Any] = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
         width = 72.0 * 0.97 * self.figure.bbox.width / self.figure.dpi
-        self.figure.suptitle(folded(text, width, given["fontsize"]), **given)
+        lines = folded(text, width, fontsize)
+        self.figure.suptitle(lines, ha="left", x=0.01, fontsize=fontsize, color=color, **look)
 
     def finish(self, config: PlotConfig) -> Figure:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
@@ -139,13 +145,12 @@ class Sheet:
         wrap_labels(every)
         if self._is_dark():
             dark.lighten((self.figure if self.ax is None else self.ax).findobj())
-        root = figure_root(self.figure)
+        root = self.figure.figure
         if self.save_path is not None:
             _save(root, Path(self.save_path), config.dpi_save)
         if self.show:
             _show(root)
-        figure: Figure = self.figure
-        return figure
+        return self.figure
 
 
 def _as_written(figure: Figure) -> None:
@@ -198,7 +203,7 @@ def check_folder(path: str | Path) -> None:
         raise PlotError(f"{path}: the folder {str(path.parent)!r} is missing; create it first")
 
 
-def checked_size(given: Any) -> tuple[float, float]:
+def checked_size(given: object) -> tuple[float, float]:
     """(width, height) of a figure. Raises :class:`PlotError` but for two numbers above 0."""
     if not is_pair(given) or min(given) <= 0:
         raise PlotError(f"figsize is {shortened(given)}; give (width, height) in inches")
@@ -236,27 +241,22 @@ def is_column(figure: Figure, n: int) -> bool:
     return bool(width < n * LEAST_WIDTH and height >= n * LEAST_HEIGHT)
 
 
-def row(figure: Figure, n: int, **options: Any) -> Any:
-    """`n` Axes, (n,): beside each other, or a column where that is too narrow."""
+def row(figure: Figure, n: int, *, shared: bool = False) -> list[Axes]:
+    """`n` Axes beside each other, or in a column where that is too narrow; `shared` have the same
+    ends."""
     shape = (n, 1) if is_column(figure, n) else (1, n)
-    return figure.subplots(*shape, squeeze=False, **options).ravel()
+    return [*figure.subplots(*shape, squeeze=False, sharex=shared, sharey=shared).flat]
 
 
 def lay_out(figure: Figure) -> None:
     """Gives panels their places, which ticks are chosen for; as drawing does."""
-    root = figure_root(figure)
-    if root.get_layout_engine() is not None:
-        root.get_layout_engine().execute(root)
+    root = figure.figure
+    engine = root.get_layout_engine()
+    if engine is not None:
+        engine.execute(root)
 
 
-def figure_root(figure: Any) -> Any:
-    """The Figure that a SubFigure is a part of."""
-    while getattr(figure, "figure", figure) is not figure and figure.figure is not None:
-        figure = figure.figure
-    return figure
-
-
-def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
+def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Figure:
     """A Figure; one that pyplot knows only if a window is to be opened."""
     matplotlib()
     from pyspec.plot.canvas import Picture, kernel

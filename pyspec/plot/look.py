@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspec.plot.config import OWN_OPTIONS, PlotConfig
 from pyspec.plot.style import PlotError
@@ -43,7 +42,7 @@ def config_of(
     return config.copy(**given)
 
 
-def _of_times(given: dict[str, object]) -> dict[str, Any]:
+def _of_times(given: dict[str, object]) -> dict[str, object]:
     """Fields by name of a picture over time, those of its horizontal axis as those of times."""
     found = dict(given)
     for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import CallError
 from pyspec.fit import FitResult, JointResult, SliceResults
@@ -10,7 +13,18 @@ from pyspec.fit import FitResult, JointResult, SliceResults
 Fit: TypeAlias = FitResult | SliceResults
 
 
-def is_measured(given: object) -> bool:
+class Measured(Protocol):
+    """Data with their axes, such as a File or a Dataset; other names are optional."""
+
+    @property
+    def data(self) -> npt.ArrayLike | None: ...
+    @property
+    def energy(self) -> npt.NDArray[np.float64] | None: ...
+    @property
+    def time(self) -> npt.NDArray[np.float64] | None: ...
+
+
+def is_measured(given: object) -> TypeGuard[Measured]:
     """Whether this is a File or a Dataset: data with their axes, and no fit."""
     fits = (FitResult, SliceResults)
     names = ("data", "energy", "time")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.amplitudes.amplitudes import open_fit
 from pyspec.fit.results.coarse import CoarseFit, drawn
 from pyspec.fit.results.same_data import need_checksum, need_same
+from pyspec.model.data.checksum import Data
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import rms
@@ -112,7 +112,7 @@ def residual_of(seen: View, result: Fit, config: PlotConfig) -> Residual:
     return Residual(residual, label, spread, False, f"rms = {shown}")
 
 
-def view_of(result: Any, config: PlotConfig) -> View:
+def view_of(result: Fit, config: PlotConfig) -> View:
     """The arrays of a fit that `config` wants to see; of many points by reference means over its
     window. The whole of slices are all energies at the times of the window."""
     result = drawn(result) if isinstance(result, FitResult) else result
@@ -121,10 +121,10 @@ def view_of(result: Any, config: PlotConfig) -> View:
         seen = _whole(result) if isinstance(result, FitResult) else _whole_slices(result)
     else:
         seen = _window(result)
-    starts = isinstance(result, FitResult) and {*result.free_names} <= {*result.start}
-    if config.show_init and seen.time is None and starts:
+    if config.show_init and seen.time is None and isinstance(result, FitResult):
         with np.errstate(all="ignore"):
-            seen = replace(seen, start=result.curve("start", whole=whole))
+            if {*result.free_names} <= {*result.start}:
+                seen = replace(seen, start=result.curve("start", whole=whole))
     return _sliced(seen, config)
 
 
@@ -140,15 +140,17 @@ def _window(result: Fit) -> View:
     return View(axis, time, known, masked, fit, sigma, *window, begin=begin)
 
 
-def _whole(result: Any) -> View:
+def _whole(result: FitResult) -> View:
     need_same(result.problem)
     measurement, fit = result.measurement, result.curve(whole=True)
+    assert measurement.data is not None
     known, masked = _parted(measurement.data, measurement.keep)
     everything = replace(measurement, rows=None, columns=None, keep=np.isfinite(measurement.data))
     sigma = everything.sigma(fit)
     model = result.model
     time = None if result.is_trace else model.time
     axis = model.time if result.is_trace else model.energy
+    assert axis is not None
     rows = measurement.rows or (0, 1 if time is None else time.size)
     columns = measurement.columns or (0, axis.size)
     fit = open_fit(result, fit, rows, columns)
@@ -173,7 +175,7 @@ def _whole_slices(result: SliceResults) -> View:
     return View(energy, result.time, known, masked, fit, sigma, (0, len(fit)), columns)
 
 
-def _parted(data: npt.NDArray[Any], keep: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
+def _parted(data: Data, keep: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
     """(data that count, data that are masked), NaN where they are not."""
     plain = np.asarray(data, dtype=np.float64)
     good = np.isfinite(plain) if keep is None else np.isfinite(plain) & keep

@@ -77,16 +77,6 @@ def test_temporary_names_are_of_one_thread(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_many_threads_leave_a_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    texts = [f"{k}\n" * 2000 for k in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        for _ in pool.map(lambda text: write_text(path, text), texts * 4):
-            pass
-    assert path.read_text() in texts
-    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,18 +19,71 @@ E, T, Y = np.linspace(1, 2, 5), np.array([-1.0, 0.0, 2.0]), np.array([7.0, 8.0])
 DATA = np.random.default_rng(5).normal(size=(2, 3, 5))
 
 
-def test_labels_and_dimensions_without_a_coordinate() -> None:
-    words = {"sample": ["a", "b"], "time": T, "energy": E}
-    found = from_xarray(xr.DataArray(DATA, dims=("sample", "time", "energy"), coords=words))
-    np.testing.assert_array_equal(found.axes["sample"], [0.0, 1.0])
-    assert "sample is numbered; its labels are a, b" in found.notes
-    bare = xr.DataArray(DATA, dims=("row", "time", "energy"), coords={"time": T, "energy": E})
-    np.testing.assert_array_equal(from_xarray(bare).axes["row"], [0.0, 1.0])
-    wrong = xr.DataArray(
-        DATA[0], dims=("time", "energy"), coords={"time": list("abc"), "energy": E}
-    )
-    with pytest.raises(DataError, match="the coordinate 'time' has type <U1, not numbers"):
-        from_xarray(wrong)
+def series(dims: tuple[str, str] = ("time", "energy"), **coords: Any) -> xr.DataArray:
+    """Three times of five energies; coordinates as they are given, or those of both dimensions."""
+    known = coords or dict(zip(dims, (T, E), strict=True))
+    return xr.DataArray(DATA[0], dims=dims, coords=known, name="S")
+
+
+def variables(**more: Any) -> xr.Dataset:
+    """The same with others beside it."""
+    return xr.Dataset({"S": series(), **more})
+
+
+SPREAD = np.abs(DATA[0]) + 1
+CUBE = xr.DataArray(DATA, dims=("y", "p", "q"), coords={"y": Y, "p": T, "q": E})
+SUM = variables(sum=("time", DATA[0].sum(1)))
+MEASURED = variables(sigma=(("energy", "time"), SPREAD.T), flux=("time", T))
+PIXELS = xr.Dataset(
+    {"S": (("time", "pixel"), DATA[0])},
+    coords={"time": T, "wavelength": ("pixel", E), "eV": ("pixel", 1 / E)},
+)
+#: A shift along the times, and which scans are good.
+SHIFTED = xr.Dataset(
+    {"S": (("scan", "energy"), DATA[0]), "energy_shift": ("scan", T)},
+    coords={"energy": E, "is_good": ("scan", T[1] < T)},
+)
+
+
+@pytest.mark.parametrize(
+    ("array", "options", "message"),
+    [
+        (CUBE, {"energy": "qq"}, "energy='qq' is no dimension of the data; they have y, p, q"),
+        (series(("wavelength", "eV")), {}, "wavelength and eV both look like energy"),
+        (DATA, {}, "not ndarray"),
+        (xr.DataArray(E, dims=("energy",)), {}, "no energy axis.*has no coordinate"),
+        (series(time=list("abc"), energy=E), {}, "coordinate 'time' has type <U1, not numbers"),
+        (SUM, {"data": "s"}, "no variable 's'; it has S, sum"),
+        (variables(R=series()), {}, r"which variable holds the data\?.*S \(time × energy\)"),
+        (MEASURED, {}, "with errors= that of its"),
+        (MEASURED, {"data": "S", "errors": "sigm"}, "'sigm' is no variable; .*mean 'sigma'"),
+        (MEASURED, {"data": "S", "errors": "flux"}, "'flux' has the dimensions time, the data"),
+        (MEASURED["S"], {"errors": "sigma"}, "errors='sigma' is no variable; give a Dataset"),
+        (PIXELS, {}, "no energy axis.*The dimension 'pixel' has no coordinate"),
+        # The values of the data were their energies; a shift was a second energy.
+        (xr.Dataset({"spectral_weight": ("energy", E)}), {}, "'energy' has no coordinate"),
+        (SHIFTED.rename(scan="time"), {}, "no time axis.*The dimension 'time' has no coordinate"),
+    ],
+)
+def test_what_is_not_clear_is_refused(array: Any, options: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        from_xarray(array, **options)  # type: ignore[arg-type]
+
+
+def test_names_choose_dimensions_and_variables() -> None:
+    found = from_xarray(CUBE, energy="q", time="p", name="mine")
+    assert (found.dims, found.name) == (("y", "time", "energy"), "mine")
+    np.testing.assert_array_equal(from_xarray(SUM).data, DATA[0])
+    assert from_xarray(SUM, data="sum").dims == ("time",)
+    np.testing.assert_array_equal(from_xarray(PIXELS, energy="eV").energy, 1 / E)
+
+
+def test_dimensions_without_numbers_are_counted() -> None:
+    found = from_xarray(series(("sample", "energy"), sample=list("abc"), energy=E))
+    np.testing.assert_array_equal(found.axes["sample"], [0, 1, 2])
+    assert "sample is numbered; its labels are a, b, c" in found.notes
+    found = from_xarray(series(("row", "energy"), energy=E))
+    np.testing.assert_array_equal(found.axes["row"], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -47,8 +101,7 @@ def test_labels_and_dimensions_without_a_coordinate() -> None:
 def test_dimensions_are_recognised(
     names: tuple[str, str], units: tuple[str, str], expected: tuple[str, str]
 ) -> None:
-    axes = dict(zip(names, (T, E), strict=True))
-    array = xr.DataArray(DATA[0], dims=names, coords=axes, name="S")
+    array = series(names)
     for name, unit in zip(names, units, strict=True):
         array.coords[name].attrs["units"] = unit
     for given in (array, array.T) if names[0] != "dim_0" else (array,):
@@ -58,42 +111,12 @@ def test_dimensions_are_recognised(
         assert found.labels["energy"] == names[1]
 
 
-def test_names_given_win_and_unknown_ones_are_refused() -> None:
-    array = xr.DataArray(DATA, dims=("y", "p", "q"), coords={"y": Y, "p": T, "q": E})
-    found = from_xarray(array, energy="q", time="p", name="mine")
-    assert (found.dims, found.name) == (("y", "time", "energy"), "mine")
-    with pytest.raises(
-        DataError, match="energy='qq' is no dimension of the data; they have y, p, q"
-    ):
-        from_xarray(array, energy="qq")
-    both = xr.DataArray(DATA[0], dims=("wavelength", "eV"), coords={"wavelength": T, "eV": E})
-    with pytest.raises(DataError, match="wavelength and eV both look like energy; say energy='eV'"):
-        from_xarray(both)
-    with pytest.raises(DataError, match=r"takes an xarray.DataArray or Dataset, not ndarray"):
-        from_xarray(DATA)
-    with pytest.raises(DataError, match=r"no energy axis.*has no coordinate"):
-        from_xarray(xr.DataArray(DATA[0, 0], dims=("energy",)))
-
-
-def test_variables_of_a_dataset() -> None:
-    one = {"S": (("time", "energy"), DATA[0]), "sum": ("time", DATA[0].sum(1))}
-    dataset = xr.Dataset(one, coords={"time": T, "energy": E})
-    np.testing.assert_array_equal(from_xarray(dataset).data, DATA[0])
-    assert from_xarray(dataset, data="sum").dims == ("time",)
-    with pytest.raises(DataError, match="no variable 's'; it has S, sum"):
-        from_xarray(dataset, data="s")
-    dataset["R"] = dataset["S"]
-    with pytest.raises(DataError, match=r"which variable holds the data\?.*S \(time × energy\)"):
-        from_xarray(dataset)
-
-
 @pytest.mark.filterwarnings("ignore:Converting non-nanosecond:UserWarning")
 def test_dates_and_durations_count_in_seconds() -> None:
     start = np.datetime64("2024-01-01T00:00:00", "ns")
     steps = np.array([0, 1, 90], dtype="timedelta64[s]")
     for axis in (start + steps, steps):
-        array = xr.DataArray(DATA[0], dims=("scan", "energy"), coords={"scan": axis, "energy": E})
-        found = from_xarray(array)
+        found = from_xarray(series(("scan", "energy"), scan=axis, energy=E))
         np.testing.assert_allclose(found.time, [0, 1, 90])
         assert found.units["time"] == "s"
     tenths = xr.DataArray(
@@ -102,10 +125,6 @@ def test_dates_and_durations_count_in_seconds() -> None:
         coords={"scan": np.arange(0, 800, 100, dtype="timedelta64[ms]"), "energy": E[:3]},
     )
     assert from_xarray(tenths).time.tolist() == (np.arange(8) / 10).tolist()  # 0.3 was 0.30…04
-    names = xr.DataArray(
-        DATA[0], dims=("sample", "energy"), coords={"sample": ["a", "b", "c"], "energy": E}
-    )
-    np.testing.assert_array_equal(from_xarray(names).axes["sample"], [0, 1, 2])
 
 
 def test_there_and_back() -> None:
@@ -164,24 +183,13 @@ def test_netcdf_of_both_kinds(tmp_path: Path, engine: str) -> None:
 
 def test_standard_errors_are_a_variable_too(tmp_path: Path) -> None:
     """NetCDF was the one format of arrays whose errors could not be read."""
-    spread = np.abs(DATA[0]) + 1
-    both = {"counts": (("time", "energy"), DATA[0]), "sigma": (("energy", "time"), spread.T)}
-    dataset = xr.Dataset({**both, "flux": ("time", T)}, coords={"time": T, "energy": E})
-    with pytest.raises(DataError, match="Name it with data=, and with errors= that of its"):
-        from_xarray(dataset)
-    with pytest.raises(DataError, match=r"errors='sigm' is no variable; .*did you mean 'sigma'"):
-        from_xarray(dataset, data="counts", errors="sigm")
-    with pytest.raises(DataError, match="'flux' has the dimensions time, the data time, energy"):
-        from_xarray(dataset, data="counts", errors="flux")
-    with pytest.raises(DataError, match="errors='sigma' is no variable; give a Dataset"):
-        from_xarray(dataset["counts"], errors="sigma")
     pytest.importorskip("h5netcdf")
-    dataset.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    for found in (from_xarray(dataset, errors="sigma"), read(tmp_path / "a.nc", errors="sigma")):
+    MEASURED.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    for found in (from_xarray(MEASURED, errors="sigma"), read(tmp_path / "a.nc", errors="sigma")):
         np.testing.assert_array_equal(found.data, DATA[0])
-        np.testing.assert_array_equal(found.errors, spread)
-    file = File.from_xarray(dataset, Project(tmp_path), errors="sigma")
-    np.testing.assert_array_equal(file.noise.sigma, spread)
+        np.testing.assert_array_equal(found.errors, SPREAD)
+    file = File.from_xarray(MEASURED, Project(tmp_path), errors="sigma")
+    np.testing.assert_array_equal(file.noise.sigma, SPREAD)
 
 
 @pytest.mark.parametrize("options", [{}, {"energy": "wavelength"}, {"time": "time"}])
@@ -200,32 +208,9 @@ def test_axes_along_a_dimension_of_another_name(options: dict[str, str], as_vari
 
 
 def test_lines_that_are_no_axes_stay_where_they_are() -> None:
-    dataset = xr.Dataset(
-        {"S": (("time", "energy"), DATA[0]), "flux": ("time", T), "energy_error": ("energy", E)},
-        coords={"time": T, "energy": E},
-    )
-    assert from_xarray(dataset).dims == ("time", "energy")
-    two = xr.Dataset(
-        {"S": (("time", "pixel"), DATA[0])},
-        coords={"time": T, "wavelength": ("pixel", E), "eV": ("pixel", 1 / E)},
-    )
-    with pytest.raises(DataError, match=r"no energy axis.*The dimension 'pixel' has no coordinate"):
-        from_xarray(two)
-    np.testing.assert_array_equal(from_xarray(two, energy="eV").energy, 1 / E)
-
-
-def test_variables_that_are_no_axes_stay_where_they_are() -> None:
-    """The values of the data were their energies; a shift along the times was a second energy."""
-    alone = xr.Dataset({"spectral_weight": ("energy", DATA[0][0])})
-    with pytest.raises(DataError, match="The dimension 'energy' has no coordinate"):
-        from_xarray(alone)
-    shifted = xr.Dataset(
-        {"S": (("scan", "energy"), DATA[0]), "energy_shift": ("scan", T)},
-        coords={"energy": E, "is_good": ("scan", T[1] < T)},
-    )
-    assert from_xarray(shifted).dims == ("scan", "energy")
-    with pytest.raises(DataError, match=r"no time axis.*The dimension 'time' has no coordinate"):
-        from_xarray(shifted.rename(scan="time"))
+    found = from_xarray(variables(flux=("time", T), energy_error=("energy", E)))
+    assert found.dims == ("time", "energy")
+    assert from_xarray(SHIFTED).dims == ("scan", "energy")
 
 
 MODEL = """

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -90,10 +89,8 @@ def test_a_peak_is_drawn_between_the_samples(tmp_path: Path, turned: bool) -> No
     assert drawn["data"].get_xdata().size == ENERGY.size
     residual = next(one for one in figure.axes[1].lines if one.get_marker() == "o")
     np.testing.assert_array_equal(residual.get_ydata(), result.residual)  # at the samples
-    plt.close(figure)
     for figure in (plot_components(result), plot_residuals([result, result])):
         assert max(one.get_xdata().size for one in figure.axes[0].lines) == x.size
-        plt.close(figure)
 
 
 @pytest.mark.parametrize("name", ["peak", "shirley"])
@@ -148,7 +145,7 @@ def test_traces_of_a_series(tmp_path: Path) -> None:
         assert whole.energy is not None
         at = [int(np.flatnonzero(whole.energy == seen.energy[column])[0]) for column in columns]
         np.testing.assert_allclose(found, whole.value[:, at], atol=1e-10)
-        plt.close(plot_traces(result))
+        plot_traces(result)
 
 
 def test_a_spike_between_two_samples_does_not_flatten_the_picture(tmp_path: Path) -> None:
@@ -163,14 +160,12 @@ def test_a_spike_between_two_samples_does_not_flatten_the_picture(tmp_path: Path
     assert result.predict(time=[0.13]).value[0] > 20
     figure = plot_fit(result)
     assert figure.axes[0].get_ylim()[1] < 3
-    plt.close(figure)
     file = File(
         project, name="2d", data=data[:, None] * np.ones(3), time=TIME, energy=np.arange(3.0)
     )
     file.load_model("models.yaml", "free")
     figure = plot_traces(file.fit_2d("free"))
     assert figure.axes[0].get_ylim()[1] < 3
-    plt.close(figure)
 
 
 def test_a_function_that_needs_the_samples_is_drawn_through_them(tmp_path: Path) -> None:

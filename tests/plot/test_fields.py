@@ -1,14 +1,15 @@
-"""Fields of pictures that had no effect on some of them."""
+"""Fields of pictures that had no effect on some of them: each acts, or is answered."""
 
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from support.pictures import DATA, ENERGY, MODELS, TIME, decaying
 
 from pyspec import File, Measurement, Project, fit_model, load_model
 from pyspec.errors import CallError
-from pyspec.io import load_fit, save_fit
+from pyspec.io import Dataset, load_fit, save_fit
 from pyspec.plot import (
     PlotConfig,
     PlotError,
@@ -17,46 +18,13 @@ from pyspec.plot import (
     plot_data,
     plot_fit,
     plot_model_1d,
+    plot_overview,
     plot_residuals,
     plot_species,
     plot_traces,
     plot_waterfall,
+    report,
 )
-
-ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-1, 8, 19)
-MODELS = """
-peak:
-  Offset: {y0: [3, True]}
-  Gauss: {A: [18, True, 0, 100], x0: [84.2, True], SD: [0.7, True, 0.1, 5]}
-lines:
-  Gauss: {A: {free: time}, x0: [84.2, True, 82, 86], SD: [0.7, True, 0.1, 5]}
-spectra:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  expFun: {A: {free: energy}, tau: [4, True, 0.1, 100], t0: [0, True, -1, 1]}
-height:
-  Gauss: {A: [18, True, 0, 100], x0: [84.2, False], SD: [0.7, False]}
-kinetics:
-  chain: {A -> B: k1, B: k2}
-chained:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0, True],
-          spectra: {free: energy}}
-"""
-DATA = 18 * np.exp(-((ENERGY - 84.2) ** 2)) * np.where(TIME > 0, np.exp(-TIME / 4), 0)[:, None]
-DATA = DATA + np.random.default_rng(0).normal(0, 0.2, DATA.shape)
-
-
-def fitted(tmp_path: Path, name: str):
-    (tmp_path / "models.yaml").write_text(MODELS)
-    file = File(Project(tmp_path, show_output=False), data=DATA, energy=ENERGY, time=TIME)
-    file.load_model("models.yaml", name)
-    return file.fit_spectrum(name, time_point=1) if name == "peak" else file.fit_2d(name)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def upright(ax) -> list[float]:
@@ -64,19 +32,19 @@ def upright(ax) -> list[float]:
     return [one.get_xdata()[0] for one in ax.lines if len(set(one.get_xdata())) == 1]
 
 
-def test_lines_and_limits_of_amplitudes(tmp_path: Path) -> None:
+def test_lines_and_limits_of_amplitudes() -> None:
     fields = PlotConfig(vlines=[84.5], hlines=[2.5], z_lim=(-4, 7))
     for draw, name, places in (
         (plot_amplitudes, "spectra", [84.5]),
         (plot_amplitudes, "lines", [2.5]),  # over time, as the lines of a map
         (plot_species, "chained", [84.5]),
     ):
-        for ax in draw(fitted(tmp_path, name), config=fields).axes:
+        for ax in draw(decaying(name), config=fields).axes:
             assert upright(ax) == places
             assert ax.get_ylim() == (-4, 7)
 
 
-def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
+def test_data_slice_cuts_amplitudes() -> None:
     # It had no effect on them.
     cut = [[2, 12], [5, 20]]
     for draw, name, along in (
@@ -85,7 +53,7 @@ def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
         (plot_species, "chained", ENERGY[5:20]),
         (plot_species, "spectra", ENERGY[5:20]),
     ):
-        for ax in draw(fitted(tmp_path, name), data_slice=cut).axes:
+        for ax in draw(decaying(name), data_slice=cut).axes:
             room = 0.02 * (along[-1] - along[0])  # for a first and last marker
             assert ax.get_xlim() == pytest.approx((along[0] - room, along[-1] + room))
             drawn = [one for one in ax.lines if len(one.get_xdata()) > 2]
@@ -93,9 +61,9 @@ def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(line.get_xdata(), along)
 
 
-def test_lines_names_and_scale_of_traces(tmp_path: Path) -> None:
+def test_lines_names_and_scale_of_traces() -> None:
     figure = plot_traces(
-        fitted(tmp_path, "spectra"), energies=[84, 88], vlines=[2.5], legend=["top"], z_type="log"
+        decaying("spectra"), energies=[84, 88], vlines=[2.5], legend=["top"], z_type="log"
     )
     for ax in figure.axes:
         assert upright(ax) == [2.5]
@@ -118,7 +86,7 @@ lines:
 """
 
 
-def test_names_of_the_peaks_of_a_fit(tmp_path: Path) -> None:
+def test_names_of_the_peaks_of_a_fit() -> None:
     # A list that was too short began again at the next peak, two peaks of one name had the colour
     # of the first, and names beyond the peaks, as of "data" and "fit", went to the wrong curves.
     model = load_model(DOUBLETS, "lines")
@@ -145,9 +113,9 @@ def test_names_of_the_peaks_of_a_fit(tmp_path: Path) -> None:
     assert shown(config=PlotConfig(legend=["a", "b", "c", "d"]))[0] == ["a", "b", "c"]
 
 
-def test_an_empty_legend_leaves_it_out(tmp_path: Path) -> None:
+def test_an_empty_legend_leaves_it_out() -> None:
     # It was drawn all the same, over the edges of a small inset.
-    one = fitted(tmp_path, "peak")
+    one = decaying("peak")
     for figure in (plot_fit(one, legend=[]), plot_components(one, legend=[])):
         assert all(ax.get_legend() is None for ax in figure.axes)
     plot = plot_waterfall(DATA[:3], ENERGY, legend=[])
@@ -159,16 +127,16 @@ def test_an_empty_legend_leaves_it_out(tmp_path: Path) -> None:
     assert right.get_legend() is None
 
 
-def test_title_and_limits_of_residuals(tmp_path: Path) -> None:
-    one, two = fitted(tmp_path, "peak"), fitted(tmp_path, "spectra")
+def test_title_and_limits_of_residuals() -> None:
+    one, two = decaying("peak"), decaying("spectra")
     figure = plot_residuals([one, one], title="both", z_lim=(-3, 40))
     assert figure.get_suptitle() == "both"
     assert [ax.get_ylim() for ax in figure.axes[:2]] == [(-3, 40)] * 2
     assert plot_residuals([two, two], title="both").get_suptitle() == "both"
 
 
-def test_part_of_the_spectrum_of_a_model(tmp_path: Path) -> None:
-    model = fitted(tmp_path, "peak").model
+def test_part_of_the_spectrum_of_a_model() -> None:
+    model = decaying("peak").model
     ax = plot_model_1d(model, data_slice=[[5, 20]]).axes[0]
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), ENERGY[5:20])
     room = 0.02 * (ENERGY[19] - ENERGY[5])
@@ -206,17 +174,13 @@ def test_names_of_spectra_stand_where_the_picture_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["decay", "none"])
-def test_the_full_range_of_traces_and_slices(tmp_path: Path, name: str) -> None:
+def test_the_full_range_of_traces_and_slices(name: str) -> None:
     # It had no effect on them.
-    (tmp_path / "models.yaml").write_text(MODELS)
-    project = Project(tmp_path, show_output=False)
+    project = Project(show_output=False)
     if name == "decay":
         file = File(project, data=DATA[:, 16], time=TIME)
         file.set_fit_limits(time_limits=[-0.5, 5])
-        (tmp_path / "law.yaml").write_text(
-            "decay:\n  expFun: {A: [18, True], tau: [4, True, 0.1, 99], t0: [0.2, False]}\n"
-        )
-        result = file.fit_trace("law.yaml", "decay")
+        result = file.fit_trace(MODELS, "decay")
         above, below = file.plot_fit(full_range=True).axes
         drawn = {one.get_label(): one for one in above.lines}
         np.testing.assert_array_equal(drawn["data"].get_ydata(), DATA[:, 16])
@@ -231,7 +195,7 @@ def test_the_full_range_of_traces_and_slices(tmp_path: Path, name: str) -> None:
     mask[5, 12] = True
     file = File(project, data=DATA, energy=ENERGY, time=TIME, mask=mask)
     file.set_noise("gaussian", sigma=sigma)
-    file.load_model("models.yaml", "peak")
+    file.load_model(MODELS, "peak")
     file.set_fit_limits([82, 87], time_limits=[0.5, 5])
     slices = file.fit_slice_by_slice("peak")
     axes = file.plot_fit(full_range=True).axes
@@ -248,15 +212,14 @@ def test_the_full_range_of_traces_and_slices(tmp_path: Path, name: str) -> None:
     assert [text.get_text() for text in axes[0].get_legend().texts] == ["fit window", "masked"]
 
 
-def test_a_spike_does_not_hide_residuals_and_traces(tmp_path: Path) -> None:
+def test_a_spike_does_not_hide_residuals_and_traces() -> None:
     # One point of 2000 washed out the map of the residual, and made flat lines of all traces.
-    (tmp_path / "models.yaml").write_text(MODELS)
     found = []
     for spike in (0, 2000):
         data = DATA.copy()
         data[3, 30] += spike
-        file = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=TIME)
-        file.load_model("models.yaml", "height")
+        file = File(Project(show_output=False), data=data, energy=ENERGY, time=TIME)
+        file.load_model(MODELS, "height")
         result = file.fit_2d("height")
         limit = plot_fit(result).axes[2].collections[0].get_clim()[1]
         above, below = plot_traces(result, energies=[84, 85, 87.5]).axes
@@ -266,7 +229,7 @@ def test_a_spike_does_not_hide_residuals_and_traces(tmp_path: Path) -> None:
     np.testing.assert_allclose(found[1], found[0], rtol=0.5)
 
 
-def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) -> None:
+def test_huge_errors_do_not_flatten_free_spectra(monkeypatch) -> None:
     # Bands of a fit that is not determined reached to 1e11, its spectra were lines at 0.
     from pyspec.plot.figures import amplitudes
 
@@ -277,7 +240,7 @@ def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) ->
         lambda ax, along, value, stderr, *others: band(ax, along, value, 1e11 + stderr, *others),
     )
     for draw, name in ((plot_amplitudes, "spectra"), (plot_species, "chained")):
-        result = fitted(tmp_path, name)
+        result = decaying(name)
         largest = max(np.abs(result.amplitudes[one]).max() for one in result.amplitudes)
         for ax in draw(result).axes:
             assert max(np.abs(ax.get_ylim())) < 4 * largest
@@ -298,21 +261,10 @@ def test_lines_and_markers_that_there_are_not(fields, message: str) -> None:
     plot_data(DATA[0], ENERGY, linestyles=["dashed"], markers=["$a$"], vlines=[84])
 
 
-def test_limits_of_logarithmic_axes_may_begin_at_zero(tmp_path: Path) -> None:
-    # matplotlib warned and left the limits out.
-    figure = plot_fit(fitted(tmp_path, "peak"), z_type="log", z_lim=(0, 50))
-    low, high = figure.axes[0].get_ylim()
-    assert 0 < low < 5
-    assert high == 50
-    ax = plot_data(DATA, ENERGY, TIME, y_type="log", y_lim=(-1, 5)).axes[0]
-    assert 0 < ax.get_ylim()[0] < 0.5
-    assert ax.get_ylim()[1] == 5
-
-
 def test_residuals_of_stored_fits(tmp_path: Path) -> None:
     # They had no 'fit'; a text among the fits ended in an AttributeError.
     pytest.importorskip("h5py")
-    result = fitted(tmp_path, "peak")
+    result = decaying("peak")
     save_fit(tmp_path / "a.h5", [result])
     stored = load_fit(tmp_path / "a.h5")
     axes = plot_residuals([stored, result]).axes
@@ -325,3 +277,55 @@ def test_residuals_of_stored_fits(tmp_path: Path) -> None:
         plot_residuals([result, "x"])
     with pytest.raises(PlotError, match=r"list of fits; write plot_residuals\(\[result\]\)"):
         plot_residuals(result)  # "FitResult holds no items; write result.values[0]"
+
+
+@pytest.mark.parametrize(
+    ("field", "own"),
+    [
+        ({"y_lim": (0, 20)}, "z_lim"),
+        ({"y_label": "counts"}, "z_label"),
+        ({"y_type": "log"}, "z_type"),
+        ({"y_dir": "rev"}, "x_dir"),
+    ],
+)
+def test_fields_of_times_are_answered(tmp_path: Path, field: dict[str, object], own: str) -> None:
+    """They had no effect, and nothing said so: intensities are z."""
+    fit, one = decaying("peak"), Dataset(DATA[5], ("energy",), {"energy": ENERGY})
+    for draw in (
+        lambda **look: plot_fit(fit, **look),
+        lambda **look: plot_components(fit, **look),
+        lambda **look: plot_residuals([fit], **look),
+        lambda **look: plot_data(DATA[5], ENERGY, **look),
+        lambda **look: plot_waterfall(DATA, ENERGY, TIME, **look),
+        lambda **look: plot_overview(one, **look),
+        lambda **look: report(fit, tmp_path / "report.html", **look),
+    ):
+        with pytest.raises(PlotError, match=f"no time axis, and {next(iter(field))} .* is {own}"):
+            draw(**field)
+        draw(config=PlotConfig(**field))  # that of many pictures
+    plot_data(DATA, ENERGY, TIME, **field)
+    plot_data(DATA[5], ENERGY, time_label="delay (ps)")  # says itself whose label it is
+
+
+def test_lists_of_looks_act_on_data_and_fit() -> None:
+    """linewidths, markers, markersizes, linestyles and alphas had no effect."""
+    fit = decaying("peak")
+    both = {"linewidths": [0.4, 3.0], "alphas": [0.5, 0.8]}
+    look = {"markers": ["s"], "markersizes": [6.0], "linestyles": ["--"], **both}
+    for ax in (plot_fit(fit, **look).axes[0], plot_residuals([fit], **look).axes[0]):
+        (data,) = (one for one in ax.lines if one.get_marker() == "s")
+        (curve,) = (one for one in ax.lines if one.get_linewidth() == 3.0)
+        assert (data.get_markersize(), data.get_markeredgewidth()) == (6.0, 0.4)
+        assert (data.get_linestyle(), data.get_alpha()) == ("None", 0.5)
+        assert (curve.get_linestyle(), curve.get_alpha()) == ("--", 0.8)
+    for one in plot_fit(fit, linewidths=[2.5], alphas=[0.3]).axes[0].lines:
+        if one.get_label() in ("data", "fit"):
+            assert one.get_alpha() == 0.3
+            assert 2.5 in (one.get_linewidth(), one.get_markeredgewidth())
+    (total,) = (one for one in plot_components(fit, **both).axes[0].lines if one.get_alpha() == 0.8)
+    assert (total.get_label(), total.get_linewidth()) == ("sum", 3.0)
+    # Data without a marker are a line, not nothing.
+    (data,) = (
+        one for one in plot_fit(fit, markers=[""]).axes[0].lines if one.get_label() == "data"
+    )
+    assert data.get_linestyle() == "-"

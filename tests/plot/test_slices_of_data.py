@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -26,12 +25,6 @@ def made(tmp_path: Path, settings: str = "", **options) -> File:
     file = File(project, data=DATA, energy=ENERGY, time=TIME, **options)
     file.load_model("models.yaml", "peak")
     return file
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def test_data_slice_cuts_the_picture_of_data(tmp_path: Path) -> None:
@@ -111,4 +104,3 @@ def test_a_label_does_not_turn_the_axis(tmp_path: Path, own: str, given: str, fa
             assert figure.axes[-1 if figure is figures[1] else 0].get_xlabel() == given
         assert plot_fit(fit, **options).axes[0].xaxis_inverted() == falls
         assert not file.plot_fit(x_dir="asc", **options).axes[0].xaxis_inverted()
-        plt.close("all")

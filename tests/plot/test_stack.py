@@ -33,12 +33,6 @@ sampled:
 """
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def made(tmp_path: Path, law: str = "decay", name: str = "peak", **options) -> File:
     (tmp_path / "models.yaml").write_text(MODELS)
     place = 84.2 + 0.5 * np.where(TIME >= 0.1, np.exp(-(TIME - 0.1) / 4), 0)[:, None]

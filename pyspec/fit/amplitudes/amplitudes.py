@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,12 @@ import numpy.typing as npt
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError, suggest
 from pyspec.executor.amplitudes.projection import Solved
-from pyspec.fit.amplitudes.gaps import unknown
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.amplitudes.species import Associated, Kinetics
 from pyspec.fit.ending import Ending
 from pyspec.fit.results.table import dataset
 from pyspec.model.build.kinetics import scheme_name, schemes_in, state_name
+from pyspec.model.data.windows import slice_of
 
 if TYPE_CHECKING:
     import xarray
@@ -223,7 +223,7 @@ def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     spread = _covariances(followed, covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
     errors = np.sqrt(np.einsum("gkk->gk", shown))
-    basis, gaps = solved.design.basis, unknown(problem, determined)
+    basis, gaps = solved.design.basis, problem.unknown(determined)
     return Amplitudes(
         executor.designer.axis,
         executor.designer.along,
@@ -295,3 +295,23 @@ def _covariances(followed: Followed, covariance: Array) -> Array:
     known = on[:, :, np.newaxis] & on[:, np.newaxis]
     spread = inverse + slopes @ covariance @ slopes.transpose(0, 2, 1)
     return np.where(known, spread, np.nan)
+
+
+def open_fit(
+    result: Any,
+    fit: Array,
+    rows: tuple[int, int] | None = None,
+    columns: tuple[int, int] | None = None,
+) -> Array:
+    """A fit, NaN at energies, or times, where an amplitude has no data; `rows` and `columns` are
+    the fit window within it."""
+    problem = getattr(result, "problem", None)
+    file = None if problem is None else problem.free
+    if file is None or not np.any(empty := file.without_data):
+        return fit
+    linear = result.amplitudes
+    gap = empty & np.any(list(linear.unknown.values()), axis=0)
+    opened = np.array(fit)
+    inside = opened[slice_of(rows), slice_of(columns)]
+    inside[(slice(None), gap) if linear.axis == "energy" else gap] = np.nan
+    return opened

@@ -15,13 +15,14 @@ from pyspec.fit.amplitudes.time_zero import beside
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.same_data import need_same
 from pyspec.model import Par
-from pyspec.model.build.free import dispersed, single_valued
+from pyspec.model.build.free import allowed, dispersed, single_valued
 from pyspec.model.data.windows import slice_of
 from pyspec.plan import compile_model
 from pyspec.plan.following import Followers, Following
 from pyspec.plan.places import Places
 
 Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 class FreePart(FitPart):
@@ -48,6 +49,24 @@ class FreePart(FitPart):
             return self.n_amplitudes
         with np.errstate(all="ignore"):
             return self.n_amplitudes - sum(self.executor.undetermined(theta, self.fixed).values())
+
+    @property
+    def without_data(self) -> Flags:
+        """(n,) where no point counts, along the axis of the free amplitudes. Such an amplitude
+        cannot be solved for, and a fit holds it at 0. That 0 is not a result."""
+        return ~self.executor.has_data[:, 0]
+
+    def unknown(self, determined: Flags) -> Flags:
+        """(n, n_amplitudes) where an amplitude is not known: there are no data, or they do not
+        determine it. One that a range or a bound holds at 0 is known where there are data."""
+        designer, empty = self.executor.designer, self.without_data
+        found = np.empty_like(determined)
+        for k, name in enumerate(designer.free):
+            free = self.model.parameters[name].free
+            assert free is not None
+            held = ~allowed(free, designer.along) | free.positive
+            found[:, k] = ~determined[:, k] & (empty | ~held)
+        return found
 
     @cached_property
     def parameters(self) -> Mapping[str, Par]:

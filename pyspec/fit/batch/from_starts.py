@@ -12,10 +12,10 @@ from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
 from pyspec.fit.batch.pools import Pool
 from pyspec.fit.batch.solved import Solved
+from pyspec.fit.ending import Start
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
-from pyspec.fit.results.ended import Start
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.calls import stack_outside
+from pyspec.errors import ModelWarning
 from pyspec.fit.findings.kinds import GRADES, HIDES, HIDES_SAME, Kind, Numbers, Severity
 from pyspec.fit.findings.text import sentence
 
@@ -99,3 +102,9 @@ def _hides(one: Finding, other: Finding) -> bool:
         return one.kind is not Kind.MISFIT or one.severity is Severity.WRONG
     same = one.places[:1] and one.places[:1] == other.places[:1]
     return bool(same and other.kind in HIDES_SAME.get(one.kind, ()))
+
+
+def warn(label: str, findings: Iterable[object]) -> None:
+    """Shows findings as warnings, at the line that called the package."""
+    for one in findings:
+        warnings.warn(f"{label}: {one}", ModelWarning, stacklevel=stack_outside())

@@ -1,25 +1,49 @@
-"""What to doubt in a finished fit: where its lines, onsets, backgrounds and noise are not what they
-seem."""
+"""What to doubt in a finished fit: where its lines, onsets, backgrounds, kernels and noise are not
+what they seem."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
 from pyspec.fit.diagnose import MIXED, no_mixing
-from pyspec.fit.findings.direction import backwards
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.noise import counts, roots
 from pyspec.fit.part import FitPart
+from pyspec.fit.results.components import spectrum_components
+from pyspec.formula import Definition, width_of
+from pyspec.functions.quadrature import reach_of
+from pyspec.model import Component, Measurement, Model
+from pyspec.model.build.inputs import function_of
+from pyspec.model.data.energy_scale import losses_last
+from pyspec.model.data.source import source_of
+from pyspec.model.data.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
 #: The unit that models may be in, a thousand times that of the axis, which may have none.
 THOUSANDFOLD = {"": "eV", "meV": "eV", "eV": "keV"}
+
+#: END is the share of a spectrum that counts as its end. RISE is the smallest rise from end to end
+#: that counts, as a share of the highest value.
+END, RISE = 0.05, 0.02
+
+#: SURE is the rise from end to end, in its standard errors, that always counts in one spectrum
+#: beside its lines. FEWEST is the smallest number of points at an end to estimate these errors
+#: from.
+SURE, FEWEST = 5.0, 5
+
+#: A quadrature on the samples needs a kernel at least as wide as so many steps.
+MIN_STEPS = 2.0
+
+#: The part of a signal outside of the axis is reported if it moves the signal by more than this
+#: share of its range. The error of a trace of 200 points is hardly ever smaller.
+CUT_OFF = 0.005
 
 
 def doubts(
@@ -112,3 +136,167 @@ def is_late(law: OpDef) -> bool:
     Kernels and instruments keep it so."""
     in_table = law.name in OPS and not law.external
     return in_table and (not law.params or "t0" in dict(law.jumps))
+
+
+def backwards(
+    problem: FitPart, values: Mapping[str, float], sides: Mapping[str, str]
+) -> list[Finding]:
+    """Findings on Shirley and Tougaard backgrounds that ended at 0 or below, or whose axis says
+    of itself that it runs against the losses."""
+    model, measurement, outline = problem.model, problem.measurement, problem.outline
+    assert model.energy is not None
+    against = losses_last(measurement.labels, model.energy)
+    if against is not None:
+        return [
+            Finding(Kind.BACKWARD_AXIS, (name,), {"axis": against})
+            for name in outline.losses
+            if against
+        ]
+    names = [name for name in outline.losses if values[name] < 0.0 or sides.get(name) == "min"]
+    if not names:
+        return []
+    means, is_alone = _means(measurement), model.time is None
+    kept = ~np.isnan(means)
+    spectrum, least = means[kept], RISE * float(np.ptp(means[kept]))
+    if is_alone:  # the tail of a line near one end rises towards it, too
+        peaks, _ = spectrum_components(model, dict(values), measurement)
+        spectrum = spectrum - np.sum([*peaks.values(), np.zeros(means.size)], axis=0)[kept]
+    n = max(1, int(END * spectrum.size))
+    first, last = spectrum[:n], spectrum[-n:]
+    rise = float(last.mean() - first.mean())
+    if n >= FEWEST and is_alone:
+        least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
+    if not rise > least:
+        return []
+    end = float(model.energy[slice_of(measurement.columns)][-1])
+    return [
+        Finding(Kind.BACKWARD_AXIS, (name,), {"value": values[name], "end": end}) for name in names
+    ]
+
+
+def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
+    """The mean of each column of the window, NaN where every point is masked."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.means
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
+    if measurement.keep is not None:
+        data = np.where(measurement.window(measurement.keep), data, np.nan)
+    data = data.reshape(-1, data.shape[-1])
+    means = np.full(data.shape[-1], np.nan)
+    seen = ~np.isnan(data).all(axis=0)
+    means[seen] = np.nanmean(data[:, seen], axis=0)
+    return means
+
+
+def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
+    """Findings about convolutions narrower than two time steps, and about signals that an end of
+    the axis cuts off below one, at these values of the parameters."""
+    model, outline, parameters = problem.model, problem.outline, problem.parameters
+    time, found = model.time, list[Finding]()
+    if time is None or time.size < 2:
+        return found
+    for name in ("",) if outline.is_time_model else outline.sampled:
+        par = parameters.get(name)
+        above = model if outline.is_time_model else None if par is None else par.dynamics
+        if above is not None:
+            found += _cut_off(model, above.components, values)
+            largest = float((time[1:] - time[:-1]).max())
+            if not _all_wide(outline.widths[name], values, largest):
+                found += _kernels(above.components, values, time, largest)
+    return found
+
+
+def _cut_off(
+    model: Model, components: Sequence[Component], values: Mapping[str, float]
+) -> list[Finding]:
+    """Kernels that reach beyond the axis to where their signal still changes.
+
+    A convolution goes on with the edge value there. The laws give the signal s itself. At an end
+    the value is therefore wrong by the integral of s' outside of the axis, times the share of the
+    kernel that lies there.
+    """
+    time = model.time
+    assert time is not None
+    found = []
+    for index, kernel in enumerate(components):
+        laws = [law for law in components[index + 1 :] if law.op.params and not law.subcycle]
+        others = any(law.op.kind in ("KERNEL", "IRF") for law in laws)
+        is_known = all(par.name in values for law in laws for par in law.parameters)
+        if kernel.op.kind != "KERNEL" or not laws or others or not is_known:
+            continue
+        with np.errstate(all="ignore"):  # a kernel may have no end
+            away, shares = reach_of(kernel.op, *_values(kernel, values))
+            outside = time[0] - away, time[-1] + away
+            axis = np.concatenate([outside[0][::-1], time, outside[1]])
+            signal = sum(
+                function_of(law.op, model.inputs)(axis, *_values(law, values)) for law in laws
+            )
+        changes = [np.diff(side) for side in (signal[: away.size][::-1], signal[-away.size :])]
+        moved = [
+            abs(float(np.sum(change * 0.5 * (share[1:] + share[:-1]))))
+            for change, share in zip(changes, shares, strict=True)
+        ]
+        range_ = float(np.ptp(signal[away.size : -away.size]))
+        if max(moved) > CUT_OFF * range_:
+            at = float(time[0] if moved[0] > moved[1] else time[-1])
+            numbers = {"share": max(moved) / range_ if range_ else math.inf, "time": at}
+            found.append(Finding(Kind.SIGNAL_CUT_OFF, (kernel.parameters[0].name,), numbers))
+    return found
+
+
+def _values(component: Component, values: Mapping[str, float]) -> list[float]:
+    return [values[par.name] for par in component.parameters]
+
+
+def _all_wide(widths: Sequence[str] | None, values: Mapping[str, float], largest: float) -> bool:
+    """Whether it is clear at one glance that no kernel is narrower than two steps."""
+    if widths is None:
+        return False
+    least = min(map(values.__getitem__, widths), default=math.inf)
+    return least >= MIN_STEPS * largest
+
+
+def _kernels(
+    components: Sequence[Component], values: Mapping[str, float], time: Array, largest: float
+) -> list[Finding]:
+    found = []
+    for index, kernel in enumerate(components):
+        op = kernel.op
+        if op.kind != "KERNEL":
+            continue
+        name, width, by_formula = _width(kernel, op.own, values)
+        if not width < MIN_STEPS * largest:
+            continue
+        step = _step(components[index + 1 :], values, time, time[1:] - time[:-1])
+        if width < MIN_STEPS * step:
+            numbers = {"width": width, "step": step, "by_formula": by_formula}
+            found.append(Finding(Kind.KERNEL_UNDERSAMPLED, (name,), numbers))
+    return found
+
+
+def _width(kernel: Component, own: object, values: Mapping[str, float]) -> tuple[str, float, bool]:
+    """The name of the width of a kernel, the width, and whether the kernel is one by formula: of it
+    the integral over the value in the middle."""
+    if isinstance(own, Definition):
+        width = width_of(own, [values[par.name] for par in kernel.parameters])
+        return kernel.name, width, True
+    name = kernel.parameters[0].name
+    return name, values[name], False
+
+
+def _step(
+    laws: Sequence[Component], values: Mapping[str, float], time: Array, steps: Array
+) -> float:
+    """The step where the laws set in; the smallest one where that is not known."""
+    onsets = [
+        values[par.name]
+        for law in laws
+        if not law.subcycle
+        for par in law.parameters
+        if par.argument == "t0" and time[0] <= values[par.name] <= time[-1]
+    ]
+    if not onsets:
+        return float(steps.min())
+    places = np.clip(np.searchsorted(time, onsets, side="right") - 1, 0, steps.size - 1)
+    return float(steps[places].max())

@@ -1,13 +1,22 @@
-"""What is looked for at each level: at the end of a fit, in its residual, by further fits."""
+"""What is looked for in a fit of one file, or of several under the names of a project: at its end,
+in its residual, by further fits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError, FitError
+from pyspec.fit.amplitudes.part import FreePart
+from pyspec.fit.counts import negative
+from pyspec.fit.findings.coincide import coinciding
 from pyspec.fit.findings.deep import biased, exchanged, skewed
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding, unique
+from pyspec.fit.findings.finished import cautions, doubts
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.laws import (
     bent_followers,
@@ -17,9 +26,122 @@ from pyspec.fit.findings.laws import (
 )
 from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines, unseen_lines
 from pyspec.fit.findings.scatter import of_scatter
+from pyspec.fit.followers import local
 from pyspec.fit.objective import Objective
+from pyspec.fit.part import FitPart
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.ended import EndedFit, need_fitted
 from pyspec.fit.solve.robust import Robust
+
+Array = npt.NDArray[np.float64]
+
+#: Parameters of a line that say how high and where it is; the others make its shape.
+PLACE = ("A", "x0")
+
+
+def cautions_of(problem: FitProblem, values: Mapping[str, float]) -> list[Finding]:
+    """What may mislead at these values."""
+    if problem.only is not None:
+        return cautions(problem.only, values)
+    own = [cautions(file, local(values, full)) for file, full in problem.named_files]
+    return [*_apart(problem), *problem.spanning.nowhere, *_by_file(own, problem.full)]
+
+
+def doubts_of(
+    problem: FitProblem,
+    theta: Array,
+    values: Mapping[str, float],
+    sides: Mapping[str, str],
+    chisqr: float,
+) -> list[Finding]:
+    """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
+    ended at."""
+    if problem.only is not None:
+        return _doubts(problem.only, theta, values, sides, chisqr)
+    found = [
+        _doubts(file, at, local(values, full), local(sides, full), None)
+        for (file, at), full in zip(problem.files_at(theta), problem.full, strict=True)
+    ]
+    return _by_file(found, problem.full)
+
+
+def _doubts(
+    file: FitPart,
+    theta: Array,
+    values: Mapping[str, float],
+    sides: Mapping[str, str],
+    chisqr: float | None,
+) -> list[Finding]:
+    """Those of one file; `chisqr` is None where it is not known yet."""
+    found = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
+    if not isinstance(file, FreePart):
+        return found
+    with np.errstate(all="ignore"):
+        lost = file.executor.undetermined(theta, file.fixed)
+        found += coinciding(file.executor.designer, theta, file.fixed)
+    axis = {"energy": "energies", "time": "times"}[file.executor.designer.axis]
+    return found + [
+        Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
+        for name, count in lost.items()
+    ]
+
+
+def at_the_bound(
+    problem: FitProblem,
+    name: str,
+    side: str,
+    limit: float,
+    gain: float,
+    chisqr: float,
+    variance: float,
+) -> Finding:
+    """The finding about a parameter that ended at a bound, and what a wider one would gain in χ²;
+    less than the variance of a point is nothing."""
+    numbers: dict[str, object] = {"side": side, "limit": limit, "gain": gain, "chisqr": chisqr}
+    numbers |= {"variance": variance, "function": "", "shape": False}
+    file, names = next((file, full) for file, full in problem.named_files if name in full.values())
+    owners = (
+        (line, par)
+        for line in file.model.components
+        for par in line.parameters
+        if names.get(par.name) == name
+    )
+    if gain >= variance and (owner := next(owners, None)) is not None:
+        line, par = owner
+        if limit in line.op.default_bounds(par.argument):
+            numbers["function"] = line.op.name
+        numbers["shape"] = line.op.kind == "PEAK" and par.argument not in PLACE
+    return Finding(Kind.AT_BOUND, (name,), numbers)
+
+
+def _by_file(
+    found: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
+) -> list[Finding]:
+    """The findings of each file under the names of the project; those that all files have once."""
+    named = [
+        [one.renamed(full, index) for one in unique(own)]
+        for index, (own, full) in enumerate(zip(found, fulls, strict=True))
+    ]
+    whole = [replace(one, part=None) for own in named for one in own]
+    common = [one for one in unique(whole) if whole.count(one) == len(named)]
+    return common + [one for own in named for one in own if replace(one, part=None) not in common]
+
+
+def _apart(problem: FitProblem) -> list[Finding]:
+    """Findings about parameters that some files share and that others have for themselves."""
+    shared: dict[str, int] = {}
+    for index, file in enumerate(problem.files):
+        for name, par in file.parameters.items():
+            if par.scope == "project":
+                shared.setdefault(name, index)
+    found = []
+    for index, file in enumerate(problem.files):
+        for name, par in file.parameters.items():
+            if name in shared and par.scope != "project" and par.formula is None:
+                own = "free" if par.vary else "fixed"
+                numbers = {"shared_by": shared[name], "own_of": index, "own": own}
+                found.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
+    return found
 
 
 def of_end(result: EndedFit) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from pyspec.calls import Named
 from pyspec.errors import DataError, FitError
 from pyspec.executor import make_executor
 from pyspec.executor.protocol import Stored
-from pyspec.fit.ending import Ending, information_criteria
+from pyspec.fit.ending import Ending, Start, information_criteria
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem, OnDemand
@@ -43,26 +43,6 @@ class Statistics(Named[float]):
     """Numbers by name."""
 
     what = "statistic"
-
-
-@dataclass(frozen=True)
-class Start:
-    """How the fit from one start ended.
-
-    Attributes
-    ----------
-    start, values : name → start value and final value of the free parameters; `values` is empty
-        where the fit failed
-    chisqr, success, message : of that fit; NaN, False and the error where it failed
-    agrees : whether its chi² is that of the best
-    """
-
-    start: Mapping[str, float]
-    values: Mapping[str, float]
-    chisqr: float
-    success: bool
-    message: str
-    agrees: bool = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.fit.amplitudes import Amplitudes
-from pyspec.fit.amplitudes.amplitudes import amplitudes_of
-from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.amplitudes.amplitudes import amplitudes_of, open_fit
 from pyspec.fit.amplitudes.predict import amplitude_components, predict_amplitudes
 from pyspec.fit.findings.counted import Told
 from pyspec.fit.findings.finding import Finding, ordered

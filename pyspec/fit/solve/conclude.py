@@ -14,7 +14,7 @@ from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.ending import Ending, bounds_said
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.of_files import at_the_bound, cautions_of, doubts_of
+from pyspec.fit.findings.levels import at_the_bound, cautions_of, doubts_of
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.determined import Verdict, described
 from pyspec.fit.solve.in_doubt import ending_in_doubt

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError, TooLargeError
 from pyspec.fit.batch.points import SumsAt, sums_at_points
-from pyspec.fit.findings.caution import warn
+from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, begin_worker
 from pyspec.fit.progress import Steps
 from pyspec.fit.results.ended import EndedFit, not_converged

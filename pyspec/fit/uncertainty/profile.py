@@ -37,8 +37,7 @@ from scipy.special import erf, erfinv, fdtr, fdtri
 from pyspec.calls.given import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
 from pyspec.fit.batch.points import sums_at_points
-from pyspec.fit.findings.caution import warn
-from pyspec.fit.findings.finding import Finding
+from pyspec.fit.findings.finding import Finding, warn
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.objective import Objective

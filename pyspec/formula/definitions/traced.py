@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.rules import written
 
+#: Any Python function of arrays and numbers.
+Function: TypeAlias = Callable[..., Any]
+
+#: What a kernel declares of itself.
+Declared: TypeAlias = Function | str | float
+
 #: A value is written as a line of its own where its text would be nested deeper.
 _DEEPEST = 30
 
@@ -34,7 +40,7 @@ class Traced:
     """A function in Python and the formula that it is. Calling it calls the function; models name
     it like one by formula, and :func:`pyspec.components.registered` writes it."""
 
-    def __init__(self, function: Callable[..., Any], op: OpDef) -> None:
+    def __init__(self, function: Function, op: OpDef) -> None:
         functools.update_wrapper(self, function)
         self.function, self.op = function, op
 
@@ -53,14 +59,14 @@ class Traced:
 
 @answered
 def function(
-    function: Callable[..., Any] | None = None,
+    function: Function | None = None,
     /,
     *,
     domain: str = "energy",
     name: str = "",
     params: str = "",
-    reach: Any = None,
-    tail: Any = None,
+    reach: Declared | Sequence[Declared] | None = None,
+    tail: Declared | Sequence[Declared] | None = None,
     inputs: str = "",
 ) -> Any:
     """Lets models name a Python function, which is traced to a formula and runs in C.
@@ -103,11 +109,11 @@ def function(
 
 
 def _trace(
-    function: Callable[..., Any],
+    function: Function,
     domain: str,
     name: str,
     params: str,
-    parts: Mapping[str, Any],
+    parts: Mapping[str, Declared | Sequence[Declared]],
     inputs: str,
 ) -> Traced:
     name = name or getattr(function, "__name__", "")
@@ -151,14 +157,16 @@ def _names(text: str) -> list[str]:
     return [param_name(part) for part in text.split(",") if part.strip()]
 
 
-def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[str, Any]]:
+def _declared(
+    parts: Mapping[str, Declared | Sequence[Declared]], domain: str, name: str
+) -> list[tuple[str, Declared]]:
     """What a kernel declares besides its formula: one for both sides, or one for each."""
     if parts and domain != KERNEL:
         raise ModelError(
             f"{name}: {next(iter(parts))} belongs to a kernel; write domain='kernel', or leave it "
             "out"
         )
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, Declared]] = []
     for part in PARTS:
         what = parts.get(part, ())
         sides = what if isinstance(what, (tuple, list)) else (what,)
@@ -177,7 +185,7 @@ def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[st
 
 
 def _traced_text(
-    function: Callable[..., Any],
+    function: Function,
     inputs: list[placeholder],
     name: str,
     part: str = "",
@@ -188,7 +196,7 @@ def _traced_text(
     return formula_text(root, {node: node.name for node in inputs}, taken)
 
 
-def _arguments(function: Callable[..., Any], name: str) -> list[str]:
+def _arguments(function: Function, name: str) -> list[str]:
     """The names of the parameters: all arguments but the first."""
     try:
         found = list(inspect.signature(function).parameters.values())
@@ -200,9 +208,7 @@ def _arguments(function: Callable[..., Any], name: str) -> list[str]:
     return [one.name for one in found[1:]]
 
 
-def _called(
-    function: Callable[..., Any], inputs: list[placeholder], name: str, part: str
-) -> AnyNode:
+def _called(function: Function, inputs: list[placeholder], name: str, part: str) -> AnyNode:
     remedy = "; write what NumPy can do, or use pyspec.register_function, which takes any function"
     if part:
         name, remedy = f"{name}: {part}", "; write what NumPy can do, or a formula as text"
@@ -226,7 +232,7 @@ def _called(
     return root
 
 
-def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
+def _check(op: OpDef, called: Mapping[str, Function]) -> None:
     """The formulas say what the functions do, where these are finite: the value "" and what a
     kernel declares."""
     values = [_VALUES[k % len(_VALUES)] + 0.01 * k for k in range(len(op.params))]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyspec.errors import DataError, one_line
+from pyspec.io.archive.fields import Record, Reference
 from pyspec.io.optional import need
 from pyspec.io.readers.hdf5 import opened
 from pyspec.io.sources.arrays import ArraySource, HDF5Source, as_source, by_reference
@@ -17,9 +17,9 @@ from pyspec.model.data.lazy_weights import Beside, Kept, Weights
 from pyspec.model.data.source import LOADED, Seen, Source, source_of, whole_of
 
 
-def references_of(measurement: Measurement) -> list[dict[str, Any]]:
+def references_of(measurement: Measurement) -> list[dict[str, object]]:
     """What an archive keeps of data, weights and mask by reference that are too large for it."""
-    found = []
+    found: list[dict[str, object]] = []
     for what in ("data", "weight", "keep"):
         given = getattr(measurement, what)
         if not is_left_out(given):
@@ -27,7 +27,7 @@ def references_of(measurement: Measurement) -> list[dict[str, Any]]:
         beside = given if isinstance(given, Beside) else None
         seen = measurement.seen if beside is None else beside.seen
         places = sorted(seen)
-        one: dict[str, Any] = {
+        one: dict[str, object] = {
             "what": what,
             **_address(beside.given if beside is not None else given),
         }
@@ -48,7 +48,7 @@ def as_given(data: object) -> Any:
     return np.asarray(data) if source is None else source
 
 
-def measured_again(record: Mapping[str, Any], data: Any) -> Measurement:
+def measured_again(record: Record, data: object) -> Measurement:
     """The measurement of a fit of an archive, with these data, or those where they stood; without
     data where nothing is known of them.
 
@@ -76,14 +76,14 @@ def is_left_out(given: object) -> bool:
     return source is not None and source.nbytes > LOADED
 
 
-def opened_again(reference: Mapping[str, Any]) -> tuple[Any, Seen]:
+def opened_again(reference: Reference) -> tuple[Source | Beside, Seen]:
     """Data, weights or mask of an archive where they stand, with their checksums.
 
     Raises :class:`DataError` where they are not there any more, or nobody knows where they were.
     """
     source = _open(reference)
-    keys = ("begin", "end", "checksum")
-    rows = zip(*(np.asarray(reference[key]).tolist() for key in keys), strict=True)
+    columns = (reference["begin"], reference["end"], reference["checksum"])
+    rows = zip(*(np.asarray(column).tolist() for column in columns), strict=True)
     seen = Seen({(begin, end): checksum for begin, end, checksum in rows})
     if reference["what"] == "data":
         return source, seen
@@ -117,8 +117,8 @@ def _local(what: str, path: str, is_store: bool, say: str) -> Path:
     return place
 
 
-def _open(reference: Mapping[str, object]) -> Source:
-    kind, path, key = (str(reference[name]) for name in ("kind", "path", "key"))
+def _open(reference: Reference) -> Source:
+    kind, path, key = map(str, (reference["kind"], reference["path"], reference["key"]))
     what = "the data" if reference["what"] == "data" else f"the {reference['what']}"
     say = "hand them over: refit(data)" if what == "the data" else "fit them again from your script"
     if not kind:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,14 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError, cut, one_line, shortened
 from pyspec.io.archive import header
-from pyspec.io.archive.tree import Reader, packing, tree_digest, write_tree
+from pyspec.io.archive.tree import Reader, Tree, packing, tree_digest, write_tree
 from pyspec.model.data.digest import digest
 
 if TYPE_CHECKING:
     import h5py
 
-Arrays = dict[str, npt.NDArray[Any]]
+Fit = Mapping[str, object]
+Arrays = dict[str, npt.NDArray[np.generic]]
 
 #: What a person called a fit, and when it ended: it is the same fit under another name.
 NAMED = ("label", "timestamp")
@@ -40,7 +41,7 @@ _MOST = 100
 
 
 def write_items(
-    file: h5py.File, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
+    file: h5py.File, fits: Sequence[Fit], arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> None:
     """Adds fits and arrays that are not there yet to an archive or to an empty file.
 
@@ -76,7 +77,7 @@ def write_items(
         dataset[...] = array
 
 
-def _places(group: h5py.Group, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
     """New fits by their places. Fits that the archive holds already move behind the others, so that
     `fits` are its last ones in their order."""
     old = sorted(group, key=int)
@@ -108,21 +109,22 @@ def _places(group: h5py.Group, fits: Sequence[Mapping[str, Any]]) -> dict[str, M
 
 
 def _given(
-    group: h5py.Group, old: Sequence[str], fits: Sequence[Mapping[str, Any]]
-) -> tuple[list[Any], set[str]]:
+    group: h5py.Group, old: Sequence[str], fits: Sequence[Fit]
+) -> tuple[list[str | Fit], set[str]]:
     """(new fits, and names of fits that the archive holds, in the order of `fits`; names of fits
     that are replaced by one with another label)."""
     if not old:
         return [*fits], set()
     known = {bytes(group[name].attrs["sha256"]): name for name in old}
-    given: list[Any] = [known.get(tree_digest(fit).encode(), fit) for fit in fits]
+    given: list[str | Fit] = [known.get(tree_digest(fit).encode(), fit) for fit in fits]
     taken, gone = {one for one in given if isinstance(one, str)}, set()
     alike = {_unnamed_of(group[name]): name for name in old if name not in taken}
     for k, fit in enumerate(given):
-        name = None if isinstance(fit, str) else alike.get(_unnamed(fit))
-        if name is not None and fit.get("label") in (None, _label_of(group[name])):
+        if isinstance(fit, str) or (name := alike.get(_unnamed(fit))) is None:
+            continue
+        if fit.get("label") in (None, _label_of(group[name])):
             given[k] = name
-        elif name is not None:
+        else:
             gone.add(name)
     return [one for one in given if not (isinstance(one, str) and one in gone)], gone
 
@@ -170,7 +172,7 @@ def fit_names(file: h5py.File) -> list[str]:
     return sorted(file["fits"], key=int)
 
 
-def _fit(reader: Reader, file: h5py.File, name: str) -> dict[str, Any]:
+def _fit(reader: Reader, file: h5py.File, name: str) -> Tree:
     group = file["fits"][name]
     found, own = reader.tree(group)
     if bytes(group.attrs["sha256"]).decode() != own or not isinstance(found, dict):
@@ -178,14 +180,14 @@ def _fit(reader: Reader, file: h5py.File, name: str) -> dict[str, Any]:
     return found
 
 
-def _array(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[Any]:
+def _array(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[np.generic]:
     array = reader.array(file["arrays"][name])
     if digest(array) != name:
         raise DataError(f"arrays/{name}: its sha256 differs")
     return array
 
 
-def item_of(reader: Reader, file: object, kind: str, name: str) -> Any:
+def item_of(reader: Reader, file: object, kind: str, name: str) -> Tree | npt.NDArray[np.generic]:
     """One fit ("fits") or one array ("arrays"), its digest checked.
 
     Raises whatever damage leads to.
@@ -206,7 +208,7 @@ def check_root(file: h5py.File, path: Path) -> None:
 
 
 @contextmanager
-def opened(h5py: ModuleType, path: Path, shown: Path) -> Iterator[Any]:
+def opened(h5py: ModuleType, path: Path, shown: Path) -> Iterator[h5py.File]:
     """The archive `path`, open for reading; errors call it `shown`."""
     try:
         file = h5py.File(path, "r")
@@ -242,7 +244,7 @@ class Wanted:
 
 def load_checked(
     h5py: ModuleType, path: Path, wanted: Wanted | None = None
-) -> tuple[list[dict[str, Any]], Arrays]:
+) -> tuple[list[Tree], Arrays]:
     """Fits and arrays of an archive whose bytes were checked; their digests are checked too. With
     `wanted` those fits and their data, and nothing else is read."""
     with opened(h5py, path, path) as file:

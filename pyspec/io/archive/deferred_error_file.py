@@ -12,7 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import h5py
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 
 class SteadyFile(io.RawIOBase):
@@ -48,7 +52,7 @@ class SteadyFile(io.RawIOBase):
         """As of any file."""
         return self._file.tell()
 
-    def readinto(self, buffer: Any, /) -> int:
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Reads as any file does; gives zero bytes where a write has failed."""
         view = memoryview(buffer).cast("B")
         done = 0
@@ -59,7 +63,7 @@ class SteadyFile(io.RawIOBase):
             return len(view)
         return done
 
-    def write(self, data: Any, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Writes all of `data`, or keeps the error."""
         view = memoryview(data).cast("B")
         done = 0
@@ -86,7 +90,7 @@ class SteadyFile(io.RawIOBase):
 
 
 @contextmanager
-def written(h5py: ModuleType, path: Path, new: bool, **options: object) -> Iterator[Any]:
+def written(h5py: ModuleType, path: Path, new: bool, **options: object) -> Iterator[h5py.File]:
     """An HDF5 file, made (`new`) or added to; afterwards every write has succeeded.
 
     Raises the first OSError of a write. Options as of ``h5py.File``.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
+import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, one_of
@@ -20,6 +21,7 @@ from pyspec.io.archive.contents import Arrays, Wanted, load_checked, opened, wri
 from pyspec.io.archive.deferred_error_file import written
 from pyspec.io.archive.header import DamageError
 from pyspec.io.archive.salvage import Report, salvaged
+from pyspec.io.archive.tree import Tree
 from pyspec.io.atomic import folder_lock, plain_path, replacing
 from pyspec.io.optional import need
 
@@ -29,9 +31,9 @@ MODES = ("append", "new", "replace")
 @answered
 def save_archive(
     path: str | Path,
-    contents: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    contents: Mapping[str, object] | Sequence[Mapping[str, object]],
     *,
-    arrays: Mapping[str, npt.NDArray[Any]] | None = None,
+    arrays: Mapping[str, npt.NDArray[np.generic]] | None = None,
     mode: str = "append",
 ) -> None:
     """Adds fits to an archive; afterwards the file is the new one, or the old one.
@@ -76,7 +78,7 @@ def save_archive(
             header.seal(part)
 
 
-def _copy_checked(h5py: Any, target: Path, part: Path) -> None:
+def _copy_checked(h5py: ModuleType, target: Path, part: Path) -> None:
     """A whole archive of this version at `part`."""
     if not target.is_file():
         raise DataError(f"{target}: is no file; choose another name")
@@ -126,7 +128,7 @@ def check_archive(path: Path) -> None:
 @answered
 def load_archive(
     path: str | Path, *, skip: bool = False
-) -> tuple[list[dict[str, Any]], Arrays, Report | None]:
+) -> tuple[list[Tree], Arrays, Report | None]:
     """All fits of an archive in the order they were saved, the arrays that they share, and a
     report. The report is None unless `skip` is True and the archive is damaged: then a process with
     limited memory and time reads item by item and leaves out the damaged ones.
@@ -139,7 +141,7 @@ def load_archive(
 
 def read_archive(
     path: str | Path, skip: bool, wanted: Wanted | None = None
-) -> tuple[list[dict[str, Any]], Arrays, Report | None]:
+) -> tuple[list[Tree], Arrays, Report | None]:
     """As :func:`load_archive`; of a whole archive with `wanted` those fits and their data alone."""
     h5py = need("h5py", "an archive of fits")
     file = existing(path)

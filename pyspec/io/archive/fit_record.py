@@ -39,13 +39,12 @@ from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
-Record = Mapping[str, Any]
 
 #: Numbers of a slice, and its texts.
 NUMBERS, TEXTS = ("redchi", "chisqr", "nfev"), ("status", "message")
 
 
-def record_of(result: FitResult | SliceResults) -> dict[str, Any]:
+def record_of(result: FitResult | SliceResults) -> dict[str, object]:
     """One fit, or the fits of slices, all but the data; see :func:`pyspec.io.save_archive`."""
     own = _slices_record(result) if isinstance(result, SliceResults) else _fit_record(result)
     named = {name: text for name in NAMED if (text := vars(result).get(name))}
@@ -55,7 +54,7 @@ def record_of(result: FitResult | SliceResults) -> dict[str, Any]:
 # one fit
 
 
-def _fit_record(result: FitResult) -> dict[str, Any]:
+def _fit_record(result: FitResult) -> dict[str, object]:
     own = result._problem
     return {
         "kind": "fit",
@@ -80,19 +79,17 @@ def _fit_record(result: FitResult) -> dict[str, Any]:
         "findings": _lines(result.findings),
         "level": result.level,
         "diagnosed": np.array(result.diagnosed, np.float64),
-        **_common(result, own.model),
+        **_common(result, own.model, own.model.time),
     }
 
 
 # slices
 
 
-def _slices_record(slices: SliceResults) -> dict[str, Any]:
+def _slices_record(slices: SliceResults) -> dict[str, object]:
     """Slices, all but their data: values as arrays (n_parameters, n_slices)."""
     model, results = slices.model, [fit.result for fit in slices]
     done = next((one for one in results if one is not None), None)
-    common = _common(slices, model)
-    common["axes"]["time"] = np.asarray(slices.time, dtype=np.float64)
     rows = [
         ParameterRow(par.name, values, None, par.vary, par.min, par.max, par.expr, values)
         for par, values in zip(model.parameters.values(), model.values.values(), strict=True)
@@ -133,7 +130,7 @@ def _slices_record(slices: SliceResults) -> dict[str, Any]:
         "settings": _settings(
             "" if done is None else done.method, slices.backend, settings_of(slices)
         ),
-        **common,
+        **_common(slices, model, np.asarray(slices.time, dtype=np.float64)),
     }
 
 
@@ -149,13 +146,15 @@ def _covariances(results: Sequence[FitResult | None]) -> Array | None:
     return np.array([np.full(shape, np.nan) if one is None else one for one in known])
 
 
-def _common(result: FitResult | SliceResults, model: Model) -> dict[str, Any]:
+def _common(
+    result: FitResult | SliceResults, model: Model, time: Array | None
+) -> dict[str, object]:
     measurement = result.measurement
     return {
         "texts": _texts(model),
         "axes": {
             "energy": model.energy,
-            "time": model.time,
+            "time": time,
             "aux": model.aux,
             "aux_weights": model.aux_weights,
         },
@@ -167,7 +166,7 @@ def _common(result: FitResult | SliceResults, model: Model) -> dict[str, Any]:
     }
 
 
-def _window(measurement: Measurement) -> dict[str, Any]:
+def _window(measurement: Measurement) -> dict[str, object]:
     """The window, and all else that a Measurement has beside its data."""
     found = {}
     for one in fields(measurement):
@@ -179,7 +178,7 @@ def _window(measurement: Measurement) -> dict[str, Any]:
     return found
 
 
-def _texts(model: Model) -> dict[str, Any]:
+def _texts(model: Model) -> dict[str, object]:
     dynamics, profiles = [], []
     for par in model.parameters.values():
         if par.dynamics is not None:
@@ -201,7 +200,7 @@ def _texts(model: Model) -> dict[str, Any]:
     return texts
 
 
-def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[str, object]:
     """How the fit was run; a function that is the loss is known by its name, and other options that
     are no plain values are left out."""
     options = dict(settings)
@@ -221,7 +220,7 @@ def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[st
 # parameters
 
 
-def _columns(table: ParameterTable) -> dict[str, Any]:
+def _columns(table: ParameterTable) -> dict[str, object]:
     columns = {name: table[name] for name in table.columns}
     for name in ("value", "stderr", "min", "max", "init"):
         columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
@@ -238,7 +237,7 @@ ARRAYS = ("theta", "covariance", "side", "factor", "fisher")
 AT = ("intervals", "gains", "wide")
 
 
-def _ending_record(ending: Ending) -> dict[str, Any]:
+def _ending_record(ending: Ending) -> dict[str, object]:
     found = {name: getattr(ending, name) for name in (*ONE, *ARRAYS)}
     found["end"], found["reached"] = ending.end
     found["lost"] = np.array(ending.lost, np.int64)
@@ -257,7 +256,7 @@ def _ending_record(ending: Ending) -> dict[str, Any]:
 OF_ENDING = ("chisqr", "redchi", "n_data", "n_free")
 
 
-def _statistics(result: FitResult) -> dict[str, Any]:
+def _statistics(result: FitResult) -> dict[str, object]:
     own = {name: getattr(result, name) for name in OF_ENDING}
     return {**_goodness(result), **own}
 
@@ -273,14 +272,14 @@ def _goodness(result: FitResult) -> dict[str, float]:
 def _lines(findings: Sequence[Finding]) -> str:
     """Findings as JSON, each a line of its own."""
 
-    def plain(one: Any) -> Any:
+    def plain(one: np.generic) -> object:
         return one.item()
 
     known = [{**one.to_dict(), "numbers": dict(one.numbers)} for one in findings]
     return "\n".join(json.dumps(one, default=plain) for one in known)
 
 
-def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
+def _samples(samples: MCMCResult | None) -> dict[str, object] | None:
     """Samples of the posterior, where there are some."""
     if samples is None:
         return None

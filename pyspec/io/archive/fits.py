@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
 from pyspec.fit.results.ended import title_of
 from pyspec.fit.results.same_data import changed
-from pyspec.io.archive.contents import Wanted
+from pyspec.io.archive.contents import Arrays, Wanted
+from pyspec.io.archive.fields import Record
 from pyspec.io.archive.file import read_archive, save_archive
 from pyspec.io.archive.fit_record import record_of
 from pyspec.io.archive.results import result_of
-from pyspec.model.data.checksum import checksum
+from pyspec.model.data.checksum import Data, checksum
 from pyspec.model.data.digest import checksum_of, digest
 from pyspec.model.data.source import LOADED, source_of
 
@@ -85,7 +85,7 @@ def _whole_of(fit: object) -> str:
     return "; of fit_many save [fits.result(k) for k in range(len(fits))], which fits once more"
 
 
-def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
+def _checksum_now(fit: FitResult | SliceResults, data: Data) -> int:
     if source_of(data) is not None:
         return checksum_of(replace(fit.measurement))  # which reads them again
     return checksum(data)
@@ -129,7 +129,7 @@ def load_fit(
     fit_type: str | None = None,
     file: str | None = None,
     damaged: str = "raise",
-    data: object = None,
+    data: Data | None = None,
 ) -> Any:
     """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`, or
     :class:`SliceResults`. `data` are those of a fit that was saved without; `damaged` as of
@@ -143,7 +143,7 @@ def _loaded(
     names: Mapping[str, str | None],
     damaged: str,
     last: bool = False,
-    data: object = None,
+    data: Data | None = None,
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of these names, where they are given: all, or at least the last of them."""
     if damaged not in ("raise", "skip"):
@@ -156,7 +156,7 @@ def _loaded(
 
 
 def fits_of(
-    path: str | Path, wanted: Wanted, damaged: str = "raise", data: object = None
+    path: str | Path, wanted: Wanted, damaged: str = "raise", data: Data | None = None
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of an archive that are wanted. Of a damaged one all that have the texts, where the
     last of them was wanted.
@@ -188,9 +188,9 @@ def _no_such_fit(path: str | Path, what: str, damaged: str) -> DataError:
 
 def _restored(
     path: str | Path,
-    record: Mapping[str, Any],
-    arrays: Mapping[str, npt.NDArray[Any]],
-    data: Any,
+    record: Record,
+    arrays: Arrays,
+    data: Data | None,
 ) -> FitResult | SliceResults:
     try:
         own = arrays.get(record["data_sha256"])

@@ -19,7 +19,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from pyspec.errors import DataError
 
@@ -72,7 +72,7 @@ class DamageError(DataError):
         self.what = what
         super().__init__(what if path is None else f"{path}: is damaged: {what}; {REMEDY}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[DataError], tuple[object, ...]]:
         return DataError, self.args
 
 

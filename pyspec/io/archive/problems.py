@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from pyspec.fit import ParameterRow, ParameterTable
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.formula import parse
 from pyspec.io.archive.addresses import measured_again
+from pyspec.io.archive.fields import Array, Columns, Record, Settings, Texts
 from pyspec.model import (
     Measurement,
     Model,
@@ -27,10 +27,9 @@ from pyspec.model import (
     load_time_model,
 )
 from pyspec.model.build.free import free_parameters, single_valued
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import row_of
 from pyspec.plan import CompiledModel, compile_model
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +38,13 @@ class Recorded:
     functions that are not registered, or data that are gone."""
 
     record: Record
-    data: Any
+    data: Data | None
     fixed: Mapping[str, float] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     @property
@@ -59,15 +58,15 @@ class Recorded:
         return str(self.record["model_name"])
 
     @property
-    def settings(self) -> Record:
+    def settings(self) -> Settings:
         """How it was run."""
-        found: Record = self.record["settings"]
+        found: Settings = self.record["settings"]
         return found
 
     @property
-    def axes(self) -> Record:
+    def axes(self) -> Mapping[str, Array]:
         """The full axes of the model; of slices `time` has those of the slices."""
-        found: Record = self.record["axes"]
+        found: Mapping[str, Array] = self.record["axes"]
         return found
 
     @cached_property
@@ -75,14 +74,14 @@ class Recorded:
         """The model with dynamics, profiles, axes, bounds, and the values that the fit began with.
 
         Raises :class:`ModelError` where its text has other parameters than the record."""
-        texts = self.record["texts"]
+        texts: Texts = self.record["texts"]
         label = str(texts["name"])
         load = load_time_model if texts["time_model"] else load_model
         model = load(_text(texts["model"]), label)
         model.elsewhere = {n: parse(one) for n, one in texts.get("elsewhere", {}).items()}
-        for one in texts["profiles"]:
-            profile = load_profile(_text(one["text"]), one["name"], one["target"])
-            model.add_profile(one["target"], profile)
+        for shape in texts["profiles"]:
+            profile = load_profile(_text(shape["text"]), shape["name"], shape["target"])
+            model.add_profile(shape["target"], profile)
         for one in texts["dynamics"]:
             law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
             model.add_dynamics(one["target"], law)
@@ -100,12 +99,15 @@ class Recorded:
                 par.formula = None if row.expr is None else parse(row.expr, par.where)
             if row.expr is None:
                 par.value = row.value if row.init is None else row.init
-        axes = [self.axes.get(name) for name in ("energy", "time", "aux", "aux_weights")]
-        if self.record["kind"] == "slices":  # a slice is one spectrum
-            axes[1] = None
-        energy, time, aux, weights = axes
-        inputs = dict(self.record.get("inputs") or {})
-        model.set_axes(energy, time, aux, weights, inputs=inputs or None)
+        axes, inputs = self.axes, dict(self.record.get("inputs") or {})
+        time = None if self.record["kind"] == "slices" else axes.get("time")  # one spectrum each
+        model.set_axes(
+            axes.get("energy"),
+            time,
+            axes.get("aux"),
+            axes.get("aux_weights"),
+            inputs=inputs or None,
+        )
         return model
 
     @cached_property
@@ -156,7 +158,7 @@ class RecordedSlice:
         return self.whole.model
 
     @property
-    def settings(self) -> Record:
+    def settings(self) -> Settings:
         """How it was run: the seed of random starts is counted from that of the first slice."""
         given = self.whole.settings
         options = dict(given.get("options") or {})
@@ -164,7 +166,7 @@ class RecordedSlice:
             options["seed"] += self.index
         return {**given, "options": options}
 
-    def measured(self, data: Any = None) -> Measurement:
+    def measured(self, data: Data | None = None) -> Measurement:
         """The data of the slice, or with others in their place."""
         given = row_of(self.whole.measurement, self.row)
         return given if data is None else replace(given, data=data)
@@ -198,7 +200,7 @@ def _check_shared(problem: FitProblem, record: Record) -> None:
         )
 
 
-def table_of(columns: Record) -> ParameterTable:
+def table_of(columns: Columns) -> ParameterTable:
     """The table again, from its columns."""
     rows = []
     for k, name in enumerate(columns["name"]):

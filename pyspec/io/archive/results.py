@@ -27,8 +27,10 @@ from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.parameters import FitParameters
 from pyspec.io.archive.contents import NAMED
+from pyspec.io.archive.fields import Record, Samples
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
-from pyspec.io.archive.problems import Record, Recorded, RecordedSlice, table_of
+from pyspec.io.archive.problems import Recorded, RecordedSlice, table_of
+from pyspec.model.data.checksum import Data
 from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
 from pyspec.plan.start import Limits
@@ -36,7 +38,7 @@ from pyspec.plan.start import Limits
 Array = npt.NDArray[np.float64]
 
 
-def result_of(record: Record, data: npt.NDArray[Any] | None) -> FitResult | SliceResults:
+def result_of(record: Record, data: Data | None) -> FitResult | SliceResults:
     """The fit of a record, and of its data where they are known. What depends on the model is made
     when it is asked for.
 
@@ -123,7 +125,7 @@ def _slices_of(kept: Recorded) -> SliceResults:
     ):
         raise ValueError(f"columns of other lengths than {n} slices")
     by_data = kept.data is not None
-    series: Any = kept.measurement if by_data else kept.measured
+    series = kept.measurement if by_data else kept.measured
     found = SliceResults(
         fits,
         model,
@@ -132,7 +134,7 @@ def _slices_of(kept: Recorded) -> SliceResults:
         str(kept.settings["backend"]),
         float(record["seconds"]),
         bool(record["interrupted"]),
-        checksum_of(series) if by_data else 0,
+        checksum_of(kept.measurement) if by_data else 0,
     )
     found.file_name, found.started_from = str(record["file_name"]), str(record["started_from"])
     return found
@@ -266,7 +268,7 @@ def _findings(text: object) -> tuple[Finding, ...]:
     return tuple(Finding.from_dict(json.loads(line)) for line in str(text).splitlines())
 
 
-def _samples_of(contents: Record | None) -> MCMCResult | None:
+def _samples_of(contents: Samples | None) -> MCMCResult | None:
     """The samples again. Raises ValueError where names and chain do not fit each other."""
     if contents is None:
         return None

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from pyspec.errors import DataError, one_line
 from pyspec.io.archive import contents as records
 from pyspec.io.archive import header
-from pyspec.io.archive.tree import Reader
+from pyspec.io.archive.tree import Reader, Tree
 from pyspec.io.optional import need
 from pyspec.io.sandbox import PATIENCE, limit_process, run_apart
 
@@ -63,7 +63,7 @@ class Report:
         return "; ".join(shown) + (f"; and {more} more" if more else "")
 
 
-def salvaged(path: Path) -> tuple[list[dict[str, Any]], records.Arrays, Report]:
+def salvaged(path: Path) -> tuple[list[Tree], records.Arrays, Report]:
     """The fits and arrays of an archive that are whole, and what is not.
 
     Raises :class:`DataError` where nothing can be read.

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,22 @@ MAX_DEPTH = 16
 
 #: Deflate packs at most 1032 to 1, so what claims to be larger cannot be in the file.
 MAX_RATIO = 1032
+
+
+#: What a tree holds when it is read.
+Value: TypeAlias = (
+    "str | bool | int | float | npt.NDArray[np.generic] | list[Value] | dict[str, Value] | None"
+)
+Tree: TypeAlias = dict[str, Value]
+
+
+class Packing(TypedDict, total=False):
+    """Options of h5py for a compressed dataset."""
+
+    compression: str
+    compression_opts: int
+    shuffle: bool
+    fletcher32: bool
 
 
 class TreeDigest:
@@ -57,7 +73,7 @@ class TreeDigest:
             self._hash.update(f"{len(text)}\n".encode())
             self._hash.update(text)
 
-    def numbers(self, path: str, array: npt.NDArray[Any]) -> None:
+    def numbers(self, path: str, array: npt.NDArray[np.generic]) -> None:
         """A number or an array."""
         plain = little_endian(array)
         self._line("numbers", path, f"{plain.dtype.str} {array.shape}")
@@ -93,7 +109,7 @@ class _Nowhere:
     """A group that keeps nothing."""
 
     @property
-    def attrs(self) -> dict[str, Any]:
+    def attrs(self) -> dict[str, object]:
         return {}
 
     def create_group(self, name: str, **_: object) -> _Nowhere:
@@ -110,7 +126,7 @@ def tree_digest(values: Mapping[str, object]) -> str:
 
 def _write_group(
     group: h5py.Group,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     path: str,
     where: str,
     digest: TreeDigest,
@@ -144,9 +160,9 @@ def _write_group(
             _write_array(group, key, array, packing(array.size))
 
 
-def _check_name(key: Any, place: str) -> None:
-    good = isinstance(key, str) and key not in ("", ".") and not {"/", "\x00"} & set(key)
-    if not good or not _encodes(key):
+def _check_name(key: object, place: str) -> None:
+    is_text = isinstance(key, str) and key not in ("", ".") and not {"/", "\x00"} & set(key)
+    if not is_text or not _encodes(str(key)):
         raise DataError(f"{shortened(place)}: {shortened(key)} cannot be a name in an archive")
 
 
@@ -185,7 +201,7 @@ def _write_texts(
 
 
 def _write_array(
-    group: h5py.Group, key: str, array: npt.NDArray[Any], packed: dict[str, Any]
+    group: h5py.Group, key: str, array: npt.NDArray[np.generic], packed: Packing
 ) -> None:
     """One dataset. Data without compression are handed to HDF5 directly: of some 55 datasets in a
     fit each takes 18 us here, and 65 us with ``create_dataset``."""
@@ -203,7 +219,7 @@ def _write_array(
 
 
 @cache
-def _without_times() -> Any:
+def _without_times() -> h5py.h5p.PropDCID:
     """The options of a dataset that keeps no times."""
     from h5py import h5p
 
@@ -212,7 +228,7 @@ def _without_times() -> Any:
     return options
 
 
-def _numbers(value: object, place: str) -> npt.NDArray[Any]:
+def _numbers(value: object, place: str) -> npt.NDArray[np.generic]:
     try:
         array = np.asarray(value)
     except (ValueError, OverflowError):
@@ -226,10 +242,11 @@ def _numbers(value: object, place: str) -> npt.NDArray[Any]:
     return array
 
 
-def packing(size: int) -> dict[str, Any]:
+def packing(size: int) -> Packing:
     """Options of a dataset of `size` numbers: large ones are compressed."""
-    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
-    return packed if size >= _COMPRESSED else {}
+    if size < _COMPRESSED:
+        return {}
+    return {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
 
 
 class Reader:
@@ -245,18 +262,18 @@ class Reader:
         self._h5py = h5py
         self._n_bytes = n_bytes
 
-    def tree(self, group: h5py.Group) -> tuple[Any, str]:
+    def tree(self, group: h5py.Group) -> tuple[Value, str]:
         """What was written: dicts, lists, str, bool, int, float and arrays; and its digest."""
         digest = TreeDigest()
         return self._members(group.id, "", digest, 0), digest.hex()
 
-    def array(self, item: h5py.Dataset) -> npt.NDArray[Any]:
+    def array(self, item: h5py.Dataset) -> npt.NDArray[np.generic]:
         """One dataset of numbers."""
         if item.dtype.kind not in "biuf":
             raise DataError(f"{item.name}: holds no numbers")
         return self._values(item.id)
 
-    def _members(self, group: h5py.Group, path: str, digest: TreeDigest, depth: int) -> Any:
+    def _members(self, group: h5py.Group, path: str, digest: TreeDigest, depth: int) -> Value:
         """`group` and what it holds are HDF5's own: as h5py's, they take twice the time."""
         if depth > MAX_DEPTH:
             raise DataError(f"{shortened(path)}: nested more than {MAX_DEPTH} levels")
@@ -281,7 +298,9 @@ class Reader:
             return None
         return int(self._h5py.Group(group).attrs["list"])
 
-    def _entry(self, group: object, name: bytes, path: str, digest: TreeDigest, depth: int) -> Any:
+    def _entry(
+        self, group: object, name: bytes, path: str, digest: TreeDigest, depth: int
+    ) -> Value:
         item = self._h5py.h5o.open(group, name)
         if isinstance(item, self._h5py.h5g.GroupID):
             size = self._length(item)
@@ -296,13 +315,13 @@ class Reader:
         digest.numbers(path, value)
         return value.item() if value.shape == () else value
 
-    def _texts(self, value: npt.NDArray[Any], path: str, digest: TreeDigest) -> Any:
+    def _texts(self, value: npt.NDArray[np.generic], path: str, digest: TreeDigest) -> Value:
         found = [bytes(one) for one in value.astype(object).ravel()]
         digest.texts(path, found, value.shape)
-        texts = [one.decode() for one in found]
+        texts: list[Value] = [one.decode() for one in found]
         return texts[0] if value.shape == () else texts
 
-    def _values(self, item: h5py.Dataset) -> npt.NDArray[Any]:
+    def _values(self, item: h5py.h5d.DatasetID) -> npt.NDArray[np.generic]:
         """Of a dataset: numbers, bytes, or objects that are texts of variable length. Refuses
         what the file cannot hold before anything is allocated, and what lies in other files."""
         facts = item.get_create_plist()

@@ -49,7 +49,7 @@ def read(request: Request) -> Found:
     found.labels = {kind: label, "data": keys.get("YLABEL", "")}
     beam = number(keys.get("BEAMKV", ""))
     if beam is not None and beam > 0:
-        found.meta["beam_energy"] = beam * 1e3
+        found.meta = {**found.meta, "beam_energy": beam * 1e3}
     found.notes.append(f"EMSA/MAS, {keys.get('SIGNALTYPE', 'spectrum')}")
     return found
 

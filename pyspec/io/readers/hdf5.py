@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[h5py.File]:
     """An HDF5 file, open for reading; what h5py says of a damaged one becomes a DataError.
 
     Raises :class:`DataError` where it reads from files outside of its folder, too.
@@ -102,8 +102,8 @@ def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _loader(
     path: Path, name: str, item: h5py.Group | h5py.Dataset, transposed: bool
-) -> Callable[[], npt.NDArray[Any]]:
-    def load() -> npt.NDArray[Any]:
+) -> Callable[[], npt.NDArray[np.generic]]:
+    def load() -> npt.NDArray[np.generic]:
         check_size(path, name, item.size * item.dtype.itemsize)
         array = values_of(item)
         return array.T.reshape(_line(array.T.shape)) if transposed else array
@@ -116,7 +116,7 @@ def coding_of(item: h5py.Group | h5py.Dataset) -> Coding:
     return Coding.of(item.attrs, _of_nexus(item.parent, item.name.rsplit("/", 1)[-1]))
 
 
-def _of_nexus(group: h5py.Group, name: str) -> dict[str, Any]:
+def _of_nexus(group: h5py.Group, name: str) -> dict[str, h5py.Dataset]:
     """Scaling factor and offset of a field of NXdata: ``NAME_scaling_factor``, or without a name
     those of the signal."""
     if attribute(group, "NX_class") != "NXdata":
@@ -132,7 +132,7 @@ def _of_nexus(group: h5py.Group, name: str) -> dict[str, Any]:
     return found
 
 
-def values_of(item: h5py.Group | h5py.Dataset) -> npt.NDArray[Any]:
+def values_of(item: h5py.Group | h5py.Dataset) -> npt.NDArray[np.generic]:
     """The numbers of a data set, decoded."""
     return coding_of(item).decode(np.asarray(item[()]))
 

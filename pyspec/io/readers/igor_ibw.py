@@ -131,11 +131,11 @@ def _first_text(header: Any, key: str) -> str:
     return _text(joined)
 
 
-def _text(raw: Any) -> str:
+def _text(raw: bytes) -> str:
     return bytes(raw).split(b"\x00")[0].decode("utf-8", "replace").strip()
 
 
-def _note(raw: Any) -> dict[str, str]:
+def _note(raw: bytes) -> dict[str, str]:
     """Lines "key=value" of the note."""
     lines = bytes(raw or b"").decode("utf-8", "replace").replace("\r", "\n").splitlines()
     return entries_of(lines, "=")

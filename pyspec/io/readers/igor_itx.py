@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +232,7 @@ def _block(wave: _Wave) -> Block:
     return Block(wave.name, axes_of(axes), columns, meta=_meta(wave))
 
 
-def _meta(wave: _Wave) -> dict[str, Any]:
+def _meta(wave: _Wave) -> dict[str, object]:
     lines = wave.note.replace("\\r", "\n").replace("\\n", "\n").splitlines()
     return meta_numbers(
         {**wave.meta, **entries_of(lines, "=")},

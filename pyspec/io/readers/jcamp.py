@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def read(request: Request) -> Found:
     return found
 
 
-def _block(path: Path, part: dict[str, Any], number: int) -> Block:
+def _block(path: Path, part: Mapping[str, object], number: int) -> Block:
     x, y = np.asarray(part["x"], float), np.asarray(part["y"], float)
     title = str(part.get("title", "")) or f"spectrum {number}"
     announced = part.get("npoints")

@@ -100,7 +100,9 @@ def _name_unit(found: Found, signal: h5py.Dataset) -> None:
     found.units["data"] = show_unit(unit)
 
 
-def _signal(path: Path, file: h5py.File, wanted: str | None) -> tuple[Any, Any]:
+def _signal(
+    path: Path, file: h5py.File, wanted: str | None
+) -> tuple[h5py.Group, h5py.Dataset | None]:
     """The group of data and the signal in it; None where the file has no NXdata."""
     h5py = need("h5py", f"{path}: NeXus")
     item = file
@@ -123,7 +125,7 @@ def _signal(path: Path, file: h5py.File, wanted: str | None) -> tuple[Any, Any]:
     return item, _signal_in(path, item, h5py)
 
 
-def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> Any:
+def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> h5py.Group:
     """The group at the end of the chain of `default` attributes."""
     for _ in range(_MOST_STEPS):
         name = attribute(item, "default")
@@ -134,7 +136,7 @@ def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> Any:
     return item
 
 
-def _signal_in(path: Path, group: h5py.Group, h5py: ModuleType) -> Any:
+def _signal_in(path: Path, group: h5py.Group, h5py: ModuleType) -> h5py.Dataset:
     """The data set that a group of data calls its signal."""
     arrays = {
         name: item
@@ -152,7 +154,7 @@ def _signal_in(path: Path, group: h5py.Group, h5py: ModuleType) -> Any:
     return arrays[name]
 
 
-def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> Any:
+def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> h5py.Group | h5py.Dataset:
     """What a path names, or the one data set or group of data whose name ends so."""
     if wanted.strip("/") and wanted in file:
         item = file.get(wanted)
@@ -184,7 +186,7 @@ def _data_groups(file: h5py.File) -> list[str]:
     return found
 
 
-def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
+def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
     """The data set of each dimension of the signal, None where there is none."""
     axes = _by_number(group, signal)
     names = group.attrs.get("axes", signal.attrs.get("axes", ()))
@@ -203,10 +205,10 @@ def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
     return axes
 
 
-def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[Any]:
+def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
     """Axes of older files: their attribute `axis` is the number of their dimension, from 1; of
     several for one the `primary`. Programs in Fortran counted from the last dimension."""
-    numbered: dict[int, Any] = {}
+    numbered: dict[int, h5py.Dataset] = {}
     lines = [item for item in group.values() if getattr(item, "ndim", 0) == 1]
     for item in sorted(lines, key=lambda one: attribute(one, "primary") != "1"):
         text = attribute(item, "axis")
@@ -256,7 +258,9 @@ def _name_energy(found: Found) -> None:
             table["energy"] = table.pop(old)  # type: ignore[assignment]
 
 
-def _errors(path: Path, found: Found, group: h5py.Group, signal: h5py.Dataset, wanted: Any) -> None:
+def _errors(
+    path: Path, found: Found, group: h5py.Group, signal: h5py.Dataset, wanted: int | str | None
+) -> None:
     """Standard errors: those named, or ``SIGNAL_errors``."""
     name = signal.name.rsplit("/", 1)[-1]
     for one in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
@@ -272,9 +276,9 @@ def _errors(path: Path, found: Found, group: h5py.Group, signal: h5py.Dataset, w
         )
 
 
-def _meta(entry: h5py.Group) -> dict[str, Any]:
+def _meta(entry: h5py.Group) -> dict[str, object]:
     """Photon energy, work function, pass energy and title, where the entry has them."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
 
     def visit(name: str, item: h5py.Group | h5py.Dataset) -> None:
         key = _META.get(name.rsplit("/", 1)[-1])

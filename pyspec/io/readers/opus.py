@@ -10,8 +10,8 @@ data, 1 for the parameters of data), 10-16 kind of spectrum. After the documenta
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -75,11 +75,11 @@ def _directory(path: Path, raw: bytes) -> list[tuple[int, int, int]]:
     return entries
 
 
-def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, Any]:
+def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, int | float | str]:
     """Parameters of a block: three letters, type, length in 16-bit words, value."""
     _, at, size = entry
     end = at + size
-    found = {}
+    found: dict[str, int | float | str] = {}
     while at + 8 <= end:
         key = raw[at : at + 3].decode("latin-1")
         kind, words = struct.unpack_from("<2H", raw, at + 4)
@@ -96,7 +96,7 @@ def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, Any]:
     return found
 
 
-def _block(path: Path, raw: bytes, kind: int, params: dict[str, Any]) -> Block:
+def _block(path: Path, raw: bytes, kind: int, params: Mapping[str, int | float | str]) -> Block:
     word = _KINDS[(kind >> 10) & 0x7F]
     origin = _ORIGINS.get((kind >> 2) & 3, "")
     name = f"{origin} {word}".strip()

@@ -31,13 +31,13 @@ def read(request: Request) -> Found:
     if end is None:
         raise DataError(f"{path}: the header has no end; the file was not written completely")
     lines = raw[: end.start()].decode("latin-1").replace("\r\n", "\n").split("\n")
-    meta = entries_of(lines, ":")
+    entries = entries_of(lines, ":")
     pairs = [line.partition(":") for line in lines]
     regions = [value.split() for key, _, value in pairs if key.strip() == "SpectralRegDef"]
-    words = meta.get("XraySource", "").split()
+    words = entries.get("XraySource", "").split()
     source = next((word for word in words if re.fullmatch(r"\d+(\.\d+)?", word)), "")
     meta = meta_numbers(
-        {**meta, "XraySource energy": source},
+        {**entries, "XraySource energy": source},
         photon_energy="XraySource energy",
         work_function="AnalyserWorkFcn",
     )

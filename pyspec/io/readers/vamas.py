@@ -198,7 +198,7 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
     )  # fmt: skip
 
 
-def _meta(**entries: object) -> dict[str, Any]:
+def _meta(**entries: object) -> dict[str, object]:
     """The entries that are known."""
     return {
         key: value
@@ -241,7 +241,10 @@ def _name_samples(blocks: Sequence[Block]) -> None:
     if len({block.meta.get("sample", "") for block in blocks}) == 1:
         return
     for block in blocks:
-        parts = ("" if block.detail == block.name else block.detail, block.meta.get("sample", ""))
+        parts = (
+            "" if block.detail == block.name else block.detail,
+            str(block.meta.get("sample", "")),
+        )
         block.detail = ", ".join(filter(None, parts))
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from math import prod
 from mmap import ALLOCATIONGRANULARITY, mmap
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,11 @@ from pyspec.io.sources.chunks import ChunkReader, hdf5_reader, metadata_path, za
 from pyspec.io.sources.zarr_folders import folders_of, library_of, refuse_missing, root_of
 from pyspec.model.data.source import LOADED, READERS, Source, bounds_of
 
+if TYPE_CHECKING:
+    import h5py
+
+MemoryMap = np.memmap[tuple[int, ...], np.dtype[np.generic]]
+
 #: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
 MANY, SMALL, GOOD = 256, 1 << 15, 1 << 22
 
@@ -27,16 +32,16 @@ class Mapped(NamedTuple):
     """How a memory-mapped array is opened again in another process."""
 
     path: str
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     mode: Literal["r"]
     offset: int
     shape: tuple[int, ...]
     order: Literal["C", "F"]
 
     @classmethod
-    def of(cls, array: np.memmap[Any, Any]) -> Mapped | None:
+    def of(cls, array: MemoryMap) -> Mapped | None:
         """None for a part of a file that was mapped, whose place in it is not known."""
-        held: Any = array.base
+        held: object = array.base
         if array.filename is None or not isinstance(held, mmap) or not array.flags.forc:
             return None
         skipped = array.ctypes.data - np.frombuffer(held, np.uint8).ctypes.data
@@ -51,7 +56,7 @@ class Mapped(NamedTuple):
         """Bytes of the file as it is now."""
         return os.stat(self.path).st_size
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         """Rows from the file. Rows are missing if the file was cut off meanwhile; a mapped page
         without a file would end the process."""
         row = prod(self.shape[1:])
@@ -60,7 +65,7 @@ class Mapped(NamedTuple):
         n_rows = found.size // max(row, 1)
         return found[: n_rows * row].reshape(n_rows, *self.shape[1:])
 
-    def open(self, name: str) -> np.memmap[Any, Any]:
+    def open(self, name: str) -> MemoryMap:
         """Raises :class:`DataError` where it cannot be."""
         try:
             return np.memmap(*self)
@@ -149,18 +154,18 @@ class ArraySource(Source):
         before, self._state = self._state, (found.st_mtime_ns, found.st_ino)
         return before != self._state
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = {**self.__dict__, "_reader": None}
         return state if self._mapped is None else {**state, "_array": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self._mapped is not None:
             self._array = self._mapped.open(self.name)
         self._use_reader()
         self._by_itself = self._kind == "dask" and not is_held(self._array)
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         if self._file is not None:
             return self._file.read(begin, end)
         if self._by_itself:
@@ -174,7 +179,7 @@ class HDF5Source(Source):
 
     def __init__(self, path: Path, key: str, swmr: bool = False) -> None:
         self._path, self._key, self._swmr = Path(path).resolve(), key, swmr
-        self._dataset: Any = None
+        self._dataset: h5py.Dataset | None = None
         self._state: tuple[int, ...] = ()
         self._reader: ChunkReader | None = None
         opened = self._open()
@@ -189,7 +194,7 @@ class HDF5Source(Source):
         """(kind, path, name within)."""
         return "hdf5", str(self._path), self._key
 
-    def _open(self) -> Any:
+    def _open(self) -> h5py.Dataset:
         import h5py
 
         if self._dataset is None:
@@ -217,10 +222,10 @@ class HDF5Source(Source):
             dataset.id.refresh()  # for one who holds it open within this process, the library too
         return tuple(int(size) for size in dataset.shape)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_dataset": None, "_reader": None}
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         dataset = self._open()
         return _decoded(self._reader, dataset, begin, end)
 
@@ -231,7 +236,9 @@ def reader_count() -> int:
     return min(cores or 1, READERS)
 
 
-def _decoded(reader: ChunkReader | None, stored: Any, begin: int, end: int) -> npt.NDArray[Any]:
+def _decoded(
+    reader: ChunkReader | None, stored: Any, begin: int, end: int
+) -> npt.NDArray[np.generic]:
     """Rows of what is stored: decoded here, or by its library where that is not possible."""
     if reader is not None:
         with suppress(Exception):  # whatever it is: the library has the last word

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     import h5py
+    import numcodecs
 
 #: A chunk's place in the grid of chunks → its bytes, decoded.
-Decode = Callable[[tuple[int, int]], Any]
+Decode = Callable[[tuple[int, int]], bytes | npt.NDArray[np.uint8]]
 
 #: Filters of HDF5, by their number in its file format.
 _DEFLATE, _SHUFFLE = 1, 2
@@ -31,11 +32,17 @@ class ChunkReader:
     then reads the rows, or raises its own error.
     """
 
-    def __init__(self, shape: Any, chunk: Any, dtype: Any, decode: Decode) -> None:
-        self._shape, self._chunk = tuple(shape), tuple(chunk)
-        self._dtype, self._decode = np.dtype(dtype), decode
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        chunk: tuple[int, ...],
+        dtype: np.dtype[np.generic],
+        decode: Decode,
+    ) -> None:
+        self._shape, self._chunk = shape, chunk
+        self._dtype, self._decode = dtype, decode
 
-    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+    def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         """Rows from begin to end - 1."""
         rows, columns = self._chunk
         found = np.empty((end - begin, self._shape[1]), self._dtype)
@@ -57,7 +64,7 @@ def hdf5_reader(dataset: h5py.Dataset) -> ChunkReader | None:
     chunk, dtype = dataset.chunks, dataset.dtype
     size = chunk[0] * chunk[1] * dtype.itemsize if dataset.ndim == 2 else 0
 
-    def decode(place: tuple[int, int]) -> Any:
+    def decode(place: tuple[int, int]) -> bytes | npt.NDArray[np.uint8]:
         left_out, text = dataset.id.read_direct_chunk(tuple(np.multiply(place, chunk)))
         if left_out:
             raise ValueError("a filter was left out")
@@ -97,7 +104,7 @@ def metadata_path(array: Any) -> Path:
     return root / name
 
 
-def _zarr_codec(array: Any) -> Any:
+def _zarr_codec(array: Any) -> numcodecs.abc.Codec | None:
     """What decodes the bytes of a chunk, None where that is not all there is to do."""
     import numcodecs
 

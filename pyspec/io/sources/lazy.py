@@ -20,6 +20,7 @@ from pyspec.io.readers import READERS
 from pyspec.io.readers.hdf5 import coding_of, entries_of, noted, opened
 from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
 from pyspec.io.sources.arrays import by_reference
+from pyspec.model.data.source import Source
 
 #: What marks the folder of a zarr store, of version 2 and 3.
 _ZARR = (".zgroup", ".zarray", "zarr.json")
@@ -50,7 +51,7 @@ def lazy_reader(path: Path, format: str | None) -> Reader:
     )
 
 
-def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
+def _in_place(entry: Entry, stored: Callable[[], Source]) -> Entry:
     """An array that is loaded where it is a line, and stays where it is else."""
     return entry if len(entry.shape) < 2 else replace(entry, load=stored)
 
@@ -68,7 +69,7 @@ def _hdf5(request: Request) -> Found:
     path = request.path
     with opened(path) as file:
 
-        def stored(name: str) -> Any:
+        def stored(name: str) -> Source:
             _refuse_coded(path, name, coding_of(file[name]), "leave lazy= out")
             return by_reference(file[name])
 
@@ -87,8 +88,7 @@ def _npy(request: Request) -> Found:
         raise DataError(
             f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
         ) from None
-    data: Any = by_reference(array)
-    return Found(data, [None, None], notes=[f"NPY, {array.dtype}, no axes inside"])
+    return Found(by_reference(array), [None, None], notes=[f"NPY, {array.dtype}, no axes inside"])
 
 
 def _zarr(request: Request) -> Found:
@@ -106,7 +106,7 @@ def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
     attrs = dict(array.attrs)
     coding = Coding.of(attrs)
 
-    def stored() -> Any:
+    def stored() -> Source:
         opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
         _refuse_coded(path, name, coding, f"hand over what unpacks them: File(data={opened}, ...)")
         return by_reference(array)

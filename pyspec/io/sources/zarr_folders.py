@@ -35,7 +35,7 @@ def folders_of(data: object) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def root_of(array: Any) -> Any:
+def root_of(array: Any) -> str | Path | None:
     """The folder of the store of a zarr array, `root` in zarr 3, `path` in zarr 2; None where it
     has none."""
     return getattr(array.store, "root", None) or getattr(array.store, "path", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -359,7 +358,7 @@ def _points(table: Table, columns: Sequence[int | str] | None, errors: int | Non
     return result
 
 
-def _axis(table: Table, dim: str, column: int) -> tuple[Array, npt.NDArray[Any]]:
+def _axis(table: Table, dim: str, column: int) -> tuple[Array, npt.NDArray[np.intp]]:
     """The values of a column, each once, and the place of each row among them."""
     values = table.values[:, column]
     if not np.isfinite(values).all():
@@ -381,7 +380,7 @@ def _refuse_scattered(table: Table, shape: tuple[int, int]) -> None:
         )
 
 
-def _refuse_repeated(table: Table, at: npt.NDArray[Any], picked: Sequence[int]) -> None:
+def _refuse_repeated(table: Table, at: npt.NDArray[np.intp], picked: Sequence[int]) -> None:
     order = np.argsort(at, kind="stable")
     same = np.flatnonzero(np.diff(at[order]) == 0)
     if same.size:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping as Names
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy.typing as npt
 
@@ -53,10 +53,12 @@ class Description:
     arguments: tuple[tuple[str, Value], ...]
     name: ClassVar[str] = ""
 
-    def __init__(self, *values: object, **named: Any) -> None:
+    def __init__(self, *values: object, **named: object) -> None:
         self._describe(type(self).name, values, named)
 
-    def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def _describe(
+        self, function: str, values: tuple[object, ...], named: dict[str, object]
+    ) -> None:
         params = rows()[function].params
         if len(values) > len(params):
             raise ModelError(
@@ -80,7 +82,7 @@ class Description:
             "model with model.set(name, ...)"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return restore, (self.function, self.arguments)
 
     def __eq__(self, other: object) -> bool:
@@ -100,7 +102,7 @@ class Registered(Description):
 
     __slots__ = ()
 
-    def __init__(self, function: str, /, *values: object, **named: Any) -> None:
+    def __init__(self, function: str, /, *values: object, **named: object) -> None:
         if not isinstance(function, str):
             raise ModelError(f"{shortened(function)} is no name of a function; give it as a text")
         if function not in rows():
@@ -122,7 +124,7 @@ class Instrument(Description):
         object.__setattr__(self, "function", MEASURED_IRF)
         object.__setattr__(self, "arguments", tuple(rows.items()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Instrument, tuple(row for _, row in self.arguments)
 
 
@@ -204,7 +206,7 @@ class _Written(Source):
 
 
 def build_described(
-    name: str, components: Items[Description], quantities: Names[str, Any]
+    name: str, components: Items[Description], quantities: Names[str, object]
 ) -> tuple[list[Component], list[Par]]:
     """The components and quantities of a description, with what moves them.
 

@@ -95,7 +95,7 @@ def file_inputs(
     return found
 
 
-def _by_name(given: object) -> Mapping[str, Any]:
+def _by_name(given: object) -> Mapping[str, Array]:
     if given is not None and not isinstance(given, Mapping):
         raise DataError(f"inputs={shortened(given)}: give the values by name, {{'ref': values}}")
     return given or {}
@@ -168,7 +168,7 @@ def _placed_inputs(
     return found
 
 
-def function_of(op: OpDef, inputs: Mapping[str, Any]) -> Callable[..., Any]:
+def function_of(op: OpDef, inputs: Mapping[str, Array]) -> Callable[..., Any]:
     """The NumPy reference of a function, ``f(x, *params)``, with its inputs filled in."""
     names = inputs_of(op)
     own = reference(op)

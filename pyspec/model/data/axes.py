@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ class Unchanged(Enum):
 UNCHANGED = Unchanged.UNCHANGED
 
 
-def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[np.float64]:
+def check_axis(values: object, what: str, ascending: bool = False) -> npt.NDArray[np.float64]:
     """A read-only float64 copy of an axis.
 
     Raises :class:`DataError` unless the values are finite real numbers in one dimension that rise,
@@ -85,14 +84,17 @@ def check_line(
 
 
 def taken_axis(
-    own: npt.NDArray[np.float64] | None, given: Any, what: str, ascending: bool = False
+    own: npt.NDArray[np.float64] | None,
+    given: npt.ArrayLike | Unchanged | None,
+    what: str,
+    ascending: bool = False,
 ) -> npt.NDArray[np.float64] | None:
     """The axis of a model after a call: its `own` if the call does not name the axis or gives equal
     values, so that caches keyed by identity stay valid."""
     if isinstance(given, Unchanged):
         return own
     is_plain = type(given) is np.ndarray and given.dtype == np.float64
-    if own is not None and is_plain and np.array_equal(given, own):
+    if own is not None and is_plain and np.array_equal(np.asarray(given), own):
         return own
     return None if given is None else check_axis(given, what, ascending)
 

@@ -58,7 +58,9 @@ class Weights(Beside):
         weight: npt.NDArray[np.float64] = np.full(found.shape, -1.0)
         return np.divide(1.0, found, out=weight, where=good)
 
-    def refuse(self, first: int, weight: Data, kept: Any, column: int) -> None:
+    def refuse(
+        self, first: int, weight: Data, kept: npt.NDArray[np.bool_] | None, column: int
+    ) -> None:
         """Raises :class:`DataError` where a point that counts has no weight. `weight` and `kept`
         are of rows from `first`, columns from `column` on."""
         bad = (weight < 0) if kept is None else (weight < 0) & kept
@@ -110,7 +112,7 @@ def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.b
     return np.array(np.broadcast_to(mask, shape))
 
 
-def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Any:
+def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Data:
     """Where a point counts by both; `keep` itself where it is no array of booleans."""
     given = left if keep is None else np.asarray(keep)
     if given.dtype.kind != "b":
@@ -217,7 +219,7 @@ class Veiled(Derived):
         return found
 
 
-def veiled(source: Source, keep: Any, first: int = 0) -> Source:
+def veiled(source: Source, keep: npt.NDArray[np.bool_] | None, first: int = 0) -> Source:
     """The source itself, or with a mask of rows a source that does not read the rows that `keep`
     leaves out. `keep` is for its rows from `first` on. Arrays that workers hold stay as they are:
     the workers veil what they have of them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -217,7 +216,7 @@ class Measurement(Suggesting):
 
         Raises :class:`DataError` for values that are not finite, or for negative counts.
         """
-        source: Any = source_of(self.data)
+        source = source_of(self.data)
         if source is None:
             raise DataError("a survey is of data by reference, not of an array")
         return self.survey_of(survey_rows(source, self.rules(), self.seen))

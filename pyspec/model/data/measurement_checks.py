@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
     return sigma[:, np.newaxis] if sigma.size == n_time else sigma[np.newaxis, :]
 
 
-def window_of(given: Any, what: str) -> tuple[int, int] | None:
+def window_of(given: Sequence[float] | None, what: str) -> tuple[int, int] | None:
     """(begin, end), or None. Raises :class:`DataError` for anything else."""
     if given is None:
         return None

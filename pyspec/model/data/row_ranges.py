@@ -39,7 +39,7 @@ class Cut(Derived):
         return self.given.rows(begin, end)
 
 
-def in_chunks(measurement: Measurement, chunks: Any) -> Measurement:
+def in_chunks(measurement: Measurement, chunks: object) -> Measurement:
     """The measurement, whose rows are summed `chunks` at a time.
 
     Raises :class:`DataError` for what is no number of rows, and where there are no rows.

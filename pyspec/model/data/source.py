@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pyspec._library import CONSTANTS
@@ -201,7 +202,7 @@ class Source(NDArrayOperatorsMixin, ABC):
         end: int | None = None,
         seen: Seen | None = None,
         step: int | None = None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Iterator[tuple[int, Data]]:
         """(first row, rows) from begin on, `step` rows or about 4 MiB each; next ones are read
         meanwhile. With `seen`, rows that have changed and a store that grew are refused."""
         end, step = len(self) if end is None else end, step or self.step
@@ -255,7 +256,7 @@ class Source(NDArrayOperatorsMixin, ABC):
             return np.asarray(self)[key]
         return Part(self, range(len(self))[rows], range(self.shape[1])[columns])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Data:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Data:
         if self.nbytes > LOADED:
             raise DataError(
                 f"{self.name}: {self.nbytes / 1e6:.0f} MB are not loaded at once; take a part, "
@@ -264,7 +265,9 @@ class Source(NDArrayOperatorsMixin, ABC):
         found = np.concatenate([block for _, block in self.blocks()])
         return found if dtype is None else found.astype(dtype, copy=False)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **options: object
+    ) -> object:
         plain = [np.asarray(one) if isinstance(one, Source) else one for one in inputs]
         return getattr(ufunc, method)(*plain, **options)
 
@@ -321,24 +324,25 @@ def bounds_of(sizes: Sequence[int], row: int) -> tuple[int, int, int] | None:
     return None if k == len(sizes) else (k, int(ends[k] - sizes[k]), int(ends[k]))
 
 
-def source_of(data: Any) -> Source | None:
+def source_of(data: object) -> Source | None:
     """The data where they are by reference, else None."""
     # An abstract class takes a microsecond to say that an array is none of it.
     is_plain = data is None or type(data) is np.ndarray
     return data if not is_plain and isinstance(data, Source) else None
 
 
-def whole_of(data: Any) -> Source | None:
+def whole_of(data: object) -> Source | None:
     """The source that this is, or is a part of; None for what is none."""
     while isinstance(data, Part):
         data = data.whole
     return source_of(data)
 
 
-def located(data: Any, row: int) -> tuple[Source | None, int]:
+def located(data: object, row: int) -> tuple[Source | None, int]:
     """The source that this is, or is a part of, and which of its rows `row` is."""
     while isinstance(data, Part):
-        data, row = data.whole, data.first_row + row
+        row += data.first_row
+        data = data.whole
     return source_of(data), row
 
 
@@ -379,7 +383,7 @@ class Part(Source):
         return found[:, self._columns.start : self._columns.stop]
 
 
-def _slices(key: Any) -> tuple[slice | None, slice]:
+def _slices(key: object) -> tuple[slice | None, slice]:
     """Rows and columns of a key of plain slices; None where it is something else."""
     given = key if isinstance(key, tuple) else (key,)
     if len(given) == 2 and given[0] is Ellipsis:

@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from pyspec.model.data.lazy_weights import Beside, Weights, seen_rows, veiled
 from pyspec.model.data.source import Seen, Source, source_of, whole_of
 
 Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 #: What a measurement has beside its data.
 BESIDE = ("weight", "keep")
@@ -68,9 +68,9 @@ class Rules:
     begin: int
     end: int
     weight: Data | None = None
-    keep: npt.NDArray[np.bool_] | None = None
+    keep: Flags | None = None
     loss_scale: float | None = None
-    counted: npt.NDArray[np.bool_] | None = None
+    counted: Flags | None = None
 
     def beside(self) -> dict[str, Seen]:
         """Checksums of weights and mask as they were read, where these are by reference."""
@@ -93,8 +93,8 @@ class Rules:
         given = whole_of(self.weight)
         if given is None and source_of(self.keep) is None:
             return self
-        keep: Any = seen_rows(self.keep, 0, self.end - self.begin)
-        weight: Any = seen_rows(self.weight, 0, self.end - self.begin)
+        keep: Flags | None = seen_rows(self.keep, 0, self.end - self.begin)
+        weight: Data = seen_rows(self.weight, 0, self.end - self.begin)
         if isinstance(given, Weights):
             kept = None if keep is None else keep[..., self.columns]
             given.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
@@ -102,7 +102,7 @@ class Rules:
         return replace(self, weight=weight, keep=keep, counted=counted)
 
 
-def _of_rows(array: Data | None, rows: slice, n_rows: int) -> Any:
+def _of_rows(array: Data | None, rows: slice, n_rows: int) -> Data | None:
     if array is None or array.ndim < 2:
         return array
     if source_of(array) is not None:
@@ -193,17 +193,17 @@ class Surveyed:
         self.row_checksums[first] = np.array(checksums(plain), "<u4")
         values = np.ascontiguousarray(plain[:, rules.columns], np.float64)
         shape = values.shape
-        kept: npt.NDArray[np.bool_] | None = None
+        kept: Flags | None = None
         if rules.keep is not None:
             kept = np.broadcast_to(rules.keep, block.shape)[:, rules.columns]
         _refuse_nonfinite(source, first, rules.columns.start or 0, values, kept)
         if rules.counted is not None:
             own = rules.counted[:, rules.columns]
             kept = own if kept is None else kept & own
-        counts: Any = 1.0
+        counts: Flags | float = 1.0
         if kept is not None:
             values, counts = np.where(kept, values, 0.0), kept
-        where: Any = True if kept is None else kept
+        where: Flags | bool = True if kept is None else kept
         self.low = min(self.low, float(np.min(values, where=where, initial=np.inf)))
         self.high = max(self.high, float(np.max(values, where=where, initial=-np.inf)))
         self.is_whole = self.is_whole and bool((values == np.round(values)).all())
@@ -265,7 +265,7 @@ def joined(parts: Iterable[Surveyed]) -> Surveyed:
 
 
 def _refuse_nonfinite(
-    source: Source, first: int, column: int, values: Array, kept: npt.NDArray[np.bool_] | None
+    source: Source, first: int, column: int, values: Array, kept: Flags | None
 ) -> None:
     bad = ~np.isfinite(values)
     if kept is not None:

@@ -141,7 +141,10 @@ def forward_range(
 
 
 def spectrum_rows(
-    time: Array | None, time_point: float | None, time_range: Any, time_type: str
+    time: Array | None,
+    time_point: float | None,
+    time_range: Any,
+    time_type: str,
 ) -> tuple[int, int] | None:
     """The rows of the spectrum that is meant; None for data that are one, without times."""
     if time is None:
@@ -171,9 +174,9 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
     return int(np.argmin(np.abs(axis - point)))
 
 
-def _row(given: Any, size: int) -> int:
-    whole = isinstance(given, (int, float, np.integer, np.floating)) and given % 1 == 0
-    if not whole or not -size <= given < size:
+def _row(given: object, size: int) -> int:
+    real = (int, float, np.integer, np.floating)
+    if not isinstance(given, real) or given % 1 != 0 or not -size <= given < size:
         raise DataError(
             f"row {given!r} is not a row of the data; choose a whole number in 0 ... {size - 1}"
         )

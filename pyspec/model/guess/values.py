@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -197,7 +196,7 @@ def _shape(
     return {f"{component.name}_{argument}": now[argument] for argument in ("A", "x0", *widths)}
 
 
-def _curve(function: str, params: Sequence[str], now: Mapping[str, Any], x: Array) -> Array:
+def _curve(function: str, params: Sequence[str], now: Mapping[str, float], x: Array) -> Array:
     """The peak of height parameter 1 at place 0."""
     numbers = {**now, "A": 1.0, "x0": 0.0}
     return np.asarray(reference(function)(x, *(numbers.get(param, 0.0) for param in params)))

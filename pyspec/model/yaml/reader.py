@@ -21,6 +21,9 @@ from pyspec._library import OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.formula import Scheme
 
+#: An event of PyYAML, whose fields depend on its kind.
+Event: TypeAlias = Any
+
 #: A model file nests four levels; flow style may add some.
 MAX_DEPTH = 12
 
@@ -167,9 +170,9 @@ def read(source: Source) -> Node | None:
 class _Builder:
     def __init__(self, source: Source, loader: Any) -> None:
         self.source = source
-        self.events: Iterator[Any] = iter(yaml.parse(source.text, Loader=loader))
+        self.events: Iterator[Event] = iter(yaml.parse(source.text, Loader=loader))
 
-    def fail(self, event: Any, message: str) -> ModelError:
+    def fail(self, event: Event, message: str) -> ModelError:
         return ModelError(f"{self.source.at(event.start_mark.line + 1)}: {message}")
 
     def document(self) -> Node | None:
@@ -186,7 +189,7 @@ class _Builder:
                 root = self.node(event, 0)
         return root
 
-    def node(self, event: Any, depth: int) -> Node:
+    def node(self, event: Event, depth: int) -> Node:
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
             raise self.fail(
@@ -224,7 +227,7 @@ class _Builder:
             return Sequence(tuple(values), line, begin=begin, end=end, column=column, flow=flow)
         return Mapping(tuple(pairs), line, begin=begin, end=end, column=column, flow=flow)
 
-    def key(self, event: Any, depth: int) -> Scalar:
+    def key(self, event: Event, depth: int) -> Scalar:
         key = self.node(event, depth + 1)
         if not isinstance(key, Scalar):
             raise self.fail(event, "a key must be a word, not a list or a mapping; name it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,43 @@ from pyspec.plot.style import COLOURS, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import Locator
+    from matplotlib.typing import ColorType
+    from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
+Entry = TypeVar("Entry")
+
+
+class LineLook(TypedDict, total=False):
+    """How a line and its markers look, as matplotlib names them."""
+
+    color: ColorType
+    ls: str
+    lw: float
+    alpha: float
+    zorder: float
+    label: str
+    marker: str
+    markevery: list[int]
+    ms: float
+    mew: float
+    mfc: ColorType
+    mec: ColorType
+
+
+class FillLook(TypedDict, total=False):
+    """How a filled area looks, as matplotlib names it."""
+
+    color: ColorType
+    alpha: float
+    lw: float
+    zorder: float
+    label: str
+    hatch: str
+
 
 #: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
 UNEVEN = 30.0
@@ -71,26 +106,26 @@ def set_x(ax: Axes, axis: Array, config: PlotConfig, margin: float = MARGIN) -> 
     _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
 
 
-def spaced() -> Any:
+def spaced() -> Locator:
     """Ticks of a horizontal axis with room between their labels: matplotlib takes a label for three
     letters wide, and "1486.25" has seven. Beside other panels no label reaches over the right end.
     """
     from matplotlib.ticker import MaxNLocator
 
     class Spaced(MaxNLocator):
-        def tick_values(self, vmin: float, vmax: float) -> Any:
-            axis: Any = self.axis
+        def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+            axis = cast("Axis", self.axis)
             low, high = sorted((vmin, vmax))
-            texts = axis.get_major_formatter().format_ticks(super().tick_values(vmin, vmax))
+            usual = [*super().tick_values(vmin, vmax)]
+            texts = axis.get_major_formatter().format_ticks(usual)
             length, wide = 3.0 * axis.get_tick_space(), LETTER * max(map(len, texts))
             most = min(max(int(length / (wide + 1.0)), 1), 9)
             ticks = np.asarray(MaxNLocator(most, steps=STEPS).tick_values(vmin, vmax))
             place, half = axis.axes.get_subplotspec(), 0.5 * wide / max(length, 1.0) * (high - low)
             if place is None or place.get_gridspec().ncols == 1:
-                return ticks
-            return (
-                ticks[ticks >= low + half] if axis.get_inverted() else ticks[ticks <= high - half]
-            )
+                return [*ticks]
+            kept = ticks >= low + half if axis.get_inverted() else ticks <= high - half
+            return [*ticks[kept]]
 
     return Spaced("auto", steps=STEPS)
 
@@ -130,7 +165,7 @@ def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
         """Zero, and from the largest on what has room beside the others: "−1" and "0" without a
         gap are read as −10."""
 
-        def tick_values(self, vmin: float, vmax: float) -> Any:
+        def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
             ticks = [t for t in super().tick_values(vmin, vmax) if vmin <= t <= vmax]
             ends = own.get_transform().transform(np.array([vmin, vmax]))
             length = 3.0 * own.get_tick_space() / (ends[1] - ends[0])
@@ -290,7 +325,9 @@ def are_many(x: Array, limits: Sequence[float] | None = None) -> bool:
     return x.size > MANY and int(np.count_nonzero((x >= low) & (x <= high))) > MANY
 
 
-def line(ax: Axes, x: Array, y: Array, *, is_curve: bool = False, **look: Any) -> Any:
+def line(
+    ax: Axes, x: Array, y: Array, *, is_curve: bool = False, **look: Unpack[LineLook]
+) -> Line2D:
     """A line with gaps where y is not finite and where x has gaps. A line that `is_curve` is known
     between the points and crosses gaps of x. A value between two gaps is a point."""
     x, y = (x, y) if is_curve else broken(x, y)
@@ -300,7 +337,7 @@ def line(ax: Axes, x: Array, y: Array, *, is_curve: bool = False, **look: Any) -
     return ax.plot(x, y, **look)[0]
 
 
-def mark_beyond(ax: Axes, x: Array, y: Array, colour: str, label: str = "") -> None:
+def mark_beyond(ax: Axes, x: Array, y: Array, colour: ColorType, label: str = "") -> None:
     """Points outside of the limits as small triangles at the edge: nothing vanishes."""
     low, high = sorted(ax.get_ylim())
     if ax.get_yscale() == "log":
@@ -316,7 +353,7 @@ def mark_beyond(ax: Axes, x: Array, y: Array, colour: str, label: str = "") -> N
 
 def reference_lines(ax: Axes, config: PlotConfig, *, horizontal: bool = True) -> None:
     """The lines that the user asked for."""
-    look: dict[str, Any] = {
+    look: LineLook = {
         "color": config.refline_color,
         "ls": config.refline_style,
         "lw": 0.9,
@@ -333,14 +370,19 @@ def bare(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def turn(given: list[Any] | None, index: int, default: object) -> Any:
+def turn(given: Sequence[Entry] | None, index: int, default: Entry) -> Entry:
     """The entry of a list for the index-th curve, in turn; `default` without a list."""
     return given[index % len(given)] if given is not None and len(given) else default
 
 
 def curve_look(
-    config: PlotConfig, index: int, colour: object = None, *, width: float = 1.1, size: float = 3.0
-) -> dict[str, Any]:
+    config: PlotConfig,
+    index: int,
+    colour: ColorType | None = None,
+    *,
+    width: float = 1.1,
+    size: float = 3.0,
+) -> LineLook:
     """Colour, line and marker of the index-th of several curves; of those beyond the last colour
     other lines. `width` and `size` are those of lines and markers that nobody asked for."""
     own_line = ("-", "--", ":")[index // len(COLOURS) % 3]

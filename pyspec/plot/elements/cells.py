@@ -9,11 +9,11 @@ behind them, or one that can be seen.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.data.checksum import Data
 from pyspec.plot.elements.gaps import gaps_of
 
 Array = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def edges(axis: Array) -> Array:
     return np.concatenate([[first], middle, [last]])
 
 
-def coarse(borders: Array, values: npt.NDArray[Any], axis: int, step: int = 0) -> tuple[Array, Any]:
+def coarse(borders: Array, values: Data, axis: int, step: int = 0) -> tuple[Array, Data]:
     """Borders and values with `step` neighbours averaged along `axis`, by default so many that
     MAX_CELLS are left; NaN do not count."""
     size = values.shape[axis]
@@ -98,7 +98,7 @@ def outline(axis: Array, begin: int, end: int) -> Array:
     return np.array([found[begin, 0], found[end - 1, 1]])
 
 
-def cells(axis: Array, values: npt.NDArray[Any], dim: int) -> tuple[Array, Array, Any]:
+def cells(axis: Array, values: Data, dim: int) -> tuple[Array, Array, Data]:
     """Borders (n + 1,), points (n,) and values of the cells to draw along the dimension `dim`.
 
     More than MAX_CELLS points are averaged, never over a gap. A gap is a cell of NaN.
@@ -108,7 +108,7 @@ def cells(axis: Array, values: npt.NDArray[Any], dim: int) -> tuple[Array, Array
     step = -(-axis.size // MAX_CELLS)
     around: list[Array] = []
     points: list[Array] = []
-    parts: list[Any] = []
+    parts: list[Data] = []
     for begin, end in pairwise(begins):
         own = np.append(found[begin:end, 0], found[end - 1, 1])
         part = values[(*(slice(None),) * dim, slice(begin, end))]
@@ -125,9 +125,7 @@ def cells(axis: Array, values: npt.NDArray[Any], dim: int) -> tuple[Array, Array
     return np.concatenate(around), np.concatenate(points), whole
 
 
-def above_zero(
-    borders: Array, points: Array, values: npt.NDArray[Any], axis: int
-) -> tuple[Array, Any]:
+def above_zero(borders: Array, points: Array, values: Data, axis: int) -> tuple[Array, Data]:
     """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
     kept = np.flatnonzero(points > 0)
     if not kept.size:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,13 @@ from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap, 
 from pyspec.plot.figure import matplotlib
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
+
+Array = npt.NDArray[np.float64]
 
 #: Data count as two-sided where the lowest is below this share of the highest, taken negative.
 SIGNED = 0.15
@@ -24,6 +31,22 @@ SPIKE = 4.0
 MANY = 50
 
 
+class BarPlace(TypedDict, total=False):
+    """Where a colour bar stands, and how long it is."""
+
+    location: Literal["bottom"]
+    shrink: float
+
+
+class Colours(TypedDict, total=False):
+    """Range, scale and colour map of a map, as `pcolormesh` takes them."""
+
+    vmin: float
+    vmax: float
+    cmap: str | Colormap
+    norm: Normalize
+
+
 def is_signed(values: npt.ArrayLike) -> bool:
     """Whether data are differences, of both signs, beyond what noise about zero explains."""
     finite = finite_of(values)
@@ -33,7 +56,7 @@ def is_signed(values: npt.ArrayLike) -> bool:
     return bool(low < 0.0 < high and -low > SIGNED * high) or bool(low < 0.0 and high <= 0.0)
 
 
-def _inner(finite: Any, share: float) -> tuple[float, float]:
+def _inner(finite: Array, share: float) -> tuple[float, float]:
     """The range without this share of the values at each end, of MANY without one at least."""
     if finite.size < MANY:
         low, high = np.quantile(finite, [share, 1.0 - share])
@@ -58,7 +81,7 @@ def colour_range(values: npt.ArrayLike) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
-def data_colours(values: npt.ArrayLike, config: PlotConfig) -> dict[str, Any]:
+def data_colours(values: npt.ArrayLike, config: PlotConfig) -> Colours:
     """Range, scale and colour map of data, for `pcolormesh`."""
     auto = config.z_colormap == "auto"
     name = "viridis" if auto else config.z_colormap
@@ -77,7 +100,7 @@ def data_colours(values: npt.ArrayLike, config: PlotConfig) -> dict[str, Any]:
     return {"vmin": low, "vmax": high, "cmap": config.z_colormap_res if two_sided else name}
 
 
-def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> dict[str, Any]:
+def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> Colours:
     mpl = matplotlib()
     from matplotlib.colors import LogNorm
 
@@ -105,7 +128,9 @@ def beyond(values: npt.ArrayLike, low: float, high: float) -> str:
     )
 
 
-def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig) -> Any:
+def add_bar(
+    figure: Figure, mesh: QuadMesh, axes: Axes | Sequence[Axes], label: str, config: PlotConfig
+) -> Colorbar | None:
     """A colour bar, beside or below, with an arrow where values lie beyond its end; None if the
     config wants none."""
     if config.z_colorbar == "none":
@@ -113,9 +138,9 @@ def add_bar(figure: Figure, mesh: Any, axes: Any, label: str, config: PlotConfig
     from matplotlib.colors import LogNorm
 
     beside = config.z_colorbar == "ver"
-    place: dict[str, Any] = {} if beside else {"location": "bottom", "shrink": 0.8}
+    place: BarPlace = {} if beside else {"location": "bottom", "shrink": 0.8}
     values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
-    extend = beyond(values, float(mesh.norm.vmin), float(mesh.norm.vmax))
+    extend = beyond(values, *mesh.get_clim())
     bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28, extend=extend, **place)
     if not beside and not isinstance(mesh.norm, LogNorm):
         bar.locator = spaced()

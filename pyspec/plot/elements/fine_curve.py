@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,7 @@ def _interval(begin: float, end: float, steps: int) -> Array:
     return np.asarray(points)
 
 
-def curves_of(result: Any, seen: View) -> Curves:
+def curves_of(result: FitResult, seen: View) -> Curves:
     """The curves of the fit of one spectrum or trace."""
     window = slice(seen.begin, seen.begin + seen.energy.size)
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
 #: A gap is a step more than this many times as wide as each of the two steps before and behind it.
 #: Among points at random 1 in 35 steps is, while 1 in 10 is wider than the next.
@@ -29,7 +28,7 @@ def gaps_of(axis: Array) -> Places:
     return np.flatnonzero(wide) + 1
 
 
-def _wide(steps: Array) -> npt.NDArray[np.bool_]:
+def _wide(steps: Array) -> Flags:
     """Which steps are gaps; neither the first nor the last."""
     n = steps.size
     around = np.pad(steps, 4)
@@ -37,10 +36,10 @@ def _wide(steps: Array) -> npt.NDArray[np.bool_]:
     def at(*places: int) -> list[Array]:
         return [around[4 + k : 4 + k + n] for k in places]
 
-    def stands_out(least: Array, factor: float, places: tuple[int, int, int, int]) -> Any:
+    def stands_out(least: Array, factor: float, places: tuple[int, int, int, int]) -> Flags:
         beside = at(*places)
         wider = least > factor * (1.0 + 1e-6) * np.max(beside, axis=0)
-        return wider & (beside[1] > 0) & (beside[2] > 0)
+        return np.asarray(wider & (beside[1] > 0) & (beside[2] > 0))
 
     found = stands_out(steps, GAP, (-2, -1, 1, 2))
     for further in (1, 2):  # the step behind this one, or that behind the next
@@ -50,7 +49,7 @@ def _wide(steps: Array) -> npt.NDArray[np.bool_]:
         is_pair &= both > TWO_GAPS * inner
         found |= is_pair
         found[further:] |= is_pair[: n - further]
-    return np.asarray(found)
+    return found
 
 
 def broken(x: Array, *curves: Array) -> tuple[Array, ...]:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import figure_root
 from pyspec.plot.style import MUTED
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from typing_extensions import Unpack
+
+
+class LegendLook(TypedDict, total=False):
+    """Texts and place of a legend, as matplotlib names them."""
+
+    fontsize: float
+    handlelength: float
+    labelspacing: float
+    borderpad: float
+    columnspacing: float
+    ncols: int
+    loc: Literal["best", "upper left", "lower left", "lower right"]
+    bbox_to_anchor: tuple[float, float]
+
 
 #: More curves than this have their legend beside the picture.
 MAX_INSIDE = 7
@@ -17,7 +32,7 @@ MAX_INSIDE = 7
 #: Axes that are narrower, in inches, have a small legend, which leaves their curves room: a column
 #: of a journal is 3.4 inches wide.
 NARROW = 3.0
-SMALL = {"fontsize": 6.5, "handlelength": 1.2, "labelspacing": 0.3, "borderpad": 0.3}
+SMALL: LegendLook = {"fontsize": 6.5, "handlelength": 1.2, "labelspacing": 0.3, "borderpad": 0.3}
 
 #: What tells two entries of one name apart.
 _LOOK = ("facecolor", "color", "linestyle", "marker", "hatch")
@@ -27,7 +42,7 @@ def curve_legend(ax: Axes) -> None:
     """Data and fit first, then the components; beside the picture where they are many and it has
     room."""
     entries = _entries(ax)
-    place: dict[str, Any] = {"loc": "best", **(SMALL if is_narrow(ax) else {})}
+    place: LegendLook = {"loc": "best", **(SMALL if is_narrow(ax) else {})}
     if len(entries) > MAX_INSIDE:
         place |= beside(ax) or {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
@@ -40,17 +55,20 @@ def name_signs(ax: Axes, named: set[str]) -> None:
     named.update(label for _, label in entries)
     if entries:
         handles, labels = zip(*entries, strict=True)
-        ax.legend(handles, labels, loc="best", **SMALL)
+        look: LegendLook = {**SMALL, "loc": "best"}
+        ax.legend(handles, labels, **look)
 
 
-def name_data_and_fit(ax: Axes, **texts: Any) -> None:
+def name_data_and_fit(ax: Axes, **texts: Unpack[LegendLook]) -> None:
     """A legend of its own for the circles of data and the lines of fits, beside the axes below."""
     from matplotlib.lines import Line2D
 
     circle = Line2D([], [], marker="o", ls="", mfc="white", mec=MUTED, mew=0.7, ms=3.0)
-    place = {**beside(ax), "loc": "lower left", "bbox_to_anchor": (1.0, 0.0)} if beside(ax) else {}
+    look: LegendLook = {**texts}
+    if beside(ax):
+        look |= {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
     curve = Line2D([], [], color=MUTED, lw=1.5)
-    ax.add_artist(ax.legend([circle, curve], ["data", "fit"], **texts, **place))
+    ax.add_artist(ax.legend([circle, curve], ["data", "fit"], **look))
 
 
 def curve_name(config: PlotConfig, index: int, name: str) -> str:
@@ -60,10 +78,10 @@ def curve_name(config: PlotConfig, index: int, name: str) -> str:
     return given[index] if index < len(given) else name
 
 
-def beside(ax: Axes) -> dict[str, Any]:
+def beside(ax: Axes) -> LegendLook:
     """The place of a legend beside its axes; {} where nothing makes room there, as beside the axes
     of a caller."""
-    makes_room = figure_root(ax.get_figure()).get_layout_engine() is not None
+    makes_room = ax.figure.figure.get_layout_engine() is not None
     return {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if makes_room else {}
 
 
@@ -72,10 +90,10 @@ def is_narrow(ax: Axes) -> bool:
     return bool(ax.get_window_extent().width / ax.figure.dpi < NARROW)
 
 
-def _entries(ax: Axes) -> list[tuple[Any, str]]:
+def _entries(ax: Axes) -> list[tuple[Artist, str]]:
     """Handles and labels in the order of the legend; those of one name and one look once."""
     known = ("data", "fit", "sum", "start", "start (far outside)", "background")
-    found: dict[tuple[str, ...], tuple[Any, str]] = {}
+    found: dict[tuple[str, ...], tuple[Artist, str]] = {}
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
         getters = [getattr(handle, f"get_{name}", None) for name in _LOOK]
         look = tuple(str(getter()) for getter in getters if getter is not None)

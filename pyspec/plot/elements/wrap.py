@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: The width of a letter, in units of the font size.
 LETTER = 0.56
@@ -21,13 +24,13 @@ PART = "  ·  "
 LEAST = 6.5
 
 
-def wrap_labels(axes: Iterable[Any]) -> None:
+def wrap_labels(axes: Iterable[Axes]) -> None:
     """Breaks labels that would be cut off, or run into those of the next panel."""
     for ax in axes:
-        box, points = ax.get_window_extent(), 72.0 / float(ax.get_figure().dpi)
+        box, points = ax.get_window_extent(), 72.0 / ax.figure.dpi
         sides = (ax.xaxis, box.width, BEYOND_X), (ax.yaxis, box.height, BEYOND_Y)
         for axis, length, beyond in sides:
-            text, size = axis.label.get_text(), axis.label.get_fontsize()
+            text, size = axis.label.get_text(), float(axis.label.get_fontsize())
             room = (points * length + beyond) / (LETTER * size)
             if "\n" in text or _length(text) <= room:
                 continue

@@ -4,7 +4,7 @@ of a kinetic scheme."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult
+from pyspec.fit.amplitudes import Amplitudes, Associated
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import (
@@ -25,7 +26,7 @@ from pyspec.plot.elements.axes import (
 )
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.elements.labels import opened, unit_of, units_of_parameters, with_unit
-from pyspec.plot.elements.legend import SMALL, curve_legend, curve_name, is_narrow
+from pyspec.plot.elements.legend import SMALL, LegendLook, curve_legend, curve_name, is_narrow
 from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import INK, MUTED, PlotError
@@ -184,14 +185,14 @@ def plot_species(
         return sheet.finish(look)
 
 
-def _of_decays(linear: Any, scheme: str) -> list[Any]:
+def _of_decays(linear: Amplitudes, scheme: str) -> list[Associated]:
     try:
         return [linear.das(scheme), linear.eas(scheme)]
     except FitError:
         return []
 
 
-def _spectra(ax: Axes, own: Any, look: PlotConfig, unit: str, part: slice) -> None:
+def _spectra(ax: Axes, own: Associated, look: PlotConfig, unit: str, part: slice) -> None:
     """Lines with bands, open where they are not known; a decay is named by its time constant, in
     the unit of the time axis."""
     ax.axhline(0.0, color=MUTED, lw=0.7)
@@ -203,7 +204,8 @@ def _spectra(ax: Axes, own: Any, look: PlotConfig, unit: str, part: slice) -> No
     set_along(ax, own.along[part], look)
     reference_lines(ax, look)
     ax.set_title(own.kind, fontsize=9.5)
-    ax.legend(loc="best", **(SMALL if is_narrow(ax) else {"fontsize": 8.0}))
+    texts: LegendLook = SMALL if is_narrow(ax) else {"fontsize": 8.0}
+    ax.legend(**{**texts, "loc": "best"})
     bare(ax)
 
 
@@ -219,7 +221,8 @@ def _band(
     for at in alone(value):  # where a band has no width
         ends = value[at] - error[at], value[at] + error[at]
         ax.vlines(along[at], *ends, color=own["color"], alpha=0.5, lw=0.8)
-    line(ax, along, value, **own, label=curve_name(look, k, label))
+    own["label"] = curve_name(look, k, label)
+    line(ax, along, value, **own)
 
 
 def _limit(ax: Axes, values: npt.ArrayLike, look: PlotConfig) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
 
 #: Bins of a histogram, and how much of the samples they span.
 BINS, SPAN = 40, (0.001, 0.999)
@@ -90,8 +92,8 @@ def plot_chain(
         return sheet.finish(look)
 
 
-def _single(ax: Axes, values: npt.NDArray[np.float64], edges: Any, name: str) -> None:
-    ax.hist(values, bins=edges, color=COLOURS[0], alpha=0.55, density=True)
+def _single(ax: Axes, values: Array, edges: Array, name: str) -> None:
+    ax.hist(values, bins=edges.tolist(), color=COLOURS[0], alpha=0.55, density=True)
     low, middle, high = np.quantile(values, [0.1587, 0.5, 0.8413])
     ax.axvline(middle, color=COLOURS[0], lw=1.3)
     for end in (low, high):
@@ -104,7 +106,7 @@ def _single(ax: Axes, values: npt.NDArray[np.float64], edges: Any, name: str) ->
     bare(ax)
 
 
-def _pair(ax: Axes, x: Any, y: npt.NDArray[np.float64], across: Any, along: Any) -> None:
+def _pair(ax: Axes, x: Array, y: Array, across: Array, along: Array) -> None:
     counts, _, _ = np.histogram2d(x, y, bins=(across, along))
     ax.pcolormesh(across, along, counts.T, cmap="Blues", rasterized=True)
     smooth = _smooth(counts)
@@ -114,7 +116,7 @@ def _pair(ax: Axes, x: Any, y: npt.NDArray[np.float64], across: Any, along: Any)
         ax.contour(*middle, smooth.T, levels=levels, colors=COLOURS[0], linewidths=0.8)
 
 
-def _smooth(counts: Any) -> Any:
+def _smooth(counts: Array) -> Array:
     """Counts without the scatter of few samples, by a Gaussian n^(-1/6) of their spread wide [1].
 
     [1] D. W. Scott, Multivariate Density Estimation (1992), eq. 6.42.
@@ -126,10 +128,10 @@ def _smooth(counts: Any) -> Any:
         share, place = counts.sum(axis=1 - axis) / n, np.arange(counts.shape[axis])
         middle = share @ place
         widths.append(np.sqrt(share @ (place - middle) ** 2) * n ** (-1 / 6))
-    return gaussian_filter(counts, widths)
+    return np.asarray(gaussian_filter(counts, widths))
 
 
-def _levels(counts: Any, smooth: Any) -> list[float]:
+def _levels(counts: Array, smooth: Array) -> list[float]:
     """The heights above which :data:`SHARES` of the samples lie, rising."""
     order = np.argsort(smooth, axis=None)[::-1]
     held = np.cumsum(counts.ravel()[order]) / max(float(counts.sum()), 1.0)

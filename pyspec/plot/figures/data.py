@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, real, real_array
 from pyspec.errors import shortened
+from pyspec.model.data.checksum import Data
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data_slice import cut_of, within
 from pyspec.plot.elements.labels import opened, place_text, unit_of, with_unit
@@ -32,7 +33,7 @@ N_CURVES = 12
 
 @answered
 def plot_data(
-    data: npt.NDArray[Any],
+    data: Data,
     energy: Array | None,
     time: Array | None = None,
     *,
@@ -71,7 +72,7 @@ def plot_data(
 
 
 def draw_data(
-    data: npt.NDArray[Any],
+    data: Data,
     energy: Array | None,
     time: Array | None,
     marks: dict[str, tuple[int, int] | None],
@@ -103,7 +104,7 @@ def draw_data(
 
 
 def _line(
-    data: npt.NDArray[Any],
+    data: Data,
     axis: Array,
     window: tuple[int, int] | None,
     sheet: Sheet,
@@ -131,7 +132,7 @@ def _moved(
 
 @answered
 def plot_waterfall(
-    data: npt.NDArray[Any],
+    data: Data,
     energy: Array,
     time: Array | None = None,
     *,
@@ -198,7 +199,7 @@ def _axis(what: str, given: object) -> Array:
     return axis
 
 
-def _range(what: str, given: Any, n: int) -> tuple[int, int]:
+def _range(what: str, given: Iterable[int], n: int) -> tuple[int, int]:
     """A half-open range of n indices. Raises :class:`PlotError` for anything else."""
     try:
         begin, end = (operator.index(one) for one in given)
@@ -214,7 +215,7 @@ def _written(times: list[float]) -> list[str]:
     return [place_text(time, times, 4).replace("-", "−", 1) for time in times]
 
 
-def need_shape(what: str, array: Any, shape: tuple[int, ...]) -> None:
+def need_shape(what: str, array: npt.ArrayLike, shape: tuple[int, ...]) -> None:
     """Raises :class:`PlotError` where an array does not match its axes."""
     found = np.shape(array)
     if found == tuple(shape):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +98,7 @@ def _named(label: str) -> str:
     return (guess_kind(label) != "time" and split_unit(label)[0]) or "time"
 
 
-def _same_ticks(first: Any, other: Any) -> None:
+def _same_ticks(first: Axes, other: Axes) -> None:
     """Ticks of the shared axis: a shared axis takes the scale, but not what was set by hand."""
     other.xaxis.set_major_locator(first.xaxis.get_major_locator())
     other.xaxis.set_major_formatter(first.xaxis.get_major_formatter())

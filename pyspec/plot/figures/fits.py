@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import suggest
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.elements.fine_curve import moving_of
 from pyspec.plot.elements.labels import named, opened
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
+Trace = TypeVar("Trace")
 
 
 @answered
@@ -63,7 +64,7 @@ def plot_fit(
     if files:
         return draw_files(files, plot_fit, *opened(files[0], options))
     fit = fit_of(result, "plot_fit")
-    if fit.data.ndim == 2:
+    if isinstance(fit, SliceResults) or fit.data.ndim == 2:
         return fit_maps(fit, *opened(fit, options))
     return fit_spectrum(fit, *_opened_one(fit, options))
 
@@ -76,12 +77,12 @@ def plot_components(
     """Draws every component of a 1D fit and their sum; backgrounds are filled. Returns the
     Figure; raises PlotError for a 2D fit."""
     fit = fit_of(result, "plot_components")
-    if fit.data.ndim == 2:
+    if isinstance(fit, SliceResults) or fit.data.ndim == 2:
         raise PlotError("components are drawn for one spectrum; fit a baseline or one spectrum")
     return fit_components(fit, *_opened_one(fit, options))
 
 
-def _opened_one(fit: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
+def _opened_one(fit: FitResult, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
     """Where the picture of a fit to one spectrum or trace goes and how it looks. A `config` may be
     that of fits with more peaks, and have names for them.
 
@@ -148,15 +149,16 @@ def plot_evolution(
     for name, trace in traces.items():
         need_shape(name, trace, axis.shape)
         own = None if stderr is None else stderr.get(name)
-        errors[name] = None if own is None else np.asarray(own, dtype=np.float64)
-        if errors[name] is not None:
-            need_shape(f"stderr of {name}", errors[name], axis.shape)
+        errors[name] = None
+        if own is not None:
+            errors[name] = error = np.asarray(own, dtype=np.float64)
+            need_shape(f"stderr of {name}", error, axis.shape)
     chosen = _chosen(traces, params)
     labels = named(chosen, source)
     return draw_evolution(axis, chosen, errors, *place, labels=labels)
 
 
-def _chosen(values: Mapping[str, object], params: Sequence[str] | None) -> dict[str, Any]:
+def _chosen(values: Mapping[str, Trace], params: Sequence[str] | None) -> dict[str, Trace]:
     """Those of `values` that are asked for."""
     if not values:
         raise PlotError("no parameter moves: add dynamics, or fit slice by slice")

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.data.checksum import Data
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import finite_of, reference_lines, rms, set_time, set_x
 from pyspec.plot.elements.cells import above_zero, borders, cells, gaps, outline
-from pyspec.plot.elements.colours import add_bar, colour_range, data_colours
+from pyspec.plot.elements.colours import Colours, add_bar, colour_range, data_colours
 from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.protocols import Fit
 from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
 
@@ -32,8 +38,13 @@ NARROW, NARROW_COLUMN = 7.5, 3.2
 
 
 def draw_map(
-    ax: Axes, energy: Array, time: Array, values: Array, config: PlotConfig, **options: Any
-) -> Any:
+    ax: Axes,
+    energy: Array,
+    time: Array,
+    values: Data,
+    config: PlotConfig,
+    **colours: Unpack[Colours],
+) -> QuadMesh:
     """One map with its axes; cells without a value are hatched, gaps of the axes grey."""
     is_known = bool(np.isfinite(np.asarray(values, dtype=np.float64)).all())
     across, energies, values = cells(energy, values, 1)
@@ -42,7 +53,7 @@ def draw_map(
         along, values = above_zero(along, times, values, 0)
     if config.x_type == "log":
         across, values = above_zero(across, energies, values, 1)
-    mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
+    mesh = ax.pcolormesh(across, along, values, rasterized=True, **colours)
     mark_missing(ax, energy, time, is_known=is_known)
     set_x(ax, across, config, margin=0.0)
     set_time(ax, along, config, "y")
@@ -61,7 +72,7 @@ def mark_missing(ax: Axes, across: Array, along: Array, *, is_known: bool) -> No
             span(begin, end, color=BAND, lw=0, zorder=0.5)
 
 
-def mark_window(ax: Axes, e: Array, t: Array) -> Any:
+def mark_window(ax: Axes, e: Array, t: Array) -> Line2D:
     """A frame from `e` and `t`, (first, last) borders, which is seen on any colour."""
     x, y = e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]]
     ax.plot(x, y, color="white", lw=2.4)
@@ -91,12 +102,12 @@ def fit_maps(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
         found = residual_of(seen, result, config)
         width, height = config.panel_size
         figure = sheet.panels((2.75 * width, height + 1.4), config)
-        axes, below = row(figure, 3, sharex=True, sharey=True), is_column(figure, 3)
+        axes, below = row(figure, 3, shared=True), is_column(figure, 3)
         common = data_colours(seen.data[seen.inside], config)
         first = draw_map(axes[0], seen.energy, seen.time, seen.data, config, **common)
         draw_map(axes[1], seen.energy, seen.time, seen.fit, config, **common)
         limit = residual_limit(found, seen, config)
-        two_sided = {"vmin": -limit, "vmax": limit, "cmap": config.z_colormap_res}
+        two_sided: Colours = {"vmin": -limit, "vmax": limit, "cmap": config.z_colormap_res}
         last = draw_map(axes[2], seen.energy, seen.time, found.values, config, **two_sided)
         label, width = found.label, figure.bbox.width / figure.dpi
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
@@ -118,11 +129,12 @@ def fit_maps(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
         return sheet.finish(config)
 
 
-def _marks(axes: Any, seen: View) -> None:
+def _marks(axes: Sequence[Axes], seen: View) -> None:
     """The window and masked points, named in one legend."""
     from matplotlib.patches import Patch
 
-    handles, labels = [], []
+    handles: list[Artist] = []
+    labels: list[str] = []
     sizes = [end - begin for begin, end in (seen.rows, seen.columns)]
     if seen.cropped and min(sizes) > 0:
         assert seen.time is not None
@@ -138,7 +150,7 @@ def _marks(axes: Any, seen: View) -> None:
         legend(axes[0], handles, labels)
 
 
-def legend(ax: Axes, handles: Any, labels: Any) -> None:
+def legend(ax: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> None:
     """A legend that is read on any map."""
     ax.legend(
         handles, labels, loc="upper right", labelcolor=INK, frameon=True, facecolor="white",
@@ -147,7 +159,7 @@ def legend(ax: Axes, handles: Any, labels: Any) -> None:
 
 
 def data_map(
-    data: npt.NDArray[Any],
+    data: Data,
     energy: Array,
     time: Array,
     marks: dict[str, tuple[int, int] | None],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from pyspec.calls import answered, row_of
 from pyspec.errors import DataError
 from pyspec.fit.results.components import background_curve, component_curves, component_traces
 from pyspec.model import Model
-from pyspec.plot.config import PlotOptions
+from pyspec.plot.config import DataOptions, PlotOptions
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, curve_look, enclose, reference_lines, set_along
 from pyspec.plot.elements.labels import opened, place_text
@@ -44,15 +44,16 @@ def plot_model_1d(
 
 
 @answered
-def plot_model_2d(model: Model, **options: Any) -> Figure:
+def plot_model_2d(model: Model, **options: Unpack[DataOptions]) -> Figure:
     """Draws the map of a model over energy and time; returns the Figure. Options as of
     :func:`pyspec.plot.plot_data`."""
     if model.dimension != 2:
         raise DataError("a model has times with both axes; set_axes(energy=..., time=...)")
-    look = {key: value for key, value in options.items() if value is not None}
-    return plot_data(
-        model.evaluate(), model.energy, model.time, **{"source": model, "title": model.name, **look}
-    )
+    if options.get("source") is None:
+        options["source"] = model
+    if options.get("title") is None:
+        options["title"] = model.name
+    return plot_data(model.evaluate(), model.energy, model.time, **options)
 
 
 def plot_component_of(

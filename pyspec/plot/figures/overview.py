@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import shortened
+from pyspec.io import Dataset
 from pyspec.plot.caption import literal
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data_slice import cut_of
@@ -32,7 +33,7 @@ Array = npt.NDArray[np.float64]
 
 @answered
 def plot_overview(
-    dataset: Any,
+    dataset: Dataset,
     **options: Unpack[PlotOptions],
 ) -> Figure:
     """Draws a Dataset that :func:`pyspec.io.read` returned, with labels and units from its file;
@@ -62,7 +63,7 @@ def plot_overview(
     return draw_data(data, *axes, {}, sheet, look, unit, options.get("legend"))
 
 
-def _as_series(dataset: Any) -> Any:
+def _as_series(dataset: Dataset) -> Dataset:
     """Spectra along one axis that is no time, an angle or a position, as a series over it."""
     if dataset.extra != dataset.dims[:1] or dataset.dims[1:] != ("energy",):
         return dataset
@@ -74,9 +75,10 @@ def _as_series(dataset: Any) -> Any:
     return replace(series, labels={"time": along, **series.labels})
 
 
-def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Figure:
+def _places(dataset: Dataset, look: PlotConfig, sheet: Sheet) -> Figure:
     """The mean over energies at each place, and the spectra."""
     energy = dataset.energy
+    assert energy is not None
     places = dataset.extra[:2]
     others = tuple(dim for dim in dataset.dims if dim not in (*places, "energy"))
     cube = dataset.mean(*others) if others else dataset
@@ -93,7 +95,7 @@ def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Figure:
 
 
 def _draw_places(
-    ax: Axes, cube: Any, places: tuple[str, ...], figure: Figure, look: PlotConfig
+    ax: Axes, cube: Dataset, places: tuple[str, ...], figure: Figure, look: PlotConfig
 ) -> None:
     mean = cube.data
     if mean.ndim == 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspec.calls import answered
 from pyspec.fit import FitResult
@@ -46,7 +46,7 @@ def plot_populations(
             "plot_moving draws populations that move a parameter"
         )
     linear = fit.amplitudes
-    given: Any = {**options, "config": _without_data(options.get("config"))}
+    given: PlotOptions = {**options, "config": _without_data(options.get("config"))}
     sheet, look = opened(fit, given, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
     cut = cut_of(look, fit.data.shape)
@@ -59,8 +59,8 @@ def plot_populations(
             values, own = linear.basis[name], curve_look(look, k, width=1.4)
             if values.ndim > 1:
                 differs, values = True, values[column]
-            shown = curve_name(look, k, label)
-            line(ax, linear.x[part], values[part], **own, label=shown)
+            own["label"] = curve_name(look, k, label)
+            line(ax, linear.x[part], values[part], **own)
         enclose(ax, look)
         set_along(ax, linear.x[part], look, over_time=True)
         reference_lines(ax, look)
@@ -68,15 +68,16 @@ def plot_populations(
         if look.title:
             ax.set_title(look.title)
         curve_legend(ax)
-        if differs and ax.get_legend() is not None:
+        legend = ax.get_legend()
+        if differs and legend is not None:
             place = place_text(linear.along[column], linear.along)
             at = with_unit(place, unit_of(fit, "energy"))
-            ax.get_legend().set_title(f"at {at}")
+            legend.set_title(f"at {at}")
         bare(ax)
         return sheet.finish(look)
 
 
-def _without_data(config: object) -> Any:
+def _without_data(config: PlotConfig | None) -> PlotConfig | None:
     """A config of many pictures without what it says of intensities, which populations are not."""
     if not isinstance(config, PlotConfig):
         return config

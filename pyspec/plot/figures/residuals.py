@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
+from pyspec.fit import FitResult
 from pyspec.plot.caption import literal
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.elements.axes import bare, line, reference_lines
-from pyspec.plot.elements.colours import add_bar
+from pyspec.plot.elements.colours import Colours, add_bar
 from pyspec.plot.elements.fine_curve import curves_of
 from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import Sheet
@@ -57,20 +59,23 @@ def plot_residuals(
     }
     sheet, look = opened(results[0], options, **along)
     look = look.copy(show_init=False)
-    draw = _maps if np.ndim(results[0].data) == 2 else _spectra
+    spectra = [one for one in results if isinstance(one, FitResult) and np.ndim(one.data) == 1]
     with sheet.style():
         seen = [view_of(result, look) for result in results]
         if look.residual_unit == "auto" and len({view.sigma is None for view in seen}) > 1:
             look = look.copy(residual_unit="data")  # σ and units of the data have no common scale
         found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
-        draw(results, seen, found, sheet, look)
+        if spectra:
+            _spectra(spectra, seen, found, sheet, look)
+        else:
+            _maps(results, seen, found, sheet, look)
         if look.title:
             sheet.title(look.title)
         return sheet.finish(look)
 
 
 def _spectra(
-    results: Sequence[Fit],
+    results: Sequence[FitResult],
     seen: list[View],
     found: list[Residual],
     sheet: Sheet,
@@ -78,9 +83,13 @@ def _spectra(
 ) -> None:
     width, height = look.panel_size
     figure = sheet.panels((width * len(seen) + 0.4, 1.4 * height), look)
-    shared = True if _same_ends([view.energy for view in seen]) else "col"
     axes = figure.subplots(
-        2, len(seen), sharex=shared, sharey="row", height_ratios=[2.2, 1], squeeze=False
+        2,
+        len(seen),
+        sharex="all" if _same_ends([view.energy for view in seen]) else "col",
+        sharey="row",
+        height_ratios=[2.2, 1],
+        squeeze=False,
     )
     titles = _titles(results, figure)
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
@@ -113,10 +122,11 @@ def _maps(
 ) -> None:
     width, height = look.panel_size
     figure = sheet.panels((0.95 * width * len(seen) + 0.9, height + 0.9), look)
-    shared = _same_ends([view.energy for view in seen]), _same_ends([view.time for view in seen])
-    axes = figure.subplots(1, len(seen), sharex=shared[0], sharey=shared[1], squeeze=False)[0]
+    share_x = _same_ends([view.energy for view in seen])
+    share_y = _same_ends([view.time for view in seen if view.time is not None])
+    axes = figure.subplots(1, len(seen), sharex=share_x, sharey=share_y, squeeze=False)[0]
     limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
-    colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
+    colours: Colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
     for ax, view, residual, title in zip(axes, seen, found, _titles(results, figure), strict=True):
         assert view.time is not None
         mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
@@ -126,7 +136,7 @@ def _maps(
     add_bar(figure, mesh, list(axes), found[0].label, look)
 
 
-def _same_ends(axes: Sequence[Any]) -> bool:
+def _same_ends(axes: Sequence[npt.NDArray[np.float64]]) -> bool:
     """Whether all axes reach from the same value to the same value, but for a thousandth."""
     ends = np.array([(float(np.min(axis)), float(np.max(axis))) for axis in axes])
     return bool((np.ptp(ends, axis=0) <= 1e-3 * (ends[0, 1] - ends[0, 0])).all())

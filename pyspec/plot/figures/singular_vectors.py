@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,12 @@ from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, line, set_time, set_x
 from pyspec.plot.elements.labels import opened
 from pyspec.plot.figure import is_column
-from pyspec.plot.protocols import Fit, fit_of, is_measured
+from pyspec.plot.protocols import Fit, Measured, fit_of, is_measured
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
@@ -31,7 +33,7 @@ SHOWN = 12
 
 @answered
 def plot_svd(
-    result: Fit,
+    result: Fit | Measured,
     *,
     n: int = 3,
     **options: Unpack[PlotOptions],
@@ -103,7 +105,7 @@ def plot_svd(
         return sheet.finish(look)
 
 
-def _measured(given: Any, look: PlotConfig) -> tuple[Array, Array, Array]:
+def _measured(given: Measured, look: PlotConfig) -> tuple[Array, Array, Array]:
     """(times, energies, data) of a File within its window, or of a Dataset; NaN where a point is
     masked. Raises :class:`PlotError` where it has no series."""
     data, keep = given.data, getattr(given, "keep", None)
@@ -148,7 +150,7 @@ def _decomposed(
     values: Array,
     what: str,
     n: int,
-    axes: Any,
+    axes: Sequence[Axes],
     along: tuple[Array, Array],
     kept: tuple[Flags, Flags],
 ) -> None:

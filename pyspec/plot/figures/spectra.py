@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult
+from pyspec.model.data.checksum import Data
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import (
+    FillLook,
+    LineLook,
     are_many,
     bare,
     curve_look,
@@ -55,7 +58,7 @@ BESIDE = 70.0
 MASKED = "#b0417a"
 
 
-def fit_spectrum(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
+def fit_spectrum(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
     with sheet.style():
         seen = view_of(result, config)
@@ -86,7 +89,7 @@ def fit_spectrum(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
         return sheet.finish(config)
 
 
-def fit_components(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
+def fit_components(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
     """Every component on its own and their sum; see :func:`pyspec.plot.plot_components`."""
     with sheet.style():
         seen = view_of(result, config.copy(show_init=False))
@@ -109,7 +112,7 @@ def set_last_axis(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None
     set_along(ax, seen.energy, config, over_time=is_trace(result))
 
 
-def _draw_fit(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
+def _draw_fit(ax: Axes, result: FitResult, seen: View, config: PlotConfig) -> None:
     limits = limits_of(result, config)
     curves = curves_of(result, seen)
     ground = draw_components(ax, curves, config)
@@ -120,7 +123,7 @@ def _draw_fit(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
     _finish_values(ax, seen, curves, ground, config)
 
 
-def limits_of(result: Fit, config: PlotConfig) -> Any:
+def limits_of(result: Fit, config: PlotConfig) -> tuple[float, float] | None:
     """The limits that were asked for of the axis below; None without."""
     return config.y_lim if is_trace(result) else config.x_lim
 
@@ -142,17 +145,19 @@ def draw_data(
 ) -> None:
     """Measured points, of many in sight a line. Their look is the first entry of markers,
     markersizes, linewidths (outlines) and alphas."""
-    look = {"color": DATA, "alpha": turn(config.alphas, 0, 1.0), "zorder": 3}
+    look: LineLook = {"color": DATA, "alpha": turn(config.alphas, 0, 1.0), "zorder": 3}
+    look["label"] = label
     marker = turn(config.markers, 0, "o")
     if are_many(x, limits) or marker in NO_MARKER:
-        line(ax, x, y, lw=turn(config.linewidths, 0, 0.6), label=label, **look)
+        look["lw"] = turn(config.linewidths, 0, 0.6)
+        line(ax, x, y, **look)
         return
     look |= {"marker": marker, "ls": "", "mfc": "white"}
     look |= {"mew": turn(config.linewidths, 0, 0.7), "ms": turn(config.markersizes, 0, size)}
-    ax.plot(x, y, label=label, **look)
+    ax.plot(x, y, **look)
 
 
-def fit_look(config: PlotConfig, width: float = 1.6) -> dict[str, Any]:
+def fit_look(config: PlotConfig, width: float = 1.6) -> LineLook:
     """How the curve of a fit looks: the second entry of linewidths, linestyles and alphas, or their
     only one."""
     return {
@@ -174,7 +179,7 @@ def _draw_start(ax: Axes, seen: View, curves: Curves) -> None:
         return
     span = float(np.ptp(values)) or 1.0
     far = max(float(start.max() - values.max()), float(values.min() - start.min())) / span
-    look: dict[str, Any] = {"color": MUTED, "lw": 1.0, "ls": ":", "zorder": 2.5}
+    look: LineLook = {"color": MUTED, "lw": 1.0, "ls": ":", "zorder": 2.5}
     if far > FAR_START:
         ax.plot([], [], label="start (far outside)", **look)
     else:
@@ -253,7 +258,7 @@ def shade_outside(ax: Axes, seen: View) -> None:
             if inner > outer:
                 ax.axvspan(outer, inner, color=OUTSIDE, lw=0, zorder=0)
     masked, place = np.isnan(seen.data), ax.get_xaxis_transform()
-    look: dict[str, Any] = {"color": MASKED, "alpha": 0.1, "lw": 0, "zorder": 0}
+    look: FillLook = {"color": MASKED, "alpha": 0.1, "lw": 0, "zorder": 0}
     if masked.any():
         ax.fill_between(energy, 0.0, 1.0, where=masked, transform=place, **look)
     ax.set_ylim(*kept)
@@ -298,7 +303,7 @@ def draw_components(ax: Axes, curves: Curves, config: PlotConfig) -> Array | Non
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
         top = ground + curve
         label = curve_name(config, index, name)
-        fill = {"color": colour, "alpha": 0.3, "lw": 0, "zorder": 1.5, "label": label}
+        fill: FillLook = {"color": colour, "alpha": 0.3, "lw": 0, "zorder": 1.5, "label": label}
         if index >= len(COLOURS):  # the colours come again
             fill["hatch"] = "////"
         ax.fill_between(x, ground, top, **fill)
@@ -307,7 +312,7 @@ def draw_components(ax: Axes, curves: Curves, config: PlotConfig) -> Array | Non
 
 
 def data_line(
-    data: npt.NDArray[Any],
+    data: Data,
     axis: Array,
     columns: tuple[int, int] | None,
     sheet: Sheet,

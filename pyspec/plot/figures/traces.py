@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.elements.axes import (
+    LineLook,
     are_many,
     bare,
     curve_look,
@@ -26,7 +27,14 @@ from pyspec.plot.elements.axes import (
 )
 from pyspec.plot.elements.fine_curve import spectra_of, traces_of
 from pyspec.plot.elements.labels import opened, place_text
-from pyspec.plot.elements.legend import SMALL, beside, curve_name, is_narrow, name_data_and_fit
+from pyspec.plot.elements.legend import (
+    SMALL,
+    LegendLook,
+    beside,
+    curve_name,
+    is_narrow,
+    name_data_and_fit,
+)
 from pyspec.plot.figure import Sheet, lay_out
 from pyspec.plot.figures.waterfall import usual_ranges
 from pyspec.plot.protocols import Fit, fit_of
@@ -147,8 +155,8 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
             for k, trace in enumerate(values.T):
                 mark_beyond(ax, cut.along, trace, curve_look(look, k)["color"])
         title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
-        texts = {"fontsize": 8.0, **(SMALL if is_narrow(above) else {})}
-        place = beside(above) or {"loc": "best"}
+        texts: LegendLook = {"fontsize": 8.0, **(SMALL if is_narrow(above) else {})}
+        place: LegendLook = beside(above) or {"loc": "best"}
         name_data_and_fit(above, **texts)
         above.legend(title=title, title_fontsize=texts["fontsize"], **texts, **place)
         above.set_ylabel(look.z_label)
@@ -173,26 +181,28 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
 def _draw_one(
     cut: _Cut,
     k: int,
-    above: Any,
-    below: Any,
+    above: Axes,
+    below: Axes,
     look: PlotConfig,
     limits: Sequence[float] | None,
     is_over_time: bool,
 ) -> None:
     """One of the curves: points and fit above, the residual below."""
-    own = {**curve_look(look, k, width=1.5), "marker": ""}
+    own: LineLook = {**curve_look(look, k, width=1.5), "marker": ""}
     label, data = curve_name(look, k, cut.names[k]), cut.data[:, k]
     if not np.isfinite(data).any():
         label += " (masked)"
-    style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
+    style: LineLook = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
     if are_many(cut.along, limits):  # behind the fit
         line(above, cut.along, data, color=own["color"], lw=0.6, alpha=0.4)
     else:
         above.plot(cut.along, data, "o", **style)
     x, fit = cut.curves
     known = is_over_time or x is not cut.along  # between the samples too
-    line(above, x, fit[:, k], is_curve=known, **own, label=label)
-    line(below, cut.along, cut.residual[:, k], **{**own, "lw": 0.9})
+    left: LineLook = {**own, "lw": 0.9}
+    own["label"] = label
+    line(above, x, fit[:, k], is_curve=known, **own)
+    line(below, cut.along, cut.residual[:, k], **left)
 
 
 def _limit(ax: Axes, data: Array, fit: Array) -> None:

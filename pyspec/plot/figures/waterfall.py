@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.dark import is_dark
 from pyspec.plot.elements.axes import (
+    FillLook,
     curve_look,
     finite_of,
     line,
@@ -20,12 +22,14 @@ from pyspec.plot.elements.axes import (
 )
 from pyspec.plot.elements.colours import SPIKE, is_signed
 from pyspec.plot.elements.gaps import broken
+from pyspec.plot.elements.legend import LegendLook
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.style import FIT, MUTED, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 Array = npt.NDArray[np.float64]
 
@@ -60,7 +64,8 @@ def draw_waterfall(
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
         ax = sheet.panel((1.35 * width, tall), config)
         ends = (0.3, 1.0) if is_dark(ax.get_facecolor()) else (0.0, 0.78)
-        colours = matplotlib().colormaps["viridis"](np.linspace(*ends, len(curves)))
+        viridis = matplotlib().colormaps["viridis"]
+        colours = [viridis(share) for share in np.linspace(*ends, len(curves))]
         signed = is_signed(curves)
         low, high = np.inf, -np.inf
         for index in reversed(range(len(curves))):
@@ -68,8 +73,7 @@ def draw_waterfall(
             drawn = _curve(ax, energy, curves[index], spans[index], offset, signed, index, colours,
                            config)  # fmt: skip
             if fits is not None:
-                look = {"color": FIT, "lw": 1.1, "zorder": LINES + 0.5}
-                ax.plot(along, fits[index] + offset, **look)
+                ax.plot(along, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
                 drawn = np.append(drawn, _near(fits[index], spans[index]) + offset)
             if not np.isfinite(curves).any():
                 drawn = np.append(drawn, offset)
@@ -90,7 +94,7 @@ def draw_waterfall(
         _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
         if fits is not None:
             lines = [Line2D([], [], color=colour, lw=1.1) for colour in (MUTED, FIT)]
-            place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+            place: LegendLook = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
             ax.legend(lines, ["data", "fit"], ncols=2, fontsize=8.0, **place)
         ax.set_ylabel(_value_label(len(curves), step, config))
         ax.set_title(config.title or "spectra", fontweight="bold")
@@ -167,7 +171,7 @@ def _curve(
     offset: float,
     signed: bool,
     index: int,
-    colours: Any,
+    colours: Sequence[ColorType],
     config: PlotConfig,
 ) -> Array:
     """One curve over its base, which is zero for data of both signs; what it spans, without
@@ -179,14 +183,15 @@ def _curve(
         return np.empty(0)
     energy, curve = broken(energy, curve)
     bottom = (0.0 if signed else float(spans[0])) + offset
-    under: dict[str, Any] = {"lw": 0, "zorder": -index}
+    under: FillLook = {"lw": 0, "zorder": -index}
     if not signed:
         behind = to_hex(ax.get_facecolor())
         ax.fill_between(energy, bottom, curve + offset, color=behind, **under)
     ax.fill_between(energy, bottom, curve + offset, color=look["color"], alpha=0.12, **under)
     if signed:
         ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)
-    line(ax, energy, curve + offset, **look, zorder=LINES)
+    look["zorder"] = LINES
+    line(ax, energy, curve + offset, **look)
     return np.append(spans + offset, bottom)
 
 

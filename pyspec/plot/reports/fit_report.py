@@ -5,17 +5,19 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult
+from pyspec.fit.amplitudes import Amplitudes
 from pyspec.fit.results.coarse import masked_points, range_of
 from pyspec.fit.results.ended import TOGETHER, state_of
 from pyspec.fit.results.table import format_value
 from pyspec.io import digest
 from pyspec.io.archive.fit_record import versions as versions_of
+from pyspec.model import Model
 from pyspec.model.data.source import source_of
 from pyspec.plot.caption import five_digits, heading
 from pyspec.plot.config import Look, PlotConfig
@@ -96,7 +98,7 @@ def _picture(file: FitResult, config: PlotConfig) -> tuple[str, str]:
     return image(figure, f"data and fit of {heading(file)}"), ""
 
 
-def _summary(result: Any, files: Sequence[FitResult]) -> str:
+def _summary(result: FitResult, files: Sequence[FitResult]) -> str:
     is_weighted = any(file.problem.is_weighted for file in files)
     cards = [(five_digits(result.redchi), "reduced χ²")] if is_weighted else []
     if len(files) > 1:
@@ -117,7 +119,7 @@ def _summary(result: Any, files: Sequence[FitResult]) -> str:
     return cards_row(cards) + warnings_box(result)
 
 
-def warnings_box(result: Any) -> str:
+def warnings_box(result: FitResult) -> str:
     """What is to be known before the numbers are used."""
     lines = []
     if state_of(result.success, result.without_effect) == "NOT converged":
@@ -132,7 +134,7 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
     plain = config.copy(title="", data_slice=None)
     unnamed = plain.copy(legend=config.legend and None)  # [] leaves it out; names are of the fit
     try:
-        options: Any = {"config": config, **named}
+        options: Look = {**named, "config": config}
         figure = plot_fit(result, **options)
         found = [("Data and fit", image(figure, "data and fit"), "")]
         if result.data.ndim == 2:
@@ -146,7 +148,7 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
                 shown = image(figure, "parameters over time")
                 found.append(("Parameters over time", shown, "half"))
         if result.amplitudes is not None:
-            found += _of_free_amplitudes(result, plain)
+            found += _of_free_amplitudes(result, result.amplitudes, plain)
         shown = image(_histogram(result, plain), "distribution of the residual")
         found.append(("Residual", shown, "half"))
     except Exception as error:  # the numbers of the page need no pictures
@@ -154,9 +156,10 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
     return found
 
 
-def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+def _of_free_amplitudes(
+    result: FitResult, linear: Amplitudes, config: PlotConfig
+) -> list[tuple[str, str, str]]:
     """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
-    linear = result.amplitudes
     word = {"energy": "spectra", "time": "traces"}[linear.axis]
     shown = image(plot_amplitudes(result, config=config), "free amplitudes")
     found = [(f"Free {word}, with one standard error", shown, "")]
@@ -185,7 +188,7 @@ def _histogram(result: Fit, config: PlotConfig) -> Figure:
         # What lies further out is counted in the last bars.
         inside = np.clip(values, -reach, reach)
         bins = np.linspace(-reach, reach, n_bins)
-        ax.hist(inside, bins=bins, density=True, color="#8fa3b5", label="residual")
+        ax.hist(inside, bins=bins.tolist(), density=True, color="#8fa3b5", label="residual")
         x = np.linspace(-reach, reach, 201)
         ax.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color=FIT, lw=1.5, label="normal")
         ax.set_xlabel(f"{found.label},   {found.note}")
@@ -221,7 +224,7 @@ def parameters_table(result: FitResult) -> str:
     return html_rows(head, rows, "parameters")
 
 
-def correlations_table(result: Any) -> str:
+def correlations_table(result: FitResult) -> str:
     """The pairs above NOTABLE, the largest first."""
     names = list(result.problem.names)
     found = []
@@ -245,7 +248,7 @@ def correlations_table(result: Any) -> str:
     return f'<table class="correlations"><tbody>{lines}</tbody></table>{more}'
 
 
-def _settings(result: Any, files: Sequence[FitResult]) -> list[tuple[str, str]]:
+def _settings(result: FitResult, files: Sequence[FitResult]) -> list[tuple[str, str]]:
     facts = [
         ("method", f"{result.method} on the {result.backend} backend"),
         ("outcome", result.message),
@@ -282,7 +285,7 @@ def axis_words(axis: npt.NDArray[np.float64], unit: str) -> str:
     return f"{with_unit(f'{axis[0]:g} to {axis[-1]:g}', unit)}, {axis.size} points"
 
 
-def _noise_words(result: Any) -> str:
+def _noise_words(result: FitResult) -> str:
     problem = result.problem
     if problem.is_poisson:
         return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
@@ -292,9 +295,10 @@ def _noise_words(result: Any) -> str:
     return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
 
 
-def data_facts(result: Any) -> list[tuple[str, str]]:
+def data_facts(result: Fit) -> list[tuple[str, str]]:
     """What the data are: file, shape, range, masked points and digest."""
     data, keep = result.measurement.data, result.measurement.keep
+    assert data is not None
     facts = [
         ("file", result.file_name or "given as an array"),
         ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
@@ -303,8 +307,10 @@ def data_facts(result: Any) -> list[tuple[str, str]]:
         by_reference = source_of(data) is not None
         low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
         span = with_unit(f"{low:g} to {high:g}", unit_of(result, "data"))
-        is_read = source_of(keep) is None and keep is not None
-        n_masked = int(np.count_nonzero(~keep)) if is_read else masked_points(result)
+        if keep is not None and source_of(keep) is None:
+            n_masked = int(np.count_nonzero(~keep))
+        else:
+            n_masked = masked_points(result)
         facts += [("range", span), *([("masked", f"{n_masked} points")] if n_masked else [])]
     else:
         facts += [
@@ -314,7 +320,7 @@ def data_facts(result: Any) -> list[tuple[str, str]]:
     return [*facts, ("SHA-256", digest(data))]
 
 
-def model_texts(model: Any) -> str:
+def model_texts(model: Model) -> str:
     """The YAML text of the model and of everything added to its parameters."""
     blocks = [("", model.text)]
     for name, par in model.parameters.items():

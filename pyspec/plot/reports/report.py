@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pyspec.fit.findings.verdict import GOOD, verdict_of
 from pyspec.fit.interrupts import Hold
 from pyspec.io import write_text
 from pyspec.plot.caption import heading
-from pyspec.plot.config import OWN_OPTIONS, Look
+from pyspec.plot.config import Look
 from pyspec.plot.figures.joint_files import files_of
 from pyspec.plot.figures.spectra import is_trace
 from pyspec.plot.look import config_of
@@ -70,14 +70,13 @@ def report(
     config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
-    named: Any = {name: one for name, one in options.items() if name not in OWN_OPTIONS}
     # matplotlib has many weak references. Python ignores errors raised while it drops an object,
     # even the KeyboardInterrupt of Ctrl-C. A held one comes once the page is written.
     with Hold():
         if isinstance(fit, SliceResults):
             parts = slice_parts(fit, config, notes)
         else:
-            parts = fit_parts(fit, config, notes, named)
+            parts = fit_parts(fit, config, notes, options)
         page = PAGE.format(
             title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
             body="\n".join(parts), subtitle=escape(_subtitle(fit)),

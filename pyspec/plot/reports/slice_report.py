@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from pyspec.plot.reports.html import (
 MAX_NAMED = 12
 
 
-def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[str]:
+def slice_parts(slices: SliceResults, config: PlotConfig, notes: Sequence[str]) -> list[str]:
     """The sections of the report."""
     redchi, series = slices.redchi[slices.success], slices.series
     middle = five_digits(float(np.median(redchi))) if redchi.size else "–"

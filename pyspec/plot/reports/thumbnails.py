@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit import FitResult
 from pyspec.fit.findings.verdict import GOOD
 from pyspec.io import write_text
 from pyspec.plot.figures.spectra import is_trace
@@ -34,7 +35,7 @@ class Small(NamedTuple):
 
     name: str
     state: str
-    result: Any
+    result: FitResult | None
     error: str
     lines: Sequence[str]
 
@@ -62,14 +63,14 @@ def _card(one: Small) -> str:
     )
 
 
-def _picture(result: Any) -> str:
+def _picture(result: FitResult) -> str:
     """Data, fit and residual of a spectrum; of a series those of the mean over time."""
     data, fit = (np.asarray(one, np.float64) for one in (result.data, result.fit))
-    axis = result.time if is_trace(result) else result.energy
+    axis = np.asarray(result.time if is_trace(result) else result.energy, np.float64)
     if data.ndim == 2:
         data, fit = data.mean(axis=0), fit.mean(axis=0)
-    n = min(data.size, fit.size, np.size(axis))
-    x, data, fit = np.asarray(axis, np.float64)[:n], data[:n], fit[:n]
+    n = min(data.size, fit.size, axis.size)
+    x, data, fit = axis[:n], data[:n], fit[:n]
     known = np.isfinite(data) & np.isfinite(fit)
     if not known.any():
         return ""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.findings.caution import warn
+from pyspec.fit.findings.finding import warn
 from pyspec.fit.results.table import need_pandas
 from pyspec.model.data.source import source_of
 from pyspec.plot.protocols import Fit

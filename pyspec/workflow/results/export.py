@@ -15,8 +15,7 @@ from pyspec._version import VERSION
 from pyspec.calls import say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, JointResult, SliceResults
-from pyspec.fit.amplitudes.amplitudes import Amplitudes
-from pyspec.fit.amplitudes.gaps import open_fit
+from pyspec.fit.amplitudes.amplitudes import Amplitudes, open_fit
 from pyspec.fit.batch.fits import states_of
 from pyspec.fit.results.ended import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text

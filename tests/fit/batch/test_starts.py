@@ -9,9 +9,9 @@ import pytest
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model, load_time_model
 from pyspec.fit import FitResult, fit_slices
+from pyspec.fit.ending import Start
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.problem import problem_of
-from pyspec.fit.results.ended import Start
 from pyspec.fit.starts import Ended, drawn_starts
 from pyspec.model import Measurement, Model
 from pyspec.plan import compile_model

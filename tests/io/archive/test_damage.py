@@ -131,22 +131,6 @@ def test_verify_names_what_is_damaged(path: Path, capsys: pytest.CaptureFixture[
     assert "is no archive of fits" in capsys.readouterr().err
 
 
-def test_lost_arrays_are_named(path: Path) -> None:
-    with h5py.File(path, "r+") as file:
-        del file[f"arrays/{digest(data_1d())}"]
-    assert verify_archive(path).damaged == {"arrays": "1 of 2 are missing"}
-
-
-def test_a_dataset_that_claims_to_be_huge_is_not_allocated(path: Path) -> None:
-    with h5py.File(path, "r+") as file:
-        del file["fits/0001/ending/covariance"]
-        file["fits/0001/ending"].create_dataset(
-            "covariance", shape=(1 << 40,), dtype="f8", chunks=(1024,)
-        )
-    with pytest.warns(ArchiveWarning, match=r"covariance: claims to hold 8796093022208 bytes"):
-        assert len(load_fits(path, damaged="skip")) == 2
-
-
 def test_nothing_can_be_read(path: Path, whole: bytes) -> None:
     path.write_bytes(whole[:512] + bytes(len(whole) - 512))
     with pytest.raises(DataError, match="is damaged: nothing in it can be read"):

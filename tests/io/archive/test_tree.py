@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -165,6 +166,7 @@ def test_texts_that_cannot_be(file: Any, text: str) -> None:
         (1j, "complex"),
         (10**30, "int"),
         ({1}, "set"),
+        (deque([[1.0], [1.0, 2.0]]), "deque"),
     ],
 )
 def test_numbers_that_cannot_be(file: Any, value: Any, shown: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import zipfile
 from collections.abc import Iterator
@@ -124,6 +125,40 @@ def test_damaged_measured_files(shared: Path, tmp_path: Path, name: str) -> None
     for changed in damaged(raw, 50, 200, seed=1):
         path.write_bytes(changed)
         attempt(path, **({"block": "Survey"} if path.suffix == ".xy" else {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("specs_xy", b"286  1000.0\n", b"", "23 values where the region announces 24"),
+        ("scienta_txt", b" 292.5", b"", "dimension 1 has 23 values of 24"),
+        ("scienta_txt", b"2.925", b"2.935", r"first column of \[Data\] is not the energy"),
+        ("phi", b" 24 -0.5", b" 25 -0.5", "'C1s' announces 24 points in 96 bytes at 208"),
+        ("jcamp", b"NPOINTS=24", b"NPOINTS=25", r"is 25 and len\(y\) 24|24 values for 25"),
+        ("emsa", b"#ENDOFDATA", b"#END", "no #ENDOFDATA"),
+        ("emsa", b"24.", b"25.", "24 values of 25."),
+        ("emsa", b"#OFFSET", b"#OFF", "no number for #OFFSET"),
+        ("vamas", b"\nREGULAR", b"\nMAPPING", r":9: scan mode 'MAPPING' is not read"),
+        ("vamas", b"1192.6", b"many", r":\d+: expected a number, found 'many'"),
+        ("vamas", b"\r\n48\r\n", b"\r\n47\r\n", r":\d+: 47 values cannot be shared by 2"),
+        ("vamas", b"\r\n48\r\n", b"\r\n48.5\r\n", r":\d+: expected a whole number"),
+        ("vamas", b"1\r\nC 1s", b"0\r\nC 1s", "holds no block"),
+        ("vamas", b"1\r\nC 1s", b"-4\r\nC 1s", r":\d+: -4 cannot be a number of entries"),
+        ("glotaran", b"nr 24", b"nr 25", r":5: Intervalnr says 25 values, the line has 24"),
+        ("glotaran", b"Intervalnr ", b"", r":4: expected 'Intervalnr'"),
+        ("glotaran", b"105.014 ", b"", r":8: the row has 24 values; it needs the time and 24 data"),
+        ("glotaran", b"293.5", b"2g3.5", r":5: '2g3.5' is not a number"),
+        ("glotaran", b"Wavelength explicit", b"FLIM image", "other ascii formats"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(
+    tmp_path: Path, name: str, old: bytes, new: bytes, message: str
+) -> None:
+    path = SAMPLES[name][0].make(tmp_path)
+    raw = path.read_bytes()
+    assert old in raw
+    path.write_bytes(raw.replace(old, new, 1))
+    assert re.search(message, attempt(path, format=name))
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "mat"])

@@ -6,7 +6,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 from support.files.samples import (
@@ -14,7 +13,6 @@ from support.files.samples import (
     ENERGY,
     PHOTON,
     SAMPLES,
-    SERIES,
     TIME,
     samples_of,
 )
@@ -100,24 +98,6 @@ def test_errors_of_a_column_and_of_nexus(tmp_path: Path) -> None:
         read(path, errors="sigma", columns=[0, 1, 1])
 
 
-@pytest.mark.parametrize("name", ["npz", "hdf5"])
-def test_errors_among_named_arrays(tmp_path: Path, name: str) -> None:
-    arrays = {"counts": SERIES, "sigma": np.sqrt(SERIES), "energy": ENERGY, "time": TIME}
-    path = tmp_path / "a"
-    if name == "npz":
-        with path.open("wb") as stream:
-            np.savez(stream, **arrays)
-    else:
-        with h5py.File(path, "w") as file:
-            for key, array in arrays.items():
-                file[key] = array
-    found = read(path, errors="sigma")
-    np.testing.assert_array_equal(found.data, SERIES)
-    np.testing.assert_array_equal(found.errors, np.sqrt(SERIES))
-    with pytest.raises(DataError, match=r"the errors have shape \(24,\), the data \(4, 24\)"):
-        read(path, data="counts", errors="energy")
-
-
 def test_an_axis_that_starts_again_is_blocks_and_not_to_be_sorted(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = [(e, c) for _ in range(3) for e, c in zip(ENERGY, COUNTS, strict=True)]
@@ -197,13 +177,6 @@ def test_formats_that_are_known_and_not_read(tmp_path: Path, raw: bytes, message
     path.write_bytes(raw)
     with pytest.raises(DataError, match=message):
         read(path)
-
-
-def test_an_unknown_format_lists_those_that_are_read(tmp_path: Path) -> None:
-    path = SAMPLES["text"][0].make(tmp_path)
-    with pytest.raises(DataError) as told:
-        read(path, format="excel")
-    assert all(name in str(told.value) for name in READERS)
 
 
 def test_parts_of_data_keep_their_errors(tmp_path: Path) -> None:

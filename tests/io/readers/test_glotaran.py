@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from pyspec.errors import DataError
 from pyspec.io import read
 
 TIME, WAVE = np.array([0.0, 1.0, 5.0]), np.array([400.0, 410.0, 420.0, 430.0])
@@ -33,25 +31,6 @@ def test_both_kinds(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.energy, WAVE)
         np.testing.assert_array_equal(found.data, DATA)
     assert first.name == "a: set one"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("Intervalnr 4", "Intervalnr 5", r"a\.ascii:5: Intervalnr says 5 values, the line has 4"),
-        ("Intervalnr 4", "4", r"a\.ascii:4: expected 'Intervalnr'"),
-        ("5.0 ", "", r"a\.ascii:8: the row has 4 values; it needs the time and 4 data"),
-        ("410.0", "4l0", r"a\.ascii:5: '4l0' is not a number"),
-        ("Wavelength explicit", "FLIM image", "other ascii formats"),
-    ],
-)
-def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "a.ascii"
-    text = explicit("Wavelength explicit", WAVE, TIME, DATA)
-    assert old in text
-    path.write_text(text.replace(old, new))
-    with pytest.raises(DataError, match=message):
-        read(path)
 
 
 def test_sia(tmp_path: Path) -> None:

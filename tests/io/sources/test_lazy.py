@@ -152,31 +152,3 @@ def test_what_cannot_stay_is_one_error(tmp_path: Path) -> None:
     array.to_dataset().to_zarr(tmp_path / "packed.zarr", encoding=packing, zarr_format=2)
     with pytest.raises(DataError, match=r"the values are coded \(scale_factor\); hand over"):
         read(tmp_path / "packed.zarr", data="counts", lazy=True)
-
-
-def test_packed_numbers_of_hdf5_are_those_that_netcdf_reads(tmp_path: Path) -> None:
-    """Whole numbers that stand for others were taken as they are, where NetCDF 4 is called .h5."""
-    xarray = pytest.importorskip("xarray")
-    pytest.importorskip("h5netcdf")
-    pytest.importorskip("zarr")
-    data = np.linspace(-3.0, 4.0, TIME.size * ENERGY.size).reshape(TIME.size, -1)
-    data[3, 5] = np.nan
-    coords = {"time": TIME, "energy": ENERGY}
-    array = xarray.DataArray(data, coords, ("time", "energy"), name="counts")
-    whole = {"dtype": "i2", "_FillValue": -32768}
-    packing = {
-        "counts": {"scale_factor": 0.001, "add_offset": 1.0, **whole},
-        "energy": {"scale_factor": 1 / 6, "add_offset": 80.0, **whole},
-    }
-    array.to_dataset().to_netcdf(tmp_path / "a.nc", engine="h5netcdf", encoding=packing)
-    path = (tmp_path / "a.nc").rename(tmp_path / "a.h5")
-    for found in (read(path), read(path, format="netcdf")):
-        np.testing.assert_allclose(found.data, data, atol=0.00051)
-        np.testing.assert_allclose(found.energy, ENERGY, atol=1e-9)
-    with pytest.raises(
-        DataError, match=r"the values are coded \(_FillValue, scale_factor, .*leave lazy="
-    ):
-        read(path, lazy=True)
-    store = tmp_path / "a.zarr"
-    array.to_dataset().to_zarr(store, encoding={"energy": packing["energy"]}, zarr_format=2)
-    np.testing.assert_allclose(read(store, data="counts", lazy=True).energy, ENERGY, atol=1e-9)

@@ -3,11 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pyspec import read
-from pyspec.errors import DataError
-from pyspec.io.tables.cells import is_label
 from pyspec.io.units import guess_kind, holds_errors
 
 ENERGY = np.arange(80, 90, 0.5)
@@ -21,19 +18,6 @@ def table(path: Path, head: str, *columns: object, sep: str = ",") -> Path:
     rows = "".join(sep.join(map(str, row)) + "\n" for row in zip(*lists, strict=True))
     path.write_text(f"{head}\n{rows}" if head else rows, encoding="utf-8")
     return path
-
-
-@pytest.mark.parametrize(
-    "cell", ["1.234.567", "(1+2j)", "<5", "1200 cts", "50%", "1,2;3", "01.05.2024", "1'200"]
-)
-def test_numbers_that_are_not_understood_are_no_text(tmp_path: Path, cell: str) -> None:
-    # Left out, they would leave the column behind them in their place.
-    sep = "," if " " in cell else "\t"
-    head = sep.join(["energy", "counts", "err"])
-    path = table(tmp_path / "a.txt", head, ENERGY, cell, PEAK, sep=sep)
-    with pytest.raises(DataError, match=r"is no number|is not a number"):
-        read(path)
-    assert not is_label(cell)
 
 
 def test_errors_by_their_names_in_other_languages(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def shown(dataset: Dataset) -> str:
 def test_a_table_is_read_as_its_case_says(section: str, tmp_path: Path) -> None:
     for case in SECTIONS[section]:
         path = tmp_path / case.get("name", "table.csv")
-        path.write_text(case["text"], encoding="utf-8", newline="")
+        path.write_text(case["text"], encoding=case.get("encoding", "utf-8"), newline="")
         options: dict[str, Any] = case.get("read", {})
         if "error" in case:
             with pytest.raises(DataError) as caught:

@@ -25,24 +25,6 @@ def lines(separator: str, decimal: str = ".") -> str:
     return "\n".join(rows) + "\n"
 
 
-def test_windows_files_with_mark_and_quotes_and_trailing_separators(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes('\ufeff"E, kinetic";I;\r\n1,5;2;\r\n2,5;3;\r\n'.encode())
-    found = read(path)
-    np.testing.assert_array_equal(found.energy, [1.5, 2.5])
-    np.testing.assert_array_equal(found.data, [2, 3])
-    path.write_bytes("E\tI\n1\t2\n2\t3\n".encode("utf-16"))
-    assert read(path).shape == (2,)
-    path.write_bytes("E\tIntensit\xe4t\n1\t2\n2\t3\n".encode("latin-1"))
-    assert read(path).labels["data"] == "Intensität"
-    # An ellipsis of Windows is a line break in Latin-1: the comment ended there.
-    path.write_bytes("# film… 5 8\nE\tIntensität…\n1\t2\n2\t3\n".encode("cp1252"))
-    assert read(path).labels["data"] == "Intensität…"
-    np.testing.assert_array_equal(read(path).data, [2, 3])
-    path.write_bytes(b"E\tI \x81\n1\t2\n2\t3\n")  # no sign of Windows either
-    np.testing.assert_array_equal(read(path).data, [2, 3])
-
-
 def test_axes_in_files_of_their_own(tmp_path: Path) -> None:
     data = np.random.default_rng(1).normal(size=(3, 4))
     np.savetxt(tmp_path / "data.csv", data, delimiter=",")

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -47,7 +46,6 @@ def test_a_value_between_two_gaps_is_a_point(tmp_path: Path) -> None:
     line = next(line for line in figure.axes[0].lines if len(line.get_xdata()) == TIME.size)
     assert (line.get_marker(), line.get_markevery()) == ("o", [5])
     assert len(figure.axes[0].collections) == 2  # the band, and the error of this point
-    plt.close(figure)
 
 
 def test_one_time(tmp_path: Path) -> None:
@@ -57,7 +55,6 @@ def test_one_time(tmp_path: Path) -> None:
     for figure in (plot_amplitudes(result), plot_traces(result), plot_svd(result)):
         panel = figure.axes[1 if len(figure.axes) == 6 else 0]
         assert any(line.get_markevery() == [0] for line in panel.lines)
-        plt.close(figure)
 
 
 @pytest.mark.parametrize("at", [0.0, 84.0, -2e-12])
@@ -87,7 +84,6 @@ def test_components_beyond_the_last_colour_are_hatched(tmp_path: Path) -> None:
     figure = plot_fit(one.fit_spectrum("many"))
     fills = figure.axes[0].collections
     assert [bool(fill.get_hatch()) for fill in fills] == [False] * 8 + [True]
-    plt.close(figure)
 
 
 @pytest.mark.parametrize("name", ["run_$5_a$", "50$ \\foo{ 3$"])
@@ -111,7 +107,6 @@ def test_a_long_caption_is_wrapped(tmp_path: Path) -> None:
     title = next(text for text in figure.axes[0].get_children() if "fitted" in str(text))
     assert title.get_window_extent().x1 <= figure.bbox.x1
     assert title.get_window_extent().y1 <= figure.bbox.y1
-    plt.close(figure)
 
 
 def test_large_numbers_have_powers_of_ten() -> None:
@@ -140,7 +135,6 @@ def test_no_cell_is_lost_on_a_logarithmic_axis(turn: slice) -> None:
     assert (np.asarray(mesh.get_coordinates()) > 0).all()
     for at, low, high in ((0.1, *ax.get_ylim()), (1.0, *ax.get_xlim())):
         assert min(low, high) < at
-    plt.close(ax.figure)
 
 
 @pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
@@ -164,7 +158,6 @@ def test_a_gap_of_an_axis_stays_open(turn: slice) -> None:
     frame = next(one for one in ax.lines if len(one.get_xdata()) == 5)
     np.testing.assert_allclose(frame.get_xdata()[:2], first)
     assert [one.get_ydata()[0] for one in ax.lines if len(one.get_xdata()) == 2] == [-0.5, 2.5]
-    plt.close(ax.figure)
 
 
 def test_steps_that_grow_are_no_gaps_and_means_end_at_gaps() -> None:
@@ -218,7 +211,6 @@ def test_missing_decades_are_gaps() -> None:
         assert np.count_nonzero(np.isnan(values)) == 1
         figure = plot_data(np.ones((axis.size, ENERGY.size)), ENERGY, axis, y_type="log")
         assert any(len(one.get_xy()) for one in figure.axes[0].patches)
-        plt.close(figure)
     for even in (np.logspace(-2, 3, 30), np.arange(100) * 0.1 + 0.001, np.linspace(90, 80, 101)):
         assert not gaps_of(even).size
     delays = [np.arange(-1, 2, 0.1), np.arange(2, 10, 1), np.arange(10, 100, 10), [100, 200, 300]]
@@ -239,7 +231,6 @@ def test_a_logarithmic_map_leaves_open_what_was_not_measured() -> None:
     )
     lowest = mesh.get_cmap()(0.0)
     np.testing.assert_array_equal(colours[1, 3:5], [lowest, lowest])
-    plt.close(figure)
 
 
 def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
@@ -270,4 +261,3 @@ def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
             for path in fill.get_paths():
                 x = path.vertices[:, 0]
                 assert (x < 84).all() or (x >= 90).all()
-        plt.close(figure)

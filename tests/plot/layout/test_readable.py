@@ -34,8 +34,7 @@ def file(tmp_path: Path):
     project = Project(tmp_path, show_output=False)
     file = File(project, data=data, energy=ENERGY, time=TIME, labels={"energy": "binding energy"})
     file.load_model("models.yaml", "peak")
-    yield file
-    plt.close("all")
+    return file
 
 
 def labels(ax) -> list:

@@ -1,0 +1,123 @@
+"""Series that pictures of several files of tests are drawn of, and their fits, each made once: a
+line that decays, and two states of a kinetic scheme."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec import File, Project
+from pyspec.functions.kinetics import populations
+
+Array = npt.NDArray[np.float64]
+
+#: A line that decays from time zero on, with noise of 0.2.
+ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-1, 8, 19)
+DATA = 18 * np.exp(-((ENERGY - 84.2) ** 2)) * np.where(TIME > 0, np.exp(-TIME / 4), 0)[:, None]
+DATA = DATA + np.random.default_rng(0).normal(0, 0.2, DATA.shape)
+MODELS = """
+peak:
+  Offset: {y0: [3, True]}
+  Gauss: {A: [18, True, 0, 100], x0: [84.2, True], SD: [0.7, True, 0.1, 5]}
+lines:
+  Gauss: {A: {free: time}, x0: [84.2, True, 82, 86], SD: [0.7, True, 0.1, 5]}
+spectra:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  expFun: {A: {free: energy}, tau: [4, True, 0.1, 100], t0: [0, True, -1, 1]}
+height:
+  Gauss: {A: [18, True, 0, 100], x0: [84.2, False], SD: [0.7, False]}
+decay:
+  expFun: {A: [18, True], tau: [4, True, 0.1, 100], t0: [0.2, False]}
+kinetics:
+  chain: {A -> B: k1, B: k2}
+chained:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0, True],
+          spectra: {free: energy}}
+"""
+
+#: Two states over decades of time.
+BANDS, DELAYS = np.linspace(1.5, 3, 20), np.r_[np.linspace(-1, 3, 41), np.geomspace(3.2, 100, 20)]
+SCHEMES = """
+kinetics:
+  chain: {A -> B: k1, B: k2}
+  lone: {C: k}
+parameters:
+  chirp: [0.1, True, -1, 1]
+  zero: ["0.1 + chirp * (energy - 2.5)"]
+chained:
+  constFun: {A: {free: energy}}
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0, True],
+          spectra: {free: energy}}
+chirped:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: ["zero"],
+          spectra: {free: energy}}
+two:
+  gaussIRF: {SD: [0.2, False]}
+  chain: {k1: [2, True], k2: [0.3, False], t0: [0.1, False], spectra: {free: energy}}
+  lone: {k: [0.01, False], t0: [0.1, False], spectra: {free: energy}}
+states:
+  gaussIRF: {SD: [0.15, True, 0.01, 2]}
+  chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0, True],
+          spectra: {free: energy}}
+equal:
+  gaussIRF: {SD: [0.15, False]}
+  chain: {k1: [0.7, False], k2: [0.7, False], t0: [0.1, True], spectra: {free: energy}}
+parallel:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  expFun: {A: {free: energy}, tau: [0.5, True, 0.01, 100], t0: [0, True]}
+  expFun: {A: {free: energy}, tau: [5, True, 0.01, 100], t0: ["expFun_01_t0"]}
+  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
+positive:
+  gaussIRF: {SD: [0.15, True, 0.01, 2]}
+  expFun: {A: {free: energy, min: 0}, tau: [1, True, 0.01, 100], t0: [0, True]}
+  expFun: {A: {free: energy, zero: [[2.6, 3.1]]}, tau: [10, True, 0.1, 100], t0: ["expFun_01_t0"]}
+line:
+  Gauss: {A: {free: time}, x0: [1.9, True, 1.5, 3], SD: [0.3, True, 0.05, 1]}
+still:
+  Offset: {y0: [1, True]}
+"""
+
+
+@cache
+def decaying(name: str) -> Any:
+    """The fit of a model to the series of a line: `peak` to one spectrum, `decay` to one trace."""
+    project = Project(show_output=False)
+    if name == "decay":
+        return File(project, data=DATA[:, 17], time=TIME).fit_trace(MODELS, name)
+    file = File(project, data=DATA, energy=ENERGY, time=TIME)
+    file.load_model(MODELS, name)
+    return file.fit_spectrum(name, time_point=1) if name == "peak" else file.fit_2d(name)
+
+
+def states(energy: Array = BANDS) -> Array:
+    """The series of two states, with noise of 0.01."""
+    K = np.array([[-2.0, 0], [2.0, -0.2]])
+    spectra = np.array([np.exp(-(((energy - at) / 0.3) ** 2)) for at in (1.9, 2.5)])
+    data = populations(DELAYS - 0.1, K, np.array([1.0, 0]), 0.15) @ spectra
+    return np.asarray(data + np.random.default_rng(1).normal(0, 0.01, data.shape))
+
+
+def file_of_states(energy: Array = BANDS, data: Array | None = None, **options: Any) -> File:
+    """A file of the series of two states, or of other data on its axes."""
+    options = {"units": {"time": "ps", "energy": "eV"}, **options}
+    data = states(energy) if data is None else data
+    return File(Project(show_output=False), data=data, energy=energy, time=DELAYS, **options)
+
+
+def fit_of(file: File, name: str) -> Any:
+    """The fit of one of the schemes to all spectra of a file."""
+    if name not in file.models:
+        file.load_model(SCHEMES, name)
+    return file.fit_2d(name)
+
+
+@cache
+def of_states(name: str) -> Any:
+    """The fit of one of the schemes to the series of two states."""
+    return fit_of(file_of_states(), name)
