@@ -161,24 +161,6 @@ def test_a_spreadsheet_cut_short_is_named(tmp_path: Path, size: int) -> None:
         read(path)
 
 
-@pytest.mark.parametrize(
-    ("raw", "message"),
-    [
-        (b"\x1f\x8b\x08\x00", "is compressed, which is not read; unpack it first"),
-        (b"%PDF-1.7", "is a PDF"),
-        (b"\x89PNG\r\n\x1a\n", "is a picture"),
-        (b"SQLite format 3\x00", r"export it as \.xy or \.vms"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel file"),
-        (b"\x80\x04\x95abc", "is a Python pickle"),
-    ],
-)
-def test_formats_that_are_known_and_not_read(tmp_path: Path, raw: bytes, message: str) -> None:
-    path = tmp_path / "a.bin"
-    path.write_bytes(raw)
-    with pytest.raises(DataError, match=message):
-        read(path)
-
-
 def test_parts_of_data_keep_their_errors(tmp_path: Path) -> None:
     found: Dataset = read(SAMPLES["nexus"][0].make(tmp_path))
     errors: Any = found.errors

@@ -121,24 +121,10 @@ def test_errors_stay_there_too(tmp_path: Path) -> None:
 
 def test_what_cannot_stay_is_one_error(tmp_path: Path) -> None:
     data = counts()
-    np.savetxt(tmp_path / "scan.csv", data, delimiter=",")
-    with pytest.raises(DataError, match="data stay in files of netcdf, hdf5, npy and zarr alone"):
-        read(tmp_path / "scan.csv", lazy=True)
     path = hdf5(tmp_path, data)
-    with pytest.raises(DataError, match="transpose= needs the data in memory; leave lazy= out"):
-        read(path, data="counts", lazy=True, transpose=True)
     # The data were loaded, however large they are, under a note that they stay where they are.
     with pytest.raises(DataError, match="jacobian= needs the data in memory; leave lazy= out"):
         read(path, data="counts", lazy=True, to="nm", jacobian=True)
-    turned = tmp_path / "turned.npy"
-    np.save(turned, data)
-    with pytest.raises(DataError, match="the time axis does not rise all the way, and the data"):
-        read(turned, energy=ENERGY, time=TIME[::-1], lazy=True)
-    with pytest.raises(DataError, match="'countz'"):
-        read(path, data="countz", lazy=True)
-    np.save(turned, data[0])
-    with pytest.raises(DataError, match=r"has shape \(61,\); data by reference have \(n_time"):
-        read(turned, energy=ENERGY, lazy=True)
     store = in_zarr(tmp_path, data)
     with pytest.raises(DataError, match=r"is a store of zarr, .* lazy=True"):
         read(store)
