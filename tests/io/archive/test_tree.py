@@ -204,15 +204,12 @@ def test_no_dataset_is_larger_than_its_file_can_hold(file: Any) -> None:
         Reader(h5py, 80).array(file["texts"])
 
 
-@pytest.mark.parametrize("size", [0, 7])
+@pytest.mark.parametrize("size", [-1, 0, 7, 8])
 def test_a_list_has_at_most_as_many_entries_as_the_file_bytes(file: Any, size: int) -> None:
     file.create_group("a").attrs["list"] = size
-    assert Reader(h5py, 7).tree(file)[0] == {"a": [None] * size}
-
-
-@pytest.mark.parametrize("size", [-1, 8])
-def test_lists_of_other_lengths_are_refused(file: Any, size: int) -> None:
-    file.create_group("a").attrs["list"] = size
+    if size in (0, 7):
+        assert Reader(h5py, 7).tree(file)[0] == {"a": [None] * size}
+        return
     with pytest.raises(DataError, match=f"^a: a list of {size} entries cannot be in the file"):
         Reader(h5py, 7).tree(file)
 
