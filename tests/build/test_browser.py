@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from support.build.browser import Screen, browser, shown
+from support.build.browser import Screen, shown
 from support.build.cases import session
 from support.build.server import served
 
@@ -26,12 +25,6 @@ pytestmark = pytest.mark.slow  # a browser, and people who wait for it
 
 #: Colours of the plots: the sum, and the first components.
 FIT, FIRST, SECOND = (213, 94, 0), (0, 114, 178), (230, 159, 0)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as found:
-        yield found
 
 
 def doublet() -> File:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.build.browser import browser
 
 from pyspec.cli import main
 
@@ -19,12 +18,6 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 pytest.importorskip("uvicorn", reason="the extra ui is not installed")
 
 pytestmark = pytest.mark.slow  # a browser, and a series of 240,000 points
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ the page docs/howto/builder.md says how many there are."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from support.build.browser import Screen, browser, shown
+from support.build.browser import Screen, shown
 from support.build.server import served
 
 from pyspec import File
@@ -91,12 +90,6 @@ def freed(chromium: Any, folder: Path, size: dict[str, int]) -> int:
         pointer.choose('select[aria-label="what the spectrum shows"]', "free spectra")
         screen.page.wait_for_selector(".spectrum .instead canvas")
         return pointer.spent()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as found:
-        yield found
 
 
 def test_ten_tasks_take_as_many_presses_as_the_page_says(chromium: Any, tmp_path: Path) -> None:

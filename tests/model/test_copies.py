@@ -80,11 +80,20 @@ def test_a_copy_is_what_deepcopy_makes_of_it() -> None:
     assert np.array_equal(copied.evaluate(), model.evaluate())
 
 
-@pytest.mark.parametrize("copied_by", [Model.copy, copy.copy, copy.deepcopy])
+def _pickled(model: Model) -> Model:
+    found: Model = pickle.loads(pickle.dumps(model))
+    return found
+
+
+@pytest.mark.parametrize("copied_by", [Model.copy, copy.copy, copy.deepcopy, _pickled])
 def test_a_copy_shares_no_part_that_can_change(copied_by: Callable[[Model], Model]) -> None:
     """copy.copy used to share the parameters: a value set in the copy was set in the model."""
     model = _model()
     copied = copied_by(model)
+    assert copied.describe() == model.describe()
+    assert copied.parameters["GLP_01_F"].formula == model.parameters["GLP_01_F"].formula
+    assert copied.energy is not None
+    assert not copied.energy.flags.writeable
     assert copied.components[0].owner is copied
     assert model.components[0].owner is model
     own = {id(part) for part in _parts(model)}

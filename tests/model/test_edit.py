@@ -97,15 +97,6 @@ def test_what_moves_follows_no_expression() -> None:
         model.set("GLP_01_A", expr="width")
 
 
-def test_a_copy_is_a_model_of_its_own() -> None:
-    model = full_model()
-    other = model.copy()
-    other.set("Offset_y0", 4)
-    assert model.values["Offset_y0"] == 10.0
-    assert other.energy is not None
-    assert not other.energy.flags.writeable
-
-
 @pytest.mark.parametrize(
     ("make", "answer"),
     [

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
@@ -213,18 +210,6 @@ def test_axes_that_are_refused(axes: dict[str, object], message: str) -> None:
         target.set_axes(**axes)  # type: ignore[arg-type]
     assert target.energy is None
     assert target.time is None
-
-
-def test_pickle_and_copy() -> None:
-    target = model()
-    move(target, "GLP_01_x0", "follow", "GLP_01_A")
-    target.set_axes(energy=np.arange(5.0), time=[0.0, 1.0])
-    for twin in (pickle.loads(pickle.dumps(target)), copy.deepcopy(target)):
-        assert twin.describe() == target.describe()
-        assert not twin.energy.flags.writeable
-        twin.set_values({"GLP_01_A": 6.0})
-        assert target.values["GLP_01_A"] == 20.0
-        assert twin.parameters["GLP_02_A"].formula == target.parameters["GLP_02_A"].formula
 
 
 def test_description() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.pictures import of_states
 
 from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
 from pyspec.fit.findings.finding import Finding
@@ -20,6 +21,8 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Measurement, load_dynamics, load_model
 from pyspec.plot import PlotError, report
 from pyspec.plot.reports import fit_report as fitreport
+
+pytest.importorskip("matplotlib")
 
 ENERGY = np.linspace(0.0, 20.0, 50)
 TIME = np.linspace(-2.0, 18.0, 21)
@@ -82,7 +85,6 @@ def fit(two: bool = False, **options: object) -> FitResult:
 @pytest.mark.slow
 @pytest.mark.parametrize("two", [False, True])
 def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     result = fit(two)
     result.file_name, result.fit_type = "scan <7> & more", "2d" if two else "spectrum"
     path = report(result, tmp_path / "r.html", notes=["read as text"], e_label="E (eV)")
@@ -100,7 +102,6 @@ def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
 
 
 def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     text = page(report(fit(max_nfev=4), tmp_path / "r.html", title="my title"))
     assert "not converged" in text
     assert "max_nfev = 4" in text
@@ -108,7 +109,6 @@ def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
 
 
 def test_a_parameter_without_effect_is_no_failure_to_converge(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     result = fit()
     place = result.free_names.index("GLP_01_m")
     result.success, result.ending = False, replace(result.ending, lost=(place,))
@@ -120,7 +120,6 @@ def test_a_parameter_without_effect_is_no_failure_to_converge(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_slices_and_traces(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     model = load_model(TEXT, "peak")
     model.set_axes(energy=ENERGY)
     data = model.evaluate() + np.random.default_rng(0).normal(0, 0.3, (5, 50))
@@ -145,7 +144,6 @@ def test_without_matplotlib_the_page_says_so(
 
 
 def test_unwritable_report(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     with pytest.raises(PlotError, match="cannot write the report"):
         report(fit(), tmp_path / "nowhere" / "r.html")
     assert list(tmp_path.iterdir()) == []
@@ -156,7 +154,6 @@ def test_ctrl_c_while_a_weak_reference_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python ignores what is raised there, and Ctrl-C had no effect; now it comes at the end."""
-    pytest.importorskip("matplotlib")
 
     class Dropped:
         pass
@@ -182,7 +179,6 @@ def test_ctrl_c_while_a_weak_reference_is_dropped(
 
 
 def test_cautions_and_where_a_fit_began_are_on_the_page(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     result = fit(n_starts=2)
     result._tell(
         [
@@ -201,38 +197,14 @@ def test_cautions_and_where_a_fit_began_are_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_shows_spectra_that_were_free(tmp_path: Path) -> None:
-    text = "decays:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 30], t0: [0, False]}\n"
-    model = load_model(text, "decays")
-    energy, time = np.linspace(1, 2, 12), np.linspace(0.1, 9, 30)
-    model.set_axes(energy=energy, time=time)
-    noise = np.random.default_rng(0).normal(0, 0.01, (30, 12))
-    result = fit_model(model, Measurement(np.outer(np.exp(-time / 3), energy) + noise))
-    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
-    assert "Free spectra, with one standard error" in page
-    assert "Singular vectors" in page
-    assert "of the evolution" not in page
-
-
-@pytest.mark.slow
-def test_a_report_shows_the_states_of_a_kinetic_scheme(
+def test_a_report_shows_spectra_that_were_free_and_those_of_states(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (
-        "kinetics:\n  chain: {S1 -> T1: k1, T1: k2}\n"
-        "target:\n  chain: {k1: [0.6, True, 0, 10], k2: [0.1, True, 0, 1], t0: [0, False], "
-        "spectra: {free: energy}}\n"
-    )
-    model = load_model(text, "target")
-    energy, time = np.linspace(1, 2, 12), np.linspace(0.1, 9, 30)
-    model.set_axes(energy=energy, time=time)
-    data = np.outer(np.exp(-time / 2), energy) + np.outer(np.exp(-time / 8), energy**2)
-    result = fit_model(
-        model, Measurement(data + np.random.default_rng(0).normal(0, 0.01, data.shape))
-    )
-    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
-    assert "chain: spectra of the states, of the decays and of the evolution" in page
+    text = report(of_states("parallel"), tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "Free spectra, with one standard error" in text
+    assert "Singular vectors" in text
+    assert "of the evolution" not in text
     monkeypatch.setattr(fitreport, "MOST_DECOMPOSED", 100)  # a large map: no singular vectors
-    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
-    assert "of the evolution" in page
-    assert "Singular vectors" not in page
+    text = report(of_states("states"), tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "chain: spectra of the states, of the decays and of the evolution" in text
+    assert "Singular vectors" not in text

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec import File, Project
+from pyspec.fit import MC, MCMCResult
 from pyspec.functions.kinetics import populations
 
 Array = npt.NDArray[np.float64]
@@ -83,6 +84,9 @@ still:
   Offset: {y0: [1, True]}
 """
 
+#: Parameters of very different sizes, and the width of their distributions.
+PLACES, SPREADS = [84.0, 1.2e-4, 1234.5, 0.31], [0.0004, 3e-6, 41.0, 0.012]
+
 
 @cache
 def decaying(name: str) -> Any:
@@ -121,3 +125,10 @@ def fit_of(file: File, name: str) -> Any:
 def of_states(name: str) -> Any:
     """The fit of one of the schemes to the series of two states."""
     return fit_of(file_of_states(), name)
+
+
+def chain_of(names: list[str]) -> MCMCResult:
+    """Samples of up to four parameters of very different sizes."""
+    draw = np.random.default_rng(0).normal(size=(100, 20, len(names)))
+    chain = np.array(PLACES[: len(names)]) + draw * SPREADS[: len(names)]
+    return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))

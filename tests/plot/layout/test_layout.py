@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.drawn import PIXELS, is_bar
+from support.pictures import chain_of
 
 from pyspec import Measurement, fit_model, fit_slices, load_model
-from pyspec.fit import MC, MCMCResult
 from pyspec.plot import (
     plot_amplitudes,
     plot_chain,
@@ -44,6 +44,7 @@ NAMES: dict[str, Any] = {
     "labels": {"energy": "BE", "time": "delay", "data": "photoelectron intensity"},
     "units": {"energy": "eV", "time": "ps", "data": "counts"},
 }
+NAMED = ["GLP_01_x0_expFun_01_tau", "GLP_01_A_expFun_01_A", "GLP_02_A_erfFun_01_SD", "m"]
 LONG = "photoelectron yield per laser shot (arb. units)"
 
 
@@ -59,13 +60,6 @@ def fitted(name: str, series: bool = True) -> Any:
     if name == "slices":
         return fit_slices(model, measured, times=TIME, scale_covar=False)
     return fit_model(model, measured, scale_covar=False)
-
-
-def samples(n: int) -> MCMCResult:
-    names = ["GLP_01_x0_expFun_01_tau", "GLP_01_A_expFun_01_A", "GLP_02_A_erfFun_01_SD", "m"][:n]
-    draw = np.random.default_rng(0).normal(size=(100, 20, n))
-    chain = np.array([84.0, 1.2e-4, 1234.5, 0.31])[:n] + draw * [0.0004, 3e-6, 41.0, 0.012][:n]
-    return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))
 
 
 def evolution(**size: Any) -> Any:
@@ -91,8 +85,8 @@ PICTURES: dict[str, Callable[..., Any]] = {
     "singular vectors": lambda **size: plot_svd(fitted("heights"), **size),
     "residuals": lambda **size: plot_residuals([fitted("peak")] * 2, **size),
     "evolution": evolution,
-    "corner of 2": lambda **size: plot_chain(samples(2), **size),
-    "corner of 4": lambda **size: plot_chain(samples(4), **size),
+    "corner of 2": lambda **size: plot_chain(chain_of(NAMED[:2]), **size),
+    "corner of 4": lambda **size: plot_chain(chain_of(NAMED), **size),
 }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.pictures import SPREADS, chain_of
 
 from pyspec import Measurement, fit_model, load_model
-from pyspec.fit import MC, MCMCResult
 from pyspec.plot import (
     PlotError,
     plot_amplitudes,
@@ -94,20 +94,9 @@ def test_limits_that_were_asked_for_have_no_margin() -> None:
     assert sorted(mesh.get_xlim()) == pytest.approx([-0.25, 20.25])
 
 
-NUMBERS = [84.0, 1.2e-4, 1234.5, 0.31]
-SPREADS = [0.0004, 3e-6, 41.0, 0.012]
-
-
-def samples_of(names: list[str]) -> MCMCResult:
-    """A chain about numbers of very different sizes."""
-    draw = np.random.default_rng(0).normal(size=(100, 20, len(names)))
-    chain = np.array(NUMBERS[: len(names)]) + draw * SPREADS[: len(names)]
-    return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))
-
-
 def test_a_corner_plot_has_the_digits_of_the_errors() -> None:
     """84.000012 +0.0004: three digits of the median were noise."""
-    figure = plot_chain(samples_of(["a", "b", "c", "d"]))
+    figure = plot_chain(chain_of(["a", "b", "c", "d"]))
     titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
     for title, spread in zip(titles, SPREADS, strict=True):
         value, up, down = title.splitlines()[-1].replace("−", "-").split()
