@@ -24,7 +24,7 @@ from pyspec.workflow.session.edits import (
 )
 
 #: What a page sent: any JSON object.
-Message: TypeAlias = Mapping[str, object]
+Message: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

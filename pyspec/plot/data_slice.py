@@ -32,9 +32,13 @@ def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...] | No
     return tuple(slice(begin, end) for begin, end, _ in limits)
 
 
-def within(given: Range, cut: slice) -> Range:
-    """The part of a range that lies in `cut`, counted from its begin; None where none does."""
-    if given is None:
-        return None
+def clipped(given: tuple[int, int], cut: slice) -> tuple[int, int]:
+    """The part of a range that lies in `cut`, counted from its begin; empty where none does."""
     begin, end = (min(max(at, cut.start), cut.stop) - cut.start for at in given)
+    return begin, end
+
+
+def within(given: Range, cut: slice) -> Range:
+    """The same; None of None, and where none lies in `cut`."""
+    begin, end = (0, 0) if given is None else clipped(given, cut)
     return (begin, end) if end > begin else None

@@ -13,7 +13,7 @@ from pyspec.fit.results.coarse import CoarseFit, drawn
 from pyspec.fit.results.same_data import need_checksum, need_same
 from pyspec.model.data.checksum import Data
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.data_slice import cut_of
+from pyspec.plot.data_slice import clipped, cut_of
 from pyspec.plot.elements.axes import rms
 from pyspec.plot.elements.labels import unit_of
 from pyspec.plot.protocols import Fit
@@ -187,22 +187,16 @@ def _sliced(seen: View, config: PlotConfig) -> View:
     index = cut_of(config, seen.data.shape)
     if index is None:
         return seen
-    c0, c1 = index[-1].start, index[-1].stop
-    r0, r1 = (index[0].start, index[0].stop) if seen.data.ndim == 2 else (0, 1)
-    return View(
+    return replace(
+        seen,
         energy=seen.energy[index[-1]],
         time=None if seen.time is None else seen.time[index[0]],
         data=seen.data[index],
         masked=seen.masked[index],
         fit=seen.fit[index],
         sigma=None if seen.sigma is None else seen.sigma[index],
-        rows=_within(seen.rows, r0, r1),
-        columns=_within(seen.columns, c0, c1),
+        rows=seen.rows if seen.time is None else clipped(seen.rows, index[0]),
+        columns=clipped(seen.columns, index[-1]),
         start=None if seen.start is None else seen.start[index[-1]],
-        begin=seen.begin + c0,
+        begin=seen.begin + index[-1].start,
     )
-
-
-def _within(window: tuple[int, int], begin: int, end: int) -> tuple[int, int]:
-    first = min(max(window[0], begin), end) - begin
-    return first, max(min(window[1], end) - begin, first)

@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 from bench.pulls import CASES, limits, main, run_case
+from bench.science import FreeOnset, TiedDoublet
+from pyspec.fit import fit_model
 from pyspec.fit.solve.methods import known_methods
+from pyspec.model import Measurement
 
 METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
 BY_NAME = {case.name: case for case in CASES}
@@ -58,3 +61,37 @@ def test_it_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert set(row["mean"]) == set(row["sd"])
     assert len(row["sd"]) == 4
     assert "leastsq, 20 fits each" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("samples", [0.5, 1.0, 2.0])
+def test_a_free_onset_is_unbiased(samples: float) -> None:
+    """An onset between two samples, under an exact Gaussian response."""
+    pulls = FreeOnset(samples).pulls(200)
+    assert abs(np.mean(pulls)) < 0.3
+    # The errors are honest too: three standard deviations of the spread of 200 draws.
+    assert np.std(pulls, ddof=1) == pytest.approx(1.0, abs=0.15)
+
+
+#: A spin-orbit doublet tied by expressions, whose first line moves under an instrument.
+MOVED = pytest.mark.parametrize("moved", ["x0", "A"])
+IRF = pytest.mark.parametrize("irf", ["gaussIRF", "gaussCONV"])
+
+
+@MOVED
+@IRF
+def test_tau_of_a_tied_doublet(irf: str, moved: str) -> None:
+    pulls = TiedDoublet(irf, moved).pulls(20)
+    assert np.count_nonzero(np.abs(pulls) < 3) >= 19
+    assert abs(np.mean(pulls)) < 3 / np.sqrt(20)
+
+
+@MOVED
+@IRF
+def test_a_follower_that_stands_still_would_show(irf: str, moved: str) -> None:
+    case = TiedDoublet(irf, moved)
+    measurement = Measurement(data=case.data(0))
+    follows = fit_model(case.start(), measurement)
+    assert follows.redchi == pytest.approx(case.noise**2, rel=0.1)
+    still = case.lines.replace('"GLP_01_x0 + 3.67"', "87.67, True")
+    still = still.replace('"3/4 * GLP_01_A"', "9.0, True")
+    assert fit_model(case.start(still), measurement).redchi > 4 * follows.redchi

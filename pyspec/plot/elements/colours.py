@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap, spaced
-from pyspec.plot.figure import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +100,6 @@ def data_colours(values: npt.ArrayLike, config: PlotConfig) -> Colours:
 
 
 def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> Colours:
-    mpl = matplotlib()
     from matplotlib.colors import LogNorm
 
     finite = finite_of(values)
@@ -113,7 +111,7 @@ def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> Colour
     if low <= 0:
         low = float(np.quantile(positive, 0.01))
     norm = LogNorm(low, max(high, low * 1.001), clip=True)  # zero and below are the lowest colour
-    return {"cmap": mpl.colormaps[name], "norm": norm}
+    return {"cmap": name, "norm": norm}
 
 
 def beyond(values: npt.ArrayLike, low: float, high: float) -> str:

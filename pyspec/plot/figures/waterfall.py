@@ -23,7 +23,7 @@ from pyspec.plot.elements.axes import (
 from pyspec.plot.elements.colours import SPIKE, is_signed
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.elements.legend import LegendLook
-from pyspec.plot.figure import Sheet, matplotlib
+from pyspec.plot.figure import Sheet
 from pyspec.plot.style import FIT, MUTED, three_digits
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def draw_waterfall(
     """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`. `along` are the
     energies of the fits, if not those of the data."""
     with sheet.style():
+        from matplotlib import colormaps
         from matplotlib.lines import Line2D
 
         curves, fits = _scaled(curves, fits, config)
@@ -64,8 +65,7 @@ def draw_waterfall(
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
         ax = sheet.panel((1.35 * width, tall), config)
         ends = (0.3, 1.0) if is_dark(ax.get_facecolor()) else (0.0, 0.78)
-        viridis = matplotlib().colormaps["viridis"]
-        colours = [viridis(share) for share in np.linspace(*ends, len(curves))]
+        colours = [colormaps["viridis"](share) for share in np.linspace(*ends, len(curves))]
         signed = is_signed(curves)
         low, high = np.inf, -np.inf
         for index in reversed(range(len(curves))):

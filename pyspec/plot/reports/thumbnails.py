@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit import FitResult
 from pyspec.fit.findings.verdict import GOOD
 from pyspec.io import write_text
 from pyspec.plot.figures.spectra import is_trace
+from pyspec.plot.protocols import Fit
 from pyspec.plot.reports.page import CSS, PAGE, badge_html
 
 Array = npt.NDArray[np.float64]
@@ -35,7 +35,7 @@ class Small(NamedTuple):
 
     name: str
     state: str
-    result: FitResult | None
+    result: Fit | None
     error: str
     lines: Sequence[str]
 
@@ -63,7 +63,7 @@ def _card(one: Small) -> str:
     )
 
 
-def _picture(result: FitResult) -> str:
+def _picture(result: Fit) -> str:
     """Data, fit and residual of a spectrum; of a series those of the mean over time."""
     data, fit = (np.asarray(one, np.float64) for one in (result.data, result.fit))
     axis = np.asarray(result.time if is_trace(result) else result.energy, np.float64)
