@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,6 @@ SPIKE = 4.0
 
 #: Among fewer values than these none is taken for a spike.
 MANY = 50
-
-
-class BarPlace(TypedDict, total=False):
-    """Where a colour bar stands, and how long it is."""
-
-    location: Literal["bottom"]
-    shrink: float
 
 
 class Colours(TypedDict, total=False):
@@ -136,10 +129,12 @@ def add_bar(
     from matplotlib.colors import LogNorm
 
     beside = config.z_colorbar == "ver"
-    place: BarPlace = {} if beside else {"location": "bottom", "shrink": 0.8}
     values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
     extend = beyond(values, *mesh.get_clim())
-    bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28, extend=extend, **place)
+    bar = figure.colorbar(
+        mesh, ax=axes, pad=0.02, aspect=28, extend=extend,
+        location="right" if beside else "bottom", shrink=1.0 if beside else 0.8,
+    )  # fmt: skip
     if not beside and not isinstance(mesh.norm, LogNorm):
         bar.locator = spaced()
     bar.set_label(label)
