@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.agreement import sum_chunks
 from support.native_cases import CASES
-from support.sums import sum_chunks
 from support.zoo import ENERGY, TIME, make_model
 
 from pyspec.errors import BackendError, DataError, ModelError, PlanError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.agreement import sum_chunks
 from support.native_cases import CASES
-from support.sums import sum_chunks
 
 from pyspec.errors import DataError
 from pyspec.executor import make_executor

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.agreement import BACKENDS, agreed, refuse_numbers
-from support.sums import sum_chunks
+from support.agreement import BACKENDS, agreed, refuse_numbers, sum_chunks
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import CompiledExecutor, make_executor, make_plan

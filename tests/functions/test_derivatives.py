@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from support.exact import builds
 from support.op_formulas import FORMULAS, LENGTHS, derivatives
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
@@ -288,15 +289,7 @@ def in_units(op: OpDef, params: Sequence[float], length: float, height: float) -
 
 def partials(op: OpDef, x: np.ndarray, params: Sequence[float]) -> list[tuple[str, np.ndarray]]:
     """(n_params, n_x) from every build and in both orientations."""
-    found = []
-    for isa in supported_isas():
-        for n_rows in (1, 9):
-            columns = np.repeat(np.array(params)[:, np.newaxis], n_rows, axis=1)
-            _, value = call_function(op.name, x, columns, partials=True, isa=isa)
-            assert value is not None
-            found.append((f"{isa}, {n_rows} rows", value[:, 0]))
-            assert all(np.array_equal(value[:, k], value[:, 0]) for k in range(n_rows))
-    return found
+    return [(how, slopes) for how, _, slopes in builds(op, x, params)]
 
 
 def test_every_case_is_a_row_inside_of_its_domain() -> None:

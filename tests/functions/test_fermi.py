@@ -5,9 +5,10 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 import pytest
+from support.exact import builds, exact_slopes
 from support.exact_lines import fermi_edge
 
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import OPS
 from pyspec.functions import reference
 from pyspec.functions.fermi import BOLTZMANN
 
@@ -24,20 +25,6 @@ def edge(ratio: float, unit: float) -> tuple[np.ndarray, np.ndarray]:
     return params, params[1] + unit * PLACES
 
 
-def exact(x: np.ndarray, params: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The value and its derivatives, (n_params, n_x)."""
-    with mp.workdps(30):
-        given = [mp.mpf(float(value)) for value in params]
-        steps = [mp.mpf(10) ** -10 * (abs(value) or given[2] * mp.mpf("1e-4")) for value in given]
-
-        def at(k: int = 0, shift: int = 0) -> np.ndarray:
-            moved = [*given[:k], given[k] + shift * steps[k], *given[k + 1 :]]
-            return np.array([fermi_edge(mp.mpf(float(place)), *moved) for place in x])
-
-        slopes = [(at(k, 1) - at(k, -1)) / (2 * step) for k, step in enumerate(steps)]
-        return at().astype(float), np.array(slopes).astype(float)
-
-
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_value_and_derivatives(ratio: float, every: int) -> None:
@@ -45,23 +32,21 @@ def test_value_and_derivatives(ratio: float, every: int) -> None:
     for unit in (0.7, 3e-3) if ratio in (0.3, 90.0) else (0.02,):
         params, x = edge(ratio, unit)
         x = x[::every]
-        value, slopes = exact(x, params)
-        peak = np.abs(value).max()
+        with mp.workdps(30):
+            kT = mp.mpf(params[2]) * mp.mpf("1e-4")
+            steps = [mp.mpf(10) ** -10 * (abs(mp.mpf(given)) or kT) for given in params]
+            value, slopes = exact_slopes(fermi_edge, x, params, steps)
         rounding = 2.0**-52 * np.abs(slopes * params[:, np.newaxis]).sum(axis=0)
-        for isa in supported_isas():
-            for n_rows in (1, 3):
-                columns = np.repeat(params[:, np.newaxis], n_rows, axis=1)
-                found, partials = call_function(op.name, x, columns, partials=True, isa=isa)
-                assert partials is not None
-                errors = np.abs(found - value) - rounding
-                assert errors.max() <= op.tolerance * 2.0**-52 * peak
-                for k, name in enumerate(op.params):
-                    scale = np.abs(slopes[k]).max()
-                    if ratio == 0.0 and name == "SD":  # even in SD: no slope at 0
-                        assert not partials[k].any()
-                        continue
-                    worst = np.abs(partials[k] - slopes[k]).max()
-                    assert worst <= 1e-9 * scale, f"{name}, {isa}: {worst / scale:.2g}"
+        for how, found, partials in builds(op, x, params):
+            errors = np.abs(found - value) - rounding
+            assert errors.max() <= op.tolerance * 2.0**-52 * np.abs(value).max()
+            for k, name in enumerate(op.params):
+                scale = np.abs(slopes[k]).max()
+                if ratio == 0.0 and name == "SD":  # even in SD: no slope at 0
+                    assert not partials[k].any()
+                    continue
+                worst = np.abs(partials[k] - slopes[k]).max()
+                assert worst <= 1e-9 * scale, f"{name}, {how}: {worst / scale:.2g}"
 
 
 def test_the_other_direction_is_the_same_curve() -> None:

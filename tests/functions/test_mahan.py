@@ -7,18 +7,15 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.exact import builds, exact_slopes
 from support.exact_lines import mahan
 
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import OPS, call_function
 from pyspec.functions import reference
 
 SD, X0 = 0.3, 0.2
 #: Before the edge, around it, and far into the tail.
 AWAY = SD * np.array([-12.0, -5.0, -1.0, 0.3, 2.0, 7.0, 14.4, 90.0, 1e6])
-
-
-def exact(x: np.ndarray, params: list[Any]) -> np.ndarray:
-    return np.array([mahan(mp.mpf(float(at)), *params) for at in x])
 
 
 def call(x: Any, *params: float) -> tuple[np.ndarray, np.ndarray]:
@@ -45,26 +42,14 @@ def test_value_and_slopes_against_mpmath(ratio: float, alpha: float) -> None:
     given = [1.7, X0, SD, alpha, SD * ratio]
     x = X0 - np.sign(ratio) * AWAY
     with mp.workdps(60):
-        params = [mp.mpf(value) for value in given]
-        expected, slopes = exact(x, params).astype(float), []
-        for k, value in enumerate(params):
-            step = mp.mpf(10) ** -18 * (abs(value) or 1)
-            ends = [[*params[:k], value + sign * step, *params[k + 1 :]] for sign in (1, -1)]
-            slopes.append((exact(x, ends[0]) - exact(x, ends[1])) / (2 * step))
-    derivatives = np.array(slopes, dtype=float)
-    peak = np.abs(expected).max()
-    inputs = np.abs(derivatives * np.array(given)[:, np.newaxis]).sum(axis=0)
-    for isa in supported_isas():
-        for n_rows in (1, 9):
-            rows = np.repeat(np.array(given)[:, np.newaxis], n_rows, axis=1)
-            bare, _ = call_function("Mahan", x, rows, isa=isa)
-            value, found = call_function("Mahan", x, rows, partials=True, isa=isa)
-            assert found is not None
-            np.testing.assert_array_equal(bare, value)
-            errors = np.abs(value[0] - expected) / 2.0**-52
-            assert np.all(errors <= OPS["Mahan"].tolerance * peak + inputs)
-            worst = np.abs(found[:, 0] - derivatives).max(axis=1)
-            assert np.all(worst <= 1e-11 * np.abs(derivatives).max(axis=1) + 1e-30)
+        steps = [mp.mpf(10) ** -18 * (abs(value) or 1) for value in given]
+        expected, slopes = exact_slopes(mahan, x, given, steps)
+    allowed = OPS["Mahan"].tolerance * np.abs(expected).max()
+    allowed += np.abs(slopes * np.array(given)[:, np.newaxis]).sum(axis=0)
+    for how, value, found in builds(OPS["Mahan"], x, given):
+        assert np.all(np.abs(value - expected) / 2.0**-52 <= allowed), how
+        worst = np.abs(found - slopes).max(axis=1)
+        assert np.all(worst <= 1e-11 * np.abs(slopes).max(axis=1) + 1e-30), how
 
 
 @pytest.mark.parametrize("alpha", [-0.6, 4.1, np.nan, np.inf, -1e300])

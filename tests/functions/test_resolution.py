@@ -10,10 +10,11 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.exact import builds
 from support.exact_lines import mahan
 from support.guarded import inside
 
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import OPS, call_function
 from pyspec.functions import outside, reference
 
 pytestmark = pytest.mark.sweep(5)
@@ -204,13 +205,9 @@ def test_value_is_the_convolution(name: str, sets: slice) -> None:
             exact = np.array([float(convolved(name, float(x), params)) for x in PLACES])
         column = np.array(params)[:, np.newaxis]
         found = {"reference": np.asarray(reference(op.name)(PLACES, *params))}
-        for isa in supported_isas():
-            for n_rows in (1, 9):
-                rows = np.repeat(column, n_rows, axis=1)
-                value, slopes = call_function(op.name, PLACES, rows, partials=True, isa=isa)
-                assert slopes is not None
-                inputs = np.abs(slopes[:, 0] * column).sum(axis=0)
-                found[f"{isa}, {n_rows} rows"] = value[-1]
+        for how, value, slopes in builds(op, PLACES, params):
+            inputs = np.abs(slopes * column).sum(axis=0)
+            found[how] = value
         peak = max(np.abs(exact).max(), 1e-300)
         for how, value in found.items():
             excess = (np.abs(value - exact) / UNIT - inputs) / peak

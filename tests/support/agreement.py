@@ -1,13 +1,17 @@
-"""What holds of every model: three executors agree, and derivatives are differences."""
+"""What holds of every model: three executors agree, derivatives are differences, and sums of chunks
+are those of all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from pyspec.executor import AGREEMENT, make_executor, worst_difference
+from pyspec.executor.chunks import Chunk, chunk_nodes
+from pyspec.executor.nodes import collect
+from pyspec.executor.store import Job
 from pyspec.model import Measurement, Model
 
 Array = Any
@@ -73,3 +77,11 @@ def check_slopes(
     worst = (np.abs(exact - expected) / scale).max(axis=1)
     names = dict(zip(model.opt_param_names, worst.tolist(), strict=True))
     assert max(worst) <= tolerance, names
+
+
+def sum_chunks(
+    executor: Any, theta: Any, chunks: Iterable[Chunk], fixed: Any = None, form: str = "gram"
+) -> Array:
+    """chi², Jᵀr and JᵀJ over chunks that are all of the window: a packed triangle."""
+    nodes = chunk_nodes(executor, Job(0, theta, fixed, form, False), chunks)
+    return collect(nodes, len(executor.opt_param_names), form)

@@ -1,9 +1,10 @@
 """References run on mpmath numbers: their modules see mpmath's elementary functions in place of
-those of NumPy and SciPy, so that the living definition is the only formula there is."""
+those of NumPy and SciPy, so that the living definition is the only formula there is. And what they
+are compared with: all builds of a kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from unittest.mock import patch
 import mpmath
 import numpy as np
 
-from pyspec._library import OPS, OpDef
+from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import reference
 from support.exact_lines import NUMERIC
 
@@ -95,3 +96,35 @@ def exact_functions(digits: int = 50) -> Iterator[Callable[..., Any]]:
     finally:
         for each in patches:
             each.stop()
+
+
+def builds(
+    op: OpDef, x: np.ndarray, params: Sequence[float]
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """(which, value, (n_params, n_x) slopes) of each build, of one row and of nine in lanes: all
+    rows have the same bits, and the value has those without slopes."""
+    for isa in supported_isas():
+        for n_rows in (1, 9):
+            columns = np.repeat(np.array(params)[:, np.newaxis], n_rows, axis=1)
+            value, slopes = call_function(op.name, x, columns, partials=True, isa=isa)
+            assert slopes is not None
+            bare, _ = call_function(op.name, x, columns, isa=isa)
+            np.testing.assert_array_equal(bare, value)
+            np.testing.assert_array_equal(value, value[:1].repeat(n_rows, axis=0))
+            np.testing.assert_array_equal(slopes, slopes[:, :1].repeat(n_rows, axis=1))
+            yield f"{isa}, {n_rows} rows", value[0], slopes[:, 0]
+
+
+def exact_slopes(
+    function: Callable[..., Any], x: np.ndarray, params: Sequence[Any], steps: Sequence[Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The value (n_x,) of ``function(x, *params)`` in mpmath, and its derivatives, (n_params, n_x),
+    by differences over these steps."""
+    given = [mpmath.mpf(value) for value in params]
+
+    def at(k: int = 0, shift: Any = 0) -> np.ndarray:
+        moved = [*given[:k], given[k] + shift, *given[k + 1 :]]
+        return np.array([function(mpmath.mpf(float(place)), *moved) for place in x])
+
+    slopes = [(at(k, h) - at(k, -h)) / (2 * h) for k, h in enumerate(steps)]
+    return at().astype(float), np.array(slopes).astype(float)
