@@ -17,7 +17,7 @@ from pyspec.executor.chunks import Chunk, chunk_nodes
 from pyspec.executor.nodes import collect
 from pyspec.executor.store import Job
 from pyspec.fit import fit_model
-from pyspec.functions.external import forget_function, register_function
+from pyspec.functions.external import CALLABLES, forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -63,8 +63,8 @@ def registered() -> Iterator[None]:
     register_function("Sech", sech, "A, x0, w>0", formula="A / cosh((x - x0) / w)")
     register_function("Stretched", stretched, "A, tau>0, beta>0", domain="time")
     yield
-    forget_function("Sech")
-    forget_function("Stretched")
+    for name in [*CALLABLES]:
+        forget_function(name)
 
 
 def make(laws: str | None = "stretched", time: np.ndarray | None = TIME) -> Model:
@@ -145,12 +145,9 @@ def test_derivatives_by_what_functions_of_python_see_are_not_known() -> None:
 
 def test_what_is_left_out_is_zero() -> None:
     register_function("Slope", lambda x, A, b: A * x + b, "A, b=0")
-    try:
-        model = load_model("m: {Slope: {A: [2, True]}}\n", "m")
-        model.set_axes(energy=[1.0, 2.0])
-        np.testing.assert_array_equal(agreed(model, tolerance=0.0), [2.0, 4.0])
-    finally:
-        forget_function("Slope")
+    model = load_model("m: {Slope: {A: [2, True]}}\n", "m")
+    model.set_axes(energy=[1.0, 2.0])
+    np.testing.assert_array_equal(agreed(model, tolerance=0.0), [2.0, 4.0])
 
 
 def test_plan_pickles_by_name_and_needs_the_function() -> None:
@@ -185,12 +182,10 @@ def test_mistakes(arguments: tuple[str, object, str], message: str) -> None:
 
 def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
     register_function("Power", np.power, "n")
-    try:
-        model = load_model("m: {Power: {n: [2, True]}}\n", "m")
-        model.set_axes(energy=[1.0, 3.0])
-        np.testing.assert_array_equal(make_executor(model).run(None), [1.0, 9.0])
-    finally:
-        forget_function("Power")
+    model = load_model("m: {Power: {n: [2, True]}}\n", "m")
+    model.set_axes(energy=[1.0, 3.0])
+    np.testing.assert_array_equal(make_executor(model).run(None), [1.0, 9.0])
+    forget_function("Power")
     with pytest.raises(ModelError, match="no function 'Power' is registered"):
         forget_function("Power")
 
@@ -198,12 +193,9 @@ def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
 def _all(function: Callable[..., object]) -> dict[str, np.ndarray]:
     """What each executor makes of two components of a function of A at each energy."""
     register_function("Any", function, "A")
-    try:
-        model = load_model("m:\n  Any: {A: [2, true]}\n  Any: {A: [1, true]}\n", "m")
-        model.set_axes(energy=ENERGY)
-        return {name: make_executor(model, None, name).run(None).ravel() for name in BACKENDS}
-    finally:
-        forget_function("Any")
+    model = load_model("m:\n  Any: {A: [2, true]}\n  Any: {A: [1, true]}\n", "m")
+    model.set_axes(energy=ENERGY)
+    return {name: make_executor(model, None, name).run(None).ravel() for name in BACKENDS}
 
 
 def test_numbers_of_any_type_are_what_they_are() -> None:
@@ -236,15 +228,10 @@ def test_what_is_no_real_number_is_refused(function: Callable[..., object], mess
     with pytest.raises(ModelError, match=message):
         _all(function)
     register_function("Any", function, "A")
-    try:
-        model = load_model("m:\n  Any: {A: [2, true]}\n", "m")
-        model.set_axes(energy=ENERGY)
-        with pytest.raises(
-            ModelError, match=f"^<text>:2: Any_01: the registered function {message}"
-        ):
-            fit_model(model, Measurement(ENERGY))
-    finally:
-        forget_function("Any")
+    model = load_model("m:\n  Any: {A: [2, true]}\n", "m")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(ModelError, match=f"^<text>:2: Any_01: the registered function {message}"):
+        fit_model(model, Measurement(ENERGY))
 
 
 @pytest.mark.parametrize(
@@ -264,13 +251,8 @@ def test_what_takes_no_columns_is_refused(function: Callable[..., object], messa
     one was fitted, with the largest of all times in place of that of each."""
     register_function("Any", function, "A, w>0")
     laws = "law:\n  expFun: {A: [1, true], tau: [4, true], t0: [0, false], y0: [0, false]}\n"
-    try:
-        model = load_model("m:\n  Any: {A: [2, true], w: [1, true, 0.5, 2]}\n", "m")
-        model.set_axes(energy=ENERGY, time=TIME)
-        model.add_dynamics("Any_01_w", load_dynamics(laws, "law", "Any_01_w"))
-        with pytest.raises(
-            ModelError, match=f"<text>:2: Any_01: the .* Any {message}.*; it gets col"
-        ):
-            fit_model(model, Measurement(np.ones((TIME.size, ENERGY.size))))
-    finally:
-        forget_function("Any")
+    model = load_model("m:\n  Any: {A: [2, true], w: [1, true, 0.5, 2]}\n", "m")
+    model.set_axes(energy=ENERGY, time=TIME)
+    model.add_dynamics("Any_01_w", load_dynamics(laws, "law", "Any_01_w"))
+    with pytest.raises(ModelError, match=f"<text>:2: Any_01: the .* Any {message}.*; it gets col"):
+        fit_model(model, Measurement(np.ones((TIME.size, ENERGY.size))))

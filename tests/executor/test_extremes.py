@@ -8,7 +8,7 @@ from support.agreement import BACKENDS
 
 from pyspec._library import OPS
 from pyspec.executor import make_executor
-from pyspec.model import Measurement, load_model
+from pyspec.model import load_model
 
 #: Widths that a fit without bounds can come to, and lines that they are of.
 EXTREME = (1e-320, 1e-308, 1e-160, 1e-151, 1e151, 1e160, 1e300)
@@ -40,32 +40,3 @@ def test_executors_agree_at_widths_beyond_all_sense(name: str, argument: str) ->
         size = np.max(np.abs(compiled), initial=0.0)
         for other in others:
             np.testing.assert_allclose(other, compiled, rtol=1e-10, atol=1e-10 * min(size, 1e300))
-
-
-@pytest.mark.parametrize("rows", [None, 11])
-@pytest.mark.parametrize(
-    ("line", "x"),
-    [
-        ("ExpBack: {A: [0, false], x0: [0, false], k: [1.0, true]}", (-900.0, 900.0)),
-        ("PowerBack: {A: [0, false], x0: [1, false], r: [-150, true]}", (0.5, 900.0)),
-        ("GLP: {A: [0, false], x0: [10, true], F: [0.1, true], m: [1.5, true]}", (0.0, 90.0)),
-    ],
-)
-def test_a_background_of_height_zero_is_zero(
-    line: str, x: tuple[float, float], rows: int | None
-) -> None:
-    """Used to be NaN wherever its shape is beyond all doubles, and chi^2 with it."""
-    model = load_model(f"m:\n  Offset: {{y0: [2, true]}}\n  {line}\n", "m")
-    axes = {"energy": np.linspace(*x, 31)}
-    if rows:
-        axes["time"] = np.arange(float(rows))
-    model.set_axes(**axes)
-    theta = np.array([model.parameters[par].value for par in model.opt_param_names])
-    shape = (rows, 31) if rows else (31,)
-    for backend in BACKENDS:
-        executor = make_executor(model, Measurement(data=np.zeros(shape)), backend)
-        np.testing.assert_array_equal(executor.run(theta), np.full(shape, 2.0))
-        if backend == "compiled":
-            jacobian = executor.jacobian(theta)
-            assert np.isfinite(jacobian).all()
-            assert np.count_nonzero(jacobian) == np.prod(shape)

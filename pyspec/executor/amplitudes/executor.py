@@ -45,7 +45,7 @@ class AmplitudesExecutor(Stack):
         assert model.energy is not None
         assert model.time is not None
         measured.check_axes((model.time.size, model.energy.size), model.name)
-        places = np.arange(len(designer.names))
+        places = np.arange(len(designer.names), dtype=np.int64)
         super().__init__([(designer, measured)], designer.names, model.theta(), [places])
         self.fixed_names = tuple(n for n in model.fixed_names if n not in designer.free)
         self._held = np.array([model.parameters[name].value for name in self.fixed_names])

@@ -98,7 +98,8 @@ class Stack:
         order, end = list(self.free), 0
         self.sources: list[Source] = []
         for index, (designer, _) in enumerate(files):
-            places = np.array([order.index(name) for name in _joint_names(index, designer)])
+            known = _joint_names(index, designer)
+            places = np.array([order.index(name) for name in known], np.int64)
             points = slice(end, end := end + designer.x.size)
             self.sources.append(Source(designer.bases(), gathers[index], places, points))
         self.design = design_of(self.sources, len(order), end)
