@@ -42,88 +42,117 @@ def test_explain(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(folder / "job.yaml"), "--model", "doublet"]) == 1
 
 
-def test_explain_names_kernels_and_refuses_empty_shirleys(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+MODELS = """
+parameters:
+  onset: [0, True, -1, 1]
+  zero: ["onset + 0.1 * (1 - 500 / energy)"]
+peak:
+  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}
+still:
+  Gauss: {A: [1, False], x0: [0, False], SD: [1, False]}
+loss:
+  Shirley: {pShirley: [0.1, True]}
+  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}
+law:
+  gaussCONV: {SD: [0.5, True]}
+  expFun: {A: [1, True], tau: [5, True], t0: [0, False]}
+irf:
+  gaussIRF: {SD: [1.0e-13, False]}
+up:
+  stepFun: {A: [1, False], t0: [0, True]}
+down:
+  expFun: {A: [1, False], tau: [1.0e-12, False], t0: [0, True]}
+chirped:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: ["zero"]}
+plain:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
+seen:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
+  gaussIRF: {SD: [0.8, True, 0.01, 1], share: [0.1, True, 0, 1], shift: [0.1, True]}
+  expFun: {A: [1, True], tau: [3, True, 0.1, 30], t0: [0, True]}
+  stepFun: {A: [1, True], t0: [0, True]}
+free:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
+"""
+FADE = "doublet --dynamics GLP_01_A=fade"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("loss --dynamics Gauss_01_x0=law", [r"S = Gauss_01", r"gaussCONV ∗ \(expFun_01\)"]),
+        (f"{FADE} --jacobian", [
+            r"^column +class +form +reason$", r"^Offset_y0 +constant +static",
+            r"^GLP_01_A_expFun_01_tau +structured +outer product",
+            r"^  outer product: trace\(t\) × shape\(e\)",
+        ]),
+        ("still --jacobian", ["Jacobian: no parameter is free"]),
+        ("still --jacobian --dynamics Gauss_01_A=irf,up,down@1e12",
+         [r"stepFun_01_t0  structured  outer product, convolved"]),
+        ("still --jacobian --dynamics Gauss_01_A=down",
+         [r"fallback  finite differences  Gauss_01_A_expFun_01: "]),
+        (f"{FADE} --linear", [
+            r"a fit can eliminate them \(linear='eliminate'\)",
+            r"^GLP_01_A_expFun_01_A +linear *$",
+            r"^GLP_01_A_expFun_01_tau +the model is not linear in it$",
+        ]),
+        ("still --linear", ["Linear parameters: no parameter is free"]),
+        ("plain --linear", ["free along an axis, are solved for in every fit"]),
+        ("chirped", ["one for each energy"]),
+        ("chirped --graph", ['= AXIS "energy" @']),
+        ("plain --plan", ["expFun_gaussIRF"]),
+        ("peak --dynamics Gauss_01_A=seen",
+         [r"\(gaussIRF \+ gaussIRF_02 \+ gaussIRF_03\) ∗ \(expFun_01 \+ stepFun_01\)"]),
+        ("free --graph --plan --jacobian", [
+            "share = 1 - gaussIRF_02_share$", "share = gaussIRF_02_share$",
+            '= DYNAMICS_TRACE "expFun_01', r"^gaussIRF_02_share +structured",
+        ]),
+        ("free --after=expand", [r"\(1 - gaussIRF_02_share\) \* \(expFun_01_A\)"]),
+    ],
+)  # fmt: skip
+def test_explain_says(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: str, says: list[str]
 ) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(
-        "a:\n  Shirley: {pShirley: [0.1, True]}\n"
-        "  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
-        "law:\n  gaussCONV: {SD: [0.5, True]}\n"
-        "  expFun: {A: [1, True], tau: [5, True], t0: [0, False]}\n"
-    )
-    assert main(["explain", str(path), "--dynamics", "Gauss_01_x0=law"]) == 0
+    name, *more = words.split()
+    path = folder / ("models.yaml" if name == "doublet" else "several.yaml")
+    (folder / "several.yaml").write_text(MODELS)
+    assert main(["explain", str(path), "--model", name, *more]) == 0
     text = capsys.readouterr().out
-    assert "S = Gauss_01" in text
-    assert "gaussCONV ∗ (expFun_01)" in text
-    path.write_text(
-        "a:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
-        "  Shirley: {pShirley: [0.1, True]}\n"
-    )
-    assert main(["explain", str(path)]) == 1
-    assert "Shirley: reads what stands below it, and nothing does; move it above Gauss_01" in (
-        capsys.readouterr().err
-    )
+    assert [part for part in says if not re.search(part, text, re.MULTILINE)] == []
+    assert "nan" not in text
 
 
-def test_explain_the_jacobian(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    models = str(folder / "models.yaml")
-    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--jacobian"]) == 0
-    text = capsys.readouterr().out
-    head = re.search(r"^column +class +form +reason$", text, re.MULTILINE)
-    assert head is not None
-    assert re.search(r"^Offset_y0 +constant +static", text, re.MULTILINE)
-    assert re.search(r"^GLP_01_A_expFun_01_tau +structured +outer product", text, re.MULTILINE)
-    assert "  outer product: trace(t) × shape(e)" in text
-    assert "row-scaled:" not in text
-    assert main(["explain", str(folder / "job.yaml"), "--jacobian"]) == 0
-    assert "columns\ncolumn " in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("above", "Shirley: reads what stands below it, and nothing does; move it above Gauss_01"),
+        ("peak --after=shares", "after: 'shares' is no pass; did you mean 'share'?"),
+        ("chirped --plan", "zero: depends on the energy"),
+    ],
+)
+def test_explain_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, says: str
+) -> None:
+    lines = MODELS[MODELS.index("loss:") : MODELS.index("law:")].splitlines()
+    above = "\n".join(["above:", lines[2], lines[1], ""]) if words == "above" else ""
+    (tmp_path / "several.yaml").write_text(MODELS + above)
+    name, *more = words.split()
+    assert main(["explain", str(tmp_path / "several.yaml"), "--model", name, *more]) == 1
+    assert says in capsys.readouterr().err
 
 
-def test_explain_linear_parameters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    models = str(folder / "models.yaml")
-    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--linear"]) == 0
-    text = capsys.readouterr().out
-    assert "a fit can eliminate them (linear='eliminate')" in text
-    assert re.search(r"^GLP_01_A_expFun_01_A +linear *$", text, re.MULTILINE)
-    assert re.search(r"^GLP_01_A_expFun_01_tau +the model is not linear in it$", text, re.MULTILINE)
-    assert main(["explain", models, "--linear", "--json"]) == 0
+def test_linear_parameters_and_others_are_told_apart(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(folder / "models.yaml"), "--linear", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["linear"]
     assert "GLP_01_A" in found["names"]
     assert not set(found["names"]) & set(found["against"])
-
-
-def test_explain_linear_parameters_of_nothing_and_beside_free_spectra(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(
-        "a:\n  Gauss: {A: [2, False], x0: [3, False], SD: [1, False]}\n"
-        "b:\n  expFun: {A: {free: energy}, tau: [3, True, 0.1, 9], t0: [0, False]}\n"
-    )
-    assert main(["explain", str(path), "--model", "a", "--linear"]) == 0
-    assert "Linear parameters: no parameter is free" in capsys.readouterr().out
-    assert main(["explain", str(path), "--model", "b", "--linear"]) == 0
-    assert "free along an axis, are solved for in every fit" in capsys.readouterr().out
-
-
-def test_explain_the_jacobian_of_fast_cycles_and_of_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(
-        "a:\n  Gauss: {A: [1, False], x0: [0, False], SD: [1, False]}\n"
-        "irf:\n  gaussIRF: {SD: [1.0e-13, False]}\n"
-        "up:\n  stepFun: {A: [1, False], t0: [0, True]}\n"
-        "down:\n  expFun: {A: [1, False], tau: [1.0e-12, False], t0: [0, True]}\n"
-    )
-    named = ["explain", str(path), "--model", "a", "--jacobian"]
-    assert main(named) == 0
-    assert "Jacobian: no parameter is free" in capsys.readouterr().out
-    assert main([*named, "--dynamics", "Gauss_01_A=irf,up,down@1e12"]) == 0
-    assert "stepFun_01_t0  structured  outer product, convolved" in capsys.readouterr().out
-    assert main([*named, "--dynamics", "Gauss_01_A=down"]) == 0
-    assert "fallback  finite differences  Gauss_01_A_expFun_01: " in capsys.readouterr().out
 
 
 def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,11 +284,6 @@ def test_explain_what_is_absorbed(folder: Path, capsys: pytest.CaptureFixture[st
     )
 
 
-def test_explain_after_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", str(folder / "models.yaml"), "--after=shares"]) == 1
-    assert "after: 'shares' is no pass; did you mean 'share'?" in capsys.readouterr().err
-
-
 def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each row of the axis stage takes a double, and one for each slope."""
     models = str(folder / "models.yaml")
@@ -279,19 +303,6 @@ def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
     assert each is not None
     assert int(each[1]) > sum(int(size) for _, _, size in rows)
-
-
-CHIRPED = """
-parameters:
-  onset: [0, True, -1, 1]
-  zero: ["onset + 0.1 * (1 - 500 / energy)"]
-chirped:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: ["zero"]}
-plain:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
-"""
 
 
 def test_explain_what_was_planned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -347,52 +358,3 @@ def test_explain_the_nodes(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert not any("value =" in line for line in late)
     seen = text[text.index("Program of Seen\n") :]
     assert re.search(r"v\d+, v\d+, v\d+, v\d+ = W v\d+, w", seen)
-
-
-def test_explain_knows_free_spectra(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(CHIRPED)
-    assert main(["explain", str(path), "--model", "chirped"]) == 0
-    text = capsys.readouterr().out
-    assert "one for each energy" in text
-    assert "nan" not in text
-    assert main(["explain", str(path), "--model", "chirped", "--graph"]) == 0
-    assert '= AXIS "energy" @' in capsys.readouterr().out
-    assert main(["explain", str(path), "--model", "chirped", "--plan"]) == 1
-    assert "zero: depends on the energy" in capsys.readouterr().err
-    assert main(["explain", str(path), "--model", "plain", "--plan"]) == 0
-    assert "expFun_gaussIRF" in capsys.readouterr().out
-
-
-SEVERAL = """
-seen:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
-  gaussIRF: {SD: [0.8, True, 0.01, 1], share: [0.1, True, 0, 1], shift: [0.1, True]}
-  expFun: {A: [1, True], tau: [3, True, 0.1, 30], t0: [0, True]}
-  stepFun: {A: [1, True], t0: [0, True]}
-peak:
-  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}
-free:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
-  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
-"""
-
-
-def test_explain_adds_the_gaussians_of_an_instrument(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(SEVERAL)
-    assert main(["explain", str(path), "--model", "peak", "--dynamics", "Gauss_01_A=seen"]) == 0
-    text = capsys.readouterr().out
-    assert "(gaussIRF + gaussIRF_02 + gaussIRF_03) ∗ (expFun_01 + stepFun_01)" in text
-    assert main(["explain", str(path), "--model", "free", "--graph", "--plan", "--jacobian"]) == 0
-    text = capsys.readouterr().out
-    assert "share = 1 - gaussIRF_02_share\n" in text
-    assert "share = gaussIRF_02_share\n" in text
-    assert text.count('= DYNAMICS_TRACE "expFun_01') == 1
-    assert re.search(r"^gaussIRF_02_share +structured", text, re.MULTILINE)
-    assert main(["explain", str(path), "--model", "free", "--after=expand"]) == 0
-    assert "(1 - gaussIRF_02_share) * (expFun_01_A)" in capsys.readouterr().out
