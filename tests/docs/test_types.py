@@ -34,6 +34,8 @@ model.fit(data)
 result["GLP_01_x0"]
 plot_fit(result, path="fit.png")
 report(result, "report.html", colour="red")
+components.Gaus(A=1, x0=2, SD=3)
+components.GLP(A=1, x0=2, F=3, m=0, f=4)
 """
 
 
@@ -66,7 +68,8 @@ def test_every_script_of_the_documentation_is_accepted(tmp_path: Path) -> None:
 def test_what_does_not_exist_is_refused(tmp_path: Path) -> None:
     head = (
         "import numpy as np\n"
-        "from pyspec import File, FitResult, Measurement, Model, fit_model, plot_fit, report\n"
+        "from pyspec import File, FitResult, Measurement, Model, components, fit_model, "
+        "plot_fit, report\n"
         "def use(model: Model, result: FitResult) -> None:\n"
         "    data, energy = np.zeros(3), np.arange(3.0)\n"
     )
@@ -88,6 +91,7 @@ def test_nodes_of_two_axes_do_not_mix(tmp_path: Path) -> None:
         "graph.exp(x) + t\n"
         "graph.where(x > w, t, 0)\n"
         "t * graph.sin(x * w)\n"
+        "graph.minimum(x, t)\n"
     )
     refused = set(re.findall(r"axes\.py:(\d+): error", check(tmp_path)))
-    assert refused == {"6", "7", "8"}
+    assert refused == {"6", "7", "8", "9"}

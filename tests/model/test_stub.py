@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,34 +33,6 @@ def test_the_stub_has_the_classes_and_arguments_of_the_table() -> None:
     assert set(found) == set(components.NAMES)
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert functions | {"Component"} == set(components.HELPERS)
-
-
-def checked(script: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--follow-imports=silent",
-         "--ignore-missing-imports", "--cache-dir", str(script.parent / "cache"), str(script)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_documented_examples_pass_a_strict_type_checker(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    page = (ROOT / "docs" / "howto" / "build_in_python.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
-    script = tmp_path / "example.py"
-    script.write_text("".join(blocks), encoding="utf-8")
-    done = checked(script)
-    assert done.returncode == 0, done.stdout
-    script.write_text(
-        "from pyspec.components import GLP, Gaus\n\nGLP(A=1, x0=2, F=3, f=4)\n", encoding="utf-8"
-    )
-    answer = checked(script).stdout
-    assert 'has no attribute "Gaus"' in answer
-    assert 'Unexpected keyword argument "f"' in answer
 
 
 def test_helpers_take_what_the_stub_says() -> None:
