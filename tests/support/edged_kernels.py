@@ -83,8 +83,6 @@ def exact_case(case: dict[str, Any], model: Model) -> np.ndarray:
     with an edge is convolved in high precision, and the spectrum is taken row by row."""
     target = case["dynamics"][0]["parameter"]
     par = model.parameters[target]
-    assert par.dynamics is not None
-    assert model.time is not None
     moved = np.zeros(model.time.size)
     for part in reversed(par.dynamics.components):
         numbers = [own.value for own in part.parameters]

@@ -16,7 +16,7 @@ import pytest
 from support.line_model import DECAY, facts, fresh, line_text, measured
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, laid, make_executor, normal
+from pyspec.executor import laid, make_executor, normal
 from pyspec.executor.laid import arrays_of, layout_key, layout_of
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -202,7 +202,6 @@ def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.Monk
     model, measurement = moving(), measured(moving())
     fit_model(model, measurement)
     found = layout_of(compile_model(model), measurement)
-    assert found is not None
     layout, arrays = found
     assert arrays.data is measurement.data
     one, other = layout.take(arrays), layout.take(arrays)
@@ -233,7 +232,6 @@ def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
 
 def test_memory_comes_back_from_a_fit_that_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     executor = make_executor(*followed())
-    assert isinstance(executor, CompiledExecutor)
     before = list(executor._frames)
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "many")
     with pytest.raises(FitError, match="not a number of threads"), executor.parts():

@@ -98,7 +98,6 @@ def test_slices_and_joint_fits_take_them_too() -> None:
 
 
 def starts(result: FitResult | None) -> list[dict[str, float]]:
-    assert result is not None
     return [dict(one.start) for one in result.starts]
 
 
@@ -110,14 +109,6 @@ def test_each_of_many_fits_begins_at_starts_of_its_own() -> None:
     assert starts(many.result(7)) == starts(alone)
 
 
-CHAIN = """
-kinetics:
-  chain: {A -> B: k1, B: k2}
-all:
-  gaussIRF: {SD: [0.12, False]}
-  chain: {k1: [START1, True, 0.01, 400], k2: [START2, True, 0.01, 400], t0: [0.05, False],
-          spectra: {free: energy}}
-"""
 DECAYS = """
 all:
   gaussIRF: {SD: [0.12, False]}
@@ -131,7 +122,6 @@ all:
 """
 TIMES, BANDS = np.concatenate([np.linspace(-1, 2, 31), np.geomspace(2.1, 30, 20)]), np.arange(8.0)
 ALIKE = {
-    "rates of a scheme": (CHAIN, ("chain_k1", "chain_k2"), (4.0, 0.5)),
     "time constants": (DECAYS, ("expFun_01_tau", "expFun_02_tau"), (0.4, 3.0)),
     "lines": (LINES, ("Gauss_01_x0", "Gauss_02_x0"), (3.0, 7.0)),
 }

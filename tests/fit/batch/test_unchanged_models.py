@@ -114,7 +114,6 @@ IN_PLACE: dict[str, Callable[[Model], object]] = {
 
 def laws_of(model: Model) -> list[Component]:
     dynamics = model.parameters["Gauss_01_A"].dynamics
-    assert dynamics is not None
     return dynamics.components
 
 

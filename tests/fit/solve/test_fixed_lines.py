@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec.executor import make_executor, worst_difference
-from pyspec.fit import fit_many, fit_model
+from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 X = np.linspace(80.0, 90.0, 201)
@@ -59,15 +59,6 @@ def test_a_fit_sees_fixed_values_that_have_changed() -> None:
             lines = make_executor(model, None, "tree").run(model.theta()) - model.theta()[0]
             expected = float((data - lines).mean())
             assert found.values["Offset_y0"] == pytest.approx(expected, rel=1e-9)
-
-
-def test_many_fits_share_them() -> None:
-    model = model_with(20)
-    measurements = [Measurement(noisy(model, seed)) for seed in range(6)]
-    many = fit_many(model, measurements)
-    for one, measured in zip(many, measurements, strict=True):
-        alone = fit_model(model, measured, "interpreted")
-        assert one.values["Offset_y0"] == pytest.approx(alone.values["Offset_y0"], rel=1e-6)
 
 
 @pytest.mark.parametrize("moves", ["Gauss_05_A", "Gauss_05_x0", "Offset_y0"])

@@ -1,17 +1,12 @@
-"""How native fits end: bounds, nothing to learn, exact data, limits, Ctrl-C, wrong options."""
+"""How fits end: bounds, nothing to learn, exact data, limits, wrong options, other methods."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.fit_cases import (
-    DECAY,
     ENERGY,
     START,
     STATIC,
@@ -165,89 +160,6 @@ def test_what_a_callback_raises_comes_out() -> None:
 
     with pytest.raises(RuntimeError, match="enough"):
         fit_model(spectrum(), Measurement(data=data_1d()), progress=fail)
-
-
-SCRIPT = """
-import json, os, signal, sys, threading, time
-import numpy as np
-import pyspec.fit.solve.native as native
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-from pyspec import Measurement, fit_model, load_dynamics, load_model
-from pyspec._library import LIBRARY
-
-TEXT, DECAY = json.loads(sys.argv[1])
-model = load_model(TEXT, "spectrum")
-law = load_dynamics(DECAY, "decay", model.parameters["GLP_01_x0"])
-model.add_dynamics("GLP_01_x0", law)
-model.set_axes(energy=np.linspace(78, 94, 1200), time=np.linspace(-5, 30, 1800))
-clean = model.evaluate()
-data = clean + np.random.default_rng(1).normal(0, 0.05, clean.shape)
-model.set_values({"GLP_01_A": 40.0, "GLP_01_F": 4.0, "GLP_01_x0": 85.5})
-fit_model(model, Measurement(data=data), max_nfev=1)
-steps = []
-begin = time.perf_counter()
-watch = lambda *state: steps.append((time.perf_counter(), *state))
-whole = fit_model(model, Measurement(data=data), progress=watch)
-evaluation = float(np.median(np.diff([begin] + [step[0] for step in steps])))
-calls = threading.Event()
-
-class Told:
-    def __getattr__(self, name):
-        if name == "pyspec_fit":
-            calls.set()
-        return getattr(LIBRARY, name)
-
-def press():
-    calls.wait()
-    time.sleep(0.3 * evaluation)
-    if os.name == "nt":  # where os.kill ends a process at once
-        signal.raise_signal(signal.SIGINT)
-    else:
-        os.kill(os.getpid(), signal.SIGINT)
-
-found = []
-for _ in range(5):
-    native.LIBRARY = Told()
-    calls.clear()
-    threading.Thread(target=press).start()
-    result = fit_model(model, Measurement(data=data))
-    found.append({
-        "interrupted": result.interrupted,
-        "success": result.success,
-        "message": result.message,
-        "nfev": result.nfev,
-        "chisqr": result.chisqr,
-        "errors": [e for e in result.stderr.values() if e is not None],
-        "residual": float(np.sum(result.residual ** 2)),
-    })
-print(json.dumps({"nfev": whole.nfev, "found": found,
-                  "best": [(step[1], step[3]) for step in steps]}))
-"""
-
-
-def test_ctrl_c_in_the_middle_of_a_long_fit(tmp_path: Path) -> None:
-    """A real signal, while C computes the first evaluations of a fit, which therefore cannot end
-    before it."""
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    given = json.dumps([STATIC.format(**START), DECAY.format(A=1.0, tau=8.0)])
-    run = subprocess.run(
-        [sys.executable, str(script), given],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    answer = json.loads(run.stdout)
-    for found in answer["found"]:
-        assert found["interrupted"]
-        assert not found["success"]
-        assert found["nfev"] < answer["nfev"]
-        assert f"interrupted after {found['nfev']} evaluations" in found["message"]
-        assert found["errors"] == []
-        assert found["chisqr"] in [best for nfev, best in answer["best"] if nfev >= found["nfev"]]
-        assert found["residual"] == pytest.approx(found["chisqr"], rel=1e-10)
 
 
 # options

@@ -153,7 +153,6 @@ def test_any_chunks_read_the_same() -> None:
 
         def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
             (job,) = jobs
-            assert job.reading is not None
             asked.append(job.reading)
             own = job.of_rows(0, self.edges[-1]) if self.workers else job
             chunks = (Chunk(a, data[a:b], weight[a:b]) for a, b in pairwise(self.edges))

@@ -120,7 +120,6 @@ def test_the_size_of_the_data_counts(scale: float) -> None:
     wide = {"A1": (0.0, 0.0, 1e15), "A2": (0.0, 0.0, 1e15)}
     result = fit_model(line(scale, **wide), data)
     assert result.success, result.message
-    assert data.data is not None
     begins = 1e-3 * float(np.max(data.data))
     assert result.start["GLP_01_A"] == result.start["GLP_02_A"] == pytest.approx(begins)
     assert f"GLP_01_A to {begins:.6g}, GLP_02_A to {begins:.6g}; " in result.message

@@ -13,9 +13,11 @@ from support.random_models.case import Case, Step
 from support.random_models.draft import Draft, Slot, draw_axes, draw_axis, nominal, rounded
 from support.random_models.expressions import write_expression
 from support.random_models.features import describe
-from support.random_models.jumps import clear_of_jumps
 from support.random_models.mistakes import make_mistake
 from support.random_models.structure import Function, Structure, draw_structure
+
+#: Least distance of a jump from a sample, in units of the axis.
+CLEARANCE = 1e-9
 
 
 def generate(seed: int) -> Case:
@@ -38,7 +40,7 @@ def _draw(rng: random.Random, seed: int) -> Case | None:
         _draw_aux(draft)
     _slots(draft, structure)
     _values(draft)
-    if not clear_of_jumps(draft, structure):
+    if not _clear_of_jumps(draft, structure):
         return None
     steps = _steps(draft, structure)
     files = _files(draft, structure)
@@ -59,6 +61,38 @@ def _draw(rng: random.Random, seed: int) -> Case | None:
     if draft.chance(0.1):
         make_mistake(rng, case)
     return case
+
+
+def _near(axis: Any, value: float, length: float) -> bool:
+    return bool(np.abs(np.asarray(axis) - value).min() < CLEARANCE * length)
+
+
+def _clear_of_jumps(draft: Draft, structure: Structure) -> bool:
+    """Whether onsets, box edges, centres of GaussAsym and boundaries of sub-cycles lie clear of
+    samples: there the last bit decides, in any program."""
+    for slot in draft.slots.values():
+        if slot.argument == "t0" and _near(draft.time, slot.value, draft.duration[1]):
+            return False
+        if slot.function == "GaussAsym" and slot.argument == "x0":
+            centres = [slot.value]
+            if _near(draft.energy, centres[0], draft.span[1]):
+                return False
+        op = OPS.get(slot.function)
+        if op is not None and op.kind == "KERNEL" and op.jumps:
+            apart = np.abs(np.subtract.outer(draft.time, draft.time))
+            if _near(apart, slot.value / float(op.jumps[0][1]), draft.duration[1]):
+                return False
+    for motion in structure.dynamics.values():
+        if motion.frequency > 0:
+            count = len(motion.parts) - 1
+            turns = np.asarray(draft.time) * motion.frequency * count
+            later = turns[turns > -CLEARANCE]
+            clearance = CLEARANCE * draft.duration[1] * motion.frequency * count
+            if later.size and np.abs(later - np.round(later)).min() < clearance:
+                return False
+            if _near(draft.time, 0.0, draft.duration[1]):
+                return False
+    return True
 
 
 def _draw_aux(draft: Draft) -> None:
