@@ -208,40 +208,50 @@ static int gains_inside(const pyspec_solver *s, const solver_work *w, int64_t j,
     return (is_low(s, j) ? left : -left) > 8.0 * DBL_EPSILON * w->norm[j] * size;
 }
 
-/* Holds parameters at a bound, or next to it, that others can replace. An example is the mixing m of a GLP at m = 0:
- * its column is parallel to that of the width. Such a parameter goes to the bound, unless chi^2 falls away from there.
- * Returns whether there were any to look at. The step must then be found again. */
-static int hold_replaceable(const pyspec_solver *s, const solver_work *w, double damping,
-                            double *step)
+/* Holds all parameters that have such a way at its end. Returns how many there are. */
+static int hold_at_ends(const pyspec_solver *s, const solver_work *w, double *way, double *step)
 {
-    const int64_t n = s->n;
-    int any = 0;
-    double *way = w->length;
-    for (int64_t j = 0; j < n; j++) {
+    int n_ways = 0;
+    for (int64_t j = 0; j < s->n; j++) {
         way[j] = w->held[j] == 0.0 ? way_to_bound(s, w, j) : HUGE_VAL;
         if (way[j] == HUGE_VAL)
             continue;
         step[j] = way[j];
         w->held[j] = 1.0;
-        any = 1;
+        n_ways++;
     }
-    /* Where the others alone are bad, it is not for these. */
-    int holds = any && is_good(pyspec_solve_gram(s, w, damping, step));
-    for (int64_t j = 0; holds && j < n; j++) {
+    return n_ways;
+}
+
+/* Holds parameters at a bound, or next to it, that others can replace. An example is the mixing m of a GLP at m = 0:
+ * its column is parallel to that of the width. Such a parameter goes to the bound, unless chi^2 falls away from there.
+ * Returns the smallest pivot of the step, which was `least` before. */
+static double hold_replaceable(const pyspec_solver *s, const solver_work *w, double damping, double *step,
+                               double least)
+{
+    const int64_t n = s->n;
+    double *way = w->length;
+    const int n_ways = hold_at_ends(s, w, way, step);
+    if (n_ways == 0)
+        return least;
+    least = pyspec_solve_gram(s, w, damping, step); /* where the others alone are bad, it is not for these */
+    for (int64_t j = 0; n_ways > 1 && is_good(least) && j < n; j++) {
         if (way[j] == HUGE_VAL)
             continue;
         w->held[j] = 0.0;
-        if (!is_good(pyspec_solve_gram(s, w, damping, step))) {
-            step[j] = way[j];
-            w->held[j] = 1.0;
-        }
+        least = pyspec_solve_gram(s, w, damping, step);
+        if (is_good(least))
+            continue;
+        step[j] = way[j];
+        w->held[j] = 1.0;
+        least = pyspec_solve_gram(s, w, damping, step);
     }
-    holds = holds && is_good(pyspec_solve_gram(s, w, damping, step));
+    int holds = is_good(least);
     for (int64_t j = 0; holds && j < n; j++)
         holds = way[j] == HUGE_VAL || w->held[j] == 0.0 || !gains_inside(s, w, j, step);
     for (int64_t j = 0; !holds && j < n; j++)
         w->held[j] = way[j] == HUGE_VAL ? w->held[j] : 0.0;
-    return any;
+    return holds ? least : pyspec_solve_gram(s, w, damping, step);
 }
 
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
@@ -259,8 +269,8 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
     do {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : pyspec_solve_gram(s, &w, damping, step);
-        if (!has_factor(s) && !is_good(least) && hold_replaceable(s, &w, damping, step))
-            least = pyspec_solve_gram(s, &w, damping, step);
+        if (!has_factor(s) && !is_good(least))
+            least = hold_replaceable(s, &w, damping, step, least);
         *pivot = least < *pivot ? least : *pivot;
         leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;
         if (leaving >= 0) {
